@@ -1,0 +1,1 @@
+"""Sudare publishes data about people."""

@@ -1,0 +1,89 @@
+"""One tree of errors: what was wrong, the value, what is allowed, and what to do.
+
+Every mistake a user can make ends in one of these, and prints as one sentence. A private value is never
+put into ``value``: only what the caller declared (a parameter, a column name, a path) may appear there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+_ABSENT = object()
+
+
+class SudareError(Exception):
+    """The root of the tree: catch it to catch every user's mistake.
+
+    >>> print(ParameterError("epsilon is not positive", value=-1, allowed="a finite number > 0"))
+    epsilon is not positive (got -1; allowed: a finite number > 0)
+    """
+
+    def __init__(
+        self, what: str, *, value: object = _ABSENT, allowed: str | None = None, hint: str | None = None
+    ) -> None:
+        self.what = what
+        self.value = None if value is _ABSENT else value
+        self.allowed = allowed
+        self.hint = hint
+        details = []
+        if value is not _ABSENT:
+            details.append(f"got {value!r}")
+        if allowed is not None:
+            details.append(f"allowed: {allowed}")
+        sentence = what + (f" ({'; '.join(details)})" if details else "")
+        super().__init__(sentence + (f". {hint}" if hint else ""))
+
+
+class ParameterError(SudareError):
+    """An argument is outside what the function can mean."""
+
+
+class DomainError(SudareError):
+    """A domain cannot be built as declared, or a value lies outside it."""
+
+
+class TableError(SudareError):
+    """A count table is not one: negative, fractional, duplicate or misplaced counts."""
+
+
+class InputError(SudareError):
+    """A file, a column or a type is not what was announced."""
+
+
+class RecipeError(SudareError):
+    """A recipe cannot be understood."""
+
+
+class BudgetError(SudareError):
+    """The ledger refuses: the data set's cap would be passed."""
+
+
+class LedgerError(SudareError):
+    """The ledger cannot be read, written or trusted."""
+
+
+class OutputError(SudareError):
+    """A release cannot be written."""
+
+
+class VerificationError(SudareError):
+    """A certificate and its files do not agree."""
+
+
+class AccountingError(SudareError):
+    """The measurements cost something else than the guarantee says: a defect, never a user's mistake."""
+
+
+class MissingExtraError(SudareError):
+    """An optional part of the package is asked for and not installed."""
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str | None:
+    """A hint that names the known word nearest to ``word``, or None.
+
+    >>> did_you_mean("epsilo", ["epsilon", "delta"])
+    "Did you mean 'epsilon'?"
+    """
+    near = get_close_matches(word, list(known), n=1)
+    return f"Did you mean {near[0]!r}?" if near else None

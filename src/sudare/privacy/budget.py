@@ -1,0 +1,105 @@
+"""Exact budget arithmetic: what a measurement costs, as a rational number.
+
+A float is read as the decimal number its owner wrote (0.1 is one tenth), so that costs add up exactly:
+three releases at 0.1 fill a cap of 0.3 and not one bit more.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from numbers import Rational
+from typing import SupportsFloat, TypeAlias
+
+from sudare.errors import ParameterError
+
+Number: TypeAlias = int | float | str | Decimal | Fraction
+
+
+def exact(number: Number | SupportsFloat, name: str = "number") -> Fraction:
+    """The rational number that was written: ``exact(0.1) == Fraction(1, 10)``.
+
+    >>> exact(0.1) + exact(0.2) == exact(0.3)
+    True
+    """
+    try:
+        if isinstance(number, Rational):
+            return Fraction(int(number.numerator), int(number.denominator))
+        if isinstance(number, str | Decimal):
+            return Fraction(number)
+        return Fraction(repr(float(number)))
+    except (ValueError, TypeError, OverflowError, ZeroDivisionError):
+        raise ParameterError(f"{name} is not a finite number", value=number) from None
+
+
+def positive(number: Number | SupportsFloat, name: str) -> Fraction:
+    """Like `exact`, and refuses what is not above zero."""
+    value = exact(number, name)
+    if value <= 0:
+        raise ParameterError(f"{name} is not positive", value=number, allowed="a finite number > 0")
+    return value
+
+
+@dataclass(frozen=True)
+class Budget:
+    """The cost of a measurement: ``epsilon`` of pure DP, or ``rho`` of zero-concentrated DP; never both.
+
+    >>> Budget(epsilon=Fraction(1, 2)).split([1, 1, 2])[2]
+    Budget(epsilon=Fraction(1, 4), rho=None)
+    """
+
+    epsilon: Fraction | None = None
+    rho: Fraction | None = None
+
+    def __post_init__(self) -> None:
+        if (self.epsilon is None) == (self.rho is None):
+            raise ParameterError("a budget has either epsilon or rho", value=(self.epsilon, self.rho))
+        name = "rho" if self.epsilon is None else "epsilon"
+        object.__setattr__(self, name, positive(self.amount, name))
+
+    @property
+    def amount(self) -> Fraction:
+        """Epsilon or rho, whichever it is."""
+        amount = self.rho if self.epsilon is None else self.epsilon
+        assert amount is not None  # noqa: S101 - one of the two is there: __post_init__
+        return amount
+
+    @property
+    def currency(self) -> str:
+        """``"epsilon"`` or ``"rho"``."""
+        return "rho" if self.epsilon is None else "epsilon"
+
+    def times(self, factor: Fraction) -> Budget:
+        """The same currency, ``factor`` times the amount."""
+        return Budget(**{self.currency: self.amount * factor})
+
+    def split(self, shares: Sequence[Number]) -> tuple[Budget, ...]:
+        """Parts proportional to ``shares``; they add up to the whole exactly."""
+        weights = [positive(share, "share") for share in shares]
+        whole = sum(weights, Fraction(0))
+        return tuple(self.times(weight / whole) for weight in weights)
+
+    def __add__(self, other: Budget) -> Budget:
+        if self.currency != other.currency:
+            raise ParameterError("epsilon and rho do not add", hint="Convert to one of them first.")
+        return Budget(**{self.currency: self.amount + other.amount})
+
+
+def readable(amount: Fraction) -> str:
+    """A rational as a person writes it: the decimal where it ends within 12 places, else 6 digits and ``~``.
+
+    >>> readable(Fraction(1, 20)), readable(Fraction(1, 3))
+    ('0.05', '~0.333333')
+    """
+    rest = amount.denominator
+    for prime in (2, 5):
+        while rest % prime == 0:
+            rest //= prime
+    if rest == 1:
+        digits = f"{Decimal(amount.numerator) / Decimal(amount.denominator):f}"
+        if len(digits.partition(".")[2]) <= 12:
+            return digits
+    return f"~{float(amount):.6g}" if math.isfinite(float(amount)) else str(amount)

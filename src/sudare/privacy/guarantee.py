@@ -1,0 +1,166 @@
+"""What a release promises, to whom, and under which assumptions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import Any, Protocol, runtime_checkable
+
+from sudare.errors import ParameterError
+from sudare.privacy.budget import Budget, positive, readable
+
+NOTIONS = (
+    "epsilon-DP",
+    "(epsilon, delta)-DP",
+    "rho-zCDP",
+    "epsilon-LDP",
+    "Pk-anonymity",
+    "k-anonymity",
+    "none: seeded",
+    "none",
+)
+ADJACENCIES = ("add or remove one unit", "replace one record")
+
+
+@dataclass(frozen=True)
+class Unit:
+    """Who is protected: ``name`` with at most ``max_rows`` rows, per ``period`` if one is declared.
+
+    >>> str(Unit("person", max_rows=2, period="day"))
+    'person-day with at most 2 rows'
+    """
+
+    name: str = "row"
+    max_rows: int = 1
+    period: str | None = None
+
+    def __post_init__(self) -> None:
+        if type(self.max_rows) is not int or self.max_rows < 1:
+            raise ParameterError("max_rows is not a whole number from 1 on", value=self.max_rows)
+        if not self.name:
+            raise ParameterError("a unit has no name", value=self.name)
+
+    def __str__(self) -> str:
+        who = self.name + (f"-{self.period}" if self.period else "")
+        rows = "row" if self.max_rows == 1 else "rows"
+        return who if self.name == "row" else f"{who} with at most {self.max_rows} {rows}"
+
+
+@dataclass(frozen=True)
+class Guarantee:
+    """A promise with its numbers, its unit, its adjacency, what is public, and what it rests on.
+
+    >>> print(Guarantee.pure(Fraction(1, 2), Unit("person")))
+    epsilon-DP with epsilon = 0.5; neighbours: add or remove one unit; unit: person with at most 1 row
+    """
+
+    notion: str
+    unit: Unit = field(default_factory=Unit)
+    adjacency: str = ADJACENCIES[0]
+    epsilon: Fraction | None = None
+    delta: Fraction | None = None
+    rho: Fraction | None = None
+    public: tuple[str, ...] = ()
+    assumptions: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.notion not in NOTIONS:
+            raise ParameterError("unknown notion of privacy", value=self.notion, allowed=", ".join(NOTIONS))
+        if self.adjacency not in ADJACENCIES:
+            raise ParameterError("unknown adjacency", value=self.adjacency, allowed=", ".join(ADJACENCIES))
+        needed = {
+            "epsilon-DP": {"epsilon"},
+            "(epsilon, delta)-DP": {"epsilon", "delta"},
+            "rho-zCDP": {"rho"},
+            "epsilon-LDP": {"epsilon"},
+            "none: seeded": set(),
+            "none": set(),
+        }.get(self.notion)
+        given = {name for name in ("epsilon", "delta", "rho") if getattr(self, name) is not None}
+        if needed is not None and given != needed:
+            raise ParameterError(
+                f"{self.notion} needs exactly {sorted(needed) or 'no number'}", value=sorted(given)
+            )
+        for name in given:
+            object.__setattr__(self, name, positive(getattr(self, name), name))
+
+    @classmethod
+    def pure(cls, epsilon: Fraction, unit: Unit, **facts: Any) -> Guarantee:
+        """Pure epsilon-DP."""
+        return cls("epsilon-DP", unit, epsilon=epsilon, **facts)
+
+    @classmethod
+    def of(cls, budget: Budget, unit: Unit, **facts: Any) -> Guarantee:
+        """The guarantee of what was measured with ``budget`` in all."""
+        if budget.epsilon is not None:
+            return cls.pure(budget.epsilon, unit, **facts)
+        return cls("rho-zCDP", unit, rho=budget.rho, **facts)
+
+    def without_protection(self, notion: str = "none: seeded") -> Guarantee:
+        """The same release when its noise could be drawn again: nothing is promised."""
+        why = "the noise comes from a seed that anyone may know" if notion == "none: seeded" else "no noise"
+        return replace(self, notion=notion, epsilon=None, delta=None, rho=None, assumptions=(why,))
+
+    @property
+    def holds(self) -> bool:
+        """False where nothing is promised."""
+        return not self.notion.startswith("none")
+
+    def __str__(self) -> str:
+        numbers = [
+            f"{name} = {readable(value)}"
+            for name in ("epsilon", "delta", "rho")
+            if (value := getattr(self, name)) is not None
+        ]
+        parts = [self.notion + (f" with {', '.join(numbers)}" if numbers else "")]
+        if self.holds:
+            parts += [f"neighbours: {self.adjacency}", f"unit: {self.unit}"]
+        if self.public:
+            parts.append("public: " + ", ".join(self.public))
+        if self.assumptions:
+            parts.append("assumes: " + ", ".join(self.assumptions))
+        return "; ".join(parts)
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON; numbers as exact fractions (``"1/10"``) so that nothing is lost."""
+        return {
+            "notion": self.notion,
+            **{
+                name: None if (value := getattr(self, name)) is None else str(value)
+                for name in ("epsilon", "delta", "rho")
+            },
+            "unit": {"name": self.unit.name, "max_rows": self.unit.max_rows, "period": self.unit.period},
+            "adjacency": self.adjacency,
+            "public": list(self.public),
+            "assumptions": list(self.assumptions),
+            "text": str(self),
+        }
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> Guarantee:
+        """The inverse of `to_json`."""
+        numbers = {
+            name: None if data.get(name) is None else Fraction(data[name])
+            for name in ("epsilon", "delta", "rho")
+        }
+        return cls(
+            data["notion"],
+            Unit(**data["unit"]),
+            data["adjacency"],
+            public=tuple(data["public"]),
+            assumptions=tuple(data["assumptions"]),
+            **numbers,
+        )
+
+
+@runtime_checkable
+class Publishable(Protocol):
+    """What report and publish need to know of a result of any topic."""
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What the result promises."""
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """Plain facts about the result that may be public."""

@@ -1,0 +1,26 @@
+"""Where random bits come from, exact integer noise made of them, and the one place where it meets data.
+
+`Source` gives bits, `discrete_laplace` and `discrete_gaussian` turn them into noise with exactly the stated
+law, `measure` adds it to private values. Everything after `measure` is post-processing.
+"""
+
+from sudare.noise.gaussian import discrete_gaussian
+from sudare.noise.laplace import discrete_laplace
+from sudare.noise.measurement import Measured, Meter, Tape, measure, metered, record
+from sudare.noise.source import Source
+from sudare.noise.sparse import Sparse, SparseNoise, is_member
+
+__all__ = [
+    "Measured",
+    "Meter",
+    "Source",
+    "Sparse",
+    "SparseNoise",
+    "Tape",
+    "discrete_gaussian",
+    "discrete_laplace",
+    "is_member",
+    "measure",
+    "metered",
+    "record",
+]

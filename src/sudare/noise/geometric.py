@@ -1,0 +1,138 @@
+"""Exact geometric variables: P(G = g) = (1 - r) r**g for g >= 0, any ratio r = exp(-rate).
+
+A geometric variable splits exactly (methods: noise): G = B H + L with B = 2**k, H geometric with ratio r**B
+and L in [0, B) truncated geometric, independent; and L splits again into digits. Each part has at most a few
+thousand thresholds, whatever the scale. Past the end of H's table the draw starts anew and adds the table's
+length, which is exact because the variable has no memory.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sudare.errors import ParameterError
+from sudare.noise.inversion import Inversion
+from sudare.noise.source import Source
+from sudare.noise.thresholds import Rate, first_words, scaled_floor
+
+DIGIT_BITS = 12
+_HEAD_BITS = 8  # the head H has a scale below 2**8 steps,
+_HEAD_SCALES = 16  # and a table that ends after 16 of these: one draw in e**16 goes past it
+_MOST_BITS = 62
+_EVEN = 2.0**-34
+
+
+@dataclass(frozen=True)
+class Split:
+    """How a law of this rate splits: a head in steps of 2**tail_bits, with a table of ``length`` rows."""
+
+    rate: Rate
+
+    @cached_property
+    def tail_bits(self) -> int:
+        """k of B = 2**k."""
+        exponent = -math.frexp(self.rate.approximate)[1]
+        return min(max(0, exponent - _HEAD_BITS + 1), _MOST_BITS)
+
+    @cached_property
+    def head_rate(self) -> float:
+        """The rate of H, approximately."""
+        return math.ldexp(self.rate.approximate, self.tail_bits)
+
+    @cached_property
+    def length(self) -> int:
+        """Rows of the head's table; past the largest index it only matters whether there is a step at all."""
+        if self.tail_bits == _MOST_BITS:
+            return 1
+        return min(max(1, math.ceil(_HEAD_SCALES / self.head_rate)), _HEAD_SCALES << _HEAD_BITS)
+
+    def power(self, steps: int) -> Rate:
+        """The rate of ``steps`` steps taken as one."""
+        rate = self.rate
+        return Rate(lambda real: rate.number(real) * steps, rate.approximate * steps)
+
+
+class Digits:
+    """L in [0, 2**bits), truncated geometric: independent digits of 12 bits, each drawn by inversion.
+
+    Digit d has ratio q = r**(4096**d); P(digit < j) = (1 - q**j) / (1 - q**m), m its number of values. That
+    lies between j/m and j/m (1 + m x), q = exp(-x), so for m x < 2**-33 its first 32 bits are those of j/m.
+    """
+
+    def __init__(self, split: Split) -> None:
+        self._tables: list[tuple[int, Inversion]] = []
+        for low in range(0, split.tail_bits, DIGIT_BITS):
+            values = 1 << min(DIGIT_BITS, split.tail_bits - low)
+            self._tables.append((low, self._table(split.power(1 << low), values)))
+
+    @staticmethod
+    def _table(rate: Rate, values: int) -> Inversion:
+        def bits(j: int, precision: int) -> int:
+            return scaled_floor(
+                lambda real: (
+                    real.expm1(-(j + 1) * rate.number(real)) / real.expm1(-values * rate.number(real))
+                ),
+                precision,
+            )
+
+        if rate.approximate * values < _EVEN:
+            first = np.arange(1, values, dtype=np.uint32) * np.uint32(2**32 // values)
+        else:
+            steps = np.arange(1, values) * rate.approximate
+            first = first_words(np.expm1(-steps) / math.expm1(-values * rate.approximate), bits)
+        return Inversion(first, bits)
+
+    def draw(self, source: Source, size: int) -> NDArray[np.int64]:
+        """``size`` independent values of L."""
+        total = np.zeros(size, dtype=np.int64)
+        for low, table in self._tables:
+            total += table.draw(source, size).astype(np.int64) << low
+        return total
+
+
+class Geometric:
+    """A sampler for one ratio. Draws saturate at 2**62, far above any index.
+
+    >>> from fractions import Fraction
+    >>> bool((Geometric(Rate.rational(Fraction(1, 10))).draw(Source.from_seed(1), 5) >= 0).all())
+    True
+    """
+
+    def __init__(self, rate: Rate) -> None:
+        if not 0 < rate.approximate < math.inf:
+            raise ParameterError("a geometric law has a positive, finite rate", value=rate.approximate)
+        split = Split(rate)
+        self._tail_bits, self._length = split.tail_bits, split.length
+        self._digits = Digits(split)
+        head = split.power(1 << split.tail_bits)
+
+        def bits(j: int, precision: int) -> int:
+            return scaled_floor(lambda real: -real.expm1(-(j + 1) * head.number(real)), precision)
+
+        rows = np.arange(1, self._length + 1) * head.approximate
+        self._head = Inversion(first_words(-np.expm1(-rows), bits), bits)
+
+    def head(self, source: Source, size: int) -> NDArray[np.int64]:
+        """H: steps of 2**tail_bits."""
+        steps = self._head.draw(source, size).astype(np.int64)
+        past = np.flatnonzero(steps == self._length)
+        while len(past):
+            more = self._head.draw(source, len(past))
+            steps[past] += more
+            past = past[(more == self._length) & (steps[past] < 1 << (_MOST_BITS - self._tail_bits))]
+        return steps
+
+    def draw(self, source: Source, size: int) -> NDArray[np.int64]:
+        """``size`` independent values of G."""
+        steps = self.head(source, size)
+        if not self._tail_bits:
+            return steps
+        far = steps >= 1 << (_MOST_BITS - self._tail_bits)
+        values = (np.where(far, 0, steps) << self._tail_bits) + self._digits.draw(source, size)
+        values[far] = 1 << _MOST_BITS
+        return values

@@ -1,0 +1,159 @@
+"""The one seam where private values meet noise, and what watches it: the meter and the tape."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sudare.errors import AccountingError, TableError
+from sudare.noise.gaussian import discrete_gaussian
+from sudare.noise.laplace import discrete_laplace
+from sudare.noise.source import Source
+from sudare.noise.sparse import Sparse, SparseNoise
+from sudare.privacy import Budget, Number, positive
+
+_LARGEST_VALUE = 2**61
+
+
+@dataclass
+class Meter:
+    """Adds up what the measurements made under it cost."""
+
+    costs: list[tuple[str, Budget]] = field(default_factory=list)
+
+    def check(self, budget: Budget) -> None:
+        """Refuse when the costs are not exactly ``budget``: then the guarantee would be a false statement."""
+        total = Fraction(0)
+        for _, cost in self.costs:
+            if cost.currency != budget.currency:
+                raise AccountingError(f"a measurement costs {cost.currency}, the guarantee {budget.currency}")
+            total += cost.amount
+        if total != budget.amount:
+            raise AccountingError(
+                "the measurements do not add up to the guarantee",
+                value=str(total),
+                allowed=f"exactly {budget.amount}",
+            )
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One measurement on a tape: the exact values stay with the steward."""
+
+    label: str
+    exact: NDArray[np.int64] | Sparse
+    sensitivity: Fraction
+    budget: Budget
+    noisy: NDArray[np.int64] | SparseNoise
+
+
+@dataclass
+class Tape:
+    """Measurements in the order they were made; with ``replayed`` the noisy values come from there."""
+
+    measured: list[Measured] = field(default_factory=list)
+    replayed: Tape | None = None
+
+    def next_noisy(
+        self, label: str, sensitivity: Fraction, budget: Budget
+    ) -> NDArray[np.int64] | SparseNoise:
+        """The frozen result for the next measurement, which must ask the same question."""
+        assert self.replayed is not None  # noqa: S101 - only called while replaying
+        place = len(self.measured)
+        if place >= len(self.replayed.measured):
+            raise AccountingError("the replay measures more than the recording did", value=label)
+        frozen = self.replayed.measured[place]
+        if (frozen.label, frozen.sensitivity, frozen.budget) != (label, sensitivity, budget):
+            raise AccountingError("the replay measures something else", value=label, allowed=frozen.label)
+        return frozen.noisy
+
+
+_meter: ContextVar[Meter | None] = ContextVar("meter", default=None)
+_tape: ContextVar[Tape | None] = ContextVar("tape", default=None)
+
+
+@contextmanager
+def metered() -> Iterator[Meter]:
+    """Collect the cost of every measurement made inside."""
+    meter = Meter()
+    token = _meter.set(meter)
+    try:
+        yield meter
+    finally:
+        _meter.reset(token)
+
+
+@contextmanager
+def record(replay: Tape | None = None) -> Iterator[Tape]:
+    """Keep every measurement made inside; with ``replay``, answer from that tape instead of drawing noise.
+
+    Running a neighbour's data under the replay of a tape must give the same release byte for byte, and exact
+    values within the declared sensitivity: that is how releases are audited.
+    """
+    tape = Tape(replayed=replay)
+    token = _tape.set(tape)
+    try:
+        yield tape
+    finally:
+        _tape.reset(token)
+
+
+@overload
+def measure(
+    values: NDArray[np.int64], sensitivity: Number, budget: Budget, source: Source, label: str
+) -> NDArray[np.int64]: ...
+@overload
+def measure(
+    values: Sparse, sensitivity: Number, budget: Budget, source: Source, label: str
+) -> SparseNoise: ...
+def measure(
+    values: NDArray[np.int64] | Sparse, sensitivity: Number, budget: Budget, source: Source, label: str
+) -> NDArray[np.int64] | SparseNoise:
+    """Integer values plus exact noise; the only function of the package that sees both.
+
+    Sensitivity: ``sensitivity`` bounds how far one unit can move ``values``, in L1 for a budget of epsilon
+    and in L2 for rho; the caller proves it. The noise is discrete Laplace of scale sensitivity/epsilon, which
+    is epsilon-DP since P(z)/P(z') <= exp(|z - z'|/scale); or discrete Gaussian of variance
+    sensitivity**2/(2 rho), which is rho-zCDP (Canonne, Kamath and Steinke 2020). It comes from
+    ``source.child(label)``.
+
+    >>> measure(np.array([5, 0]), 1, Budget(epsilon=Fraction(1)), Source.from_seed(3), "cells").dtype
+    dtype('int64')
+    """
+    bound = positive(sensitivity, "sensitivity")
+    counts = values.value if isinstance(values, Sparse) else values
+    if counts.dtype != np.int64 or (
+        len(counts) and max(-int(counts.min()), int(counts.max())) > _LARGEST_VALUE
+    ):
+        raise TableError("only whole numbers up to 2**61 can be measured", value=label)
+    if (meter := _meter.get()) is not None:
+        meter.costs.append((label, budget))
+    tape = _tape.get()
+    noisy: NDArray[np.int64] | SparseNoise
+    if tape is not None and tape.replayed is not None:
+        noisy = tape.next_noisy(label, bound, budget)
+    elif isinstance(values, Sparse):
+        if budget.epsilon is None:
+            raise AccountingError("a sparse measurement is made with epsilon", value=label)
+        noisy = SparseNoise(values, bound / budget.epsilon, source.child(label))
+    else:
+        noisy = values + _noise(bound, budget, source.child(label), values.shape)
+    if tape is not None:
+        tape.measured.append(Measured(label, values, bound, budget, noisy))
+    return noisy
+
+
+def _noise(
+    sensitivity: Fraction, budget: Budget, source: Source, shape: tuple[int, ...]
+) -> NDArray[np.int64]:
+    size = int(np.prod(shape))
+    if budget.epsilon is not None:
+        return discrete_laplace(sensitivity / budget.epsilon, source, size).reshape(shape)
+    return discrete_gaussian(sensitivity**2 / (2 * budget.amount), source, size).reshape(shape)

@@ -1,0 +1,98 @@
+"""Where random bits come from: AES-CTR keyed by the operating system, or by a seed for experiments."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+
+import numpy as np
+from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+from numpy.typing import NDArray
+
+from sudare.errors import AccountingError, ParameterError
+
+_KEY_BYTES = 32
+_ZEROS = bytes(1 << 16)
+
+
+class Source:
+    """A stream of random words that belongs to one owner.
+
+    There is no global source: whoever draws holds one. `child` derives an independent source from the key
+    and a label alone, so the noise of a part does not depend on the order in which parts are worked on.
+    A forked process never repeats its parent's words. One thread at a time; give each thread a child.
+
+    >>> Source.system().words(3).shape
+    (3,)
+    """
+
+    def __init__(self, key: bytes, *, seeded: bool = False) -> None:
+        if len(key) != _KEY_BYTES:
+            raise ParameterError("a key of the wrong length", allowed=f"{_KEY_BYTES} bytes")
+        self.seeded = seeded
+        self._labels: set[str] = set()
+        self._start(key)
+
+    @classmethod
+    def system(cls) -> Source:
+        """A source keyed by the operating system: the only kind a publication may use."""
+        return cls(os.urandom(_KEY_BYTES))
+
+    @classmethod
+    def from_seed(cls, seed: int) -> Source:
+        """A source anyone can repeat, for experiments and tests: what it protects carries no guarantee."""
+        if type(seed) is not int or seed < 0:
+            raise ParameterError("seed is not a whole number from 0 on", value=seed)
+        return cls(hashlib.blake2b(b"seed %d" % seed, digest_size=_KEY_BYTES).digest(), seeded=True)
+
+    def _start(self, key: bytes) -> None:
+        self._key = key
+        self._process = os.getpid()
+        self._stream = Cipher(algorithms.AES256(key), modes.CTR(bytes(16))).encryptor()
+
+    def _check_process(self) -> None:
+        """After a fork both processes hold the same key and position: the child must leave that stream."""
+        if not self.seeded and os.getpid() != self._process:
+            self._start(
+                hashlib.blake2b(os.urandom(_KEY_BYTES), key=self._key, digest_size=_KEY_BYTES).digest()
+            )
+
+    def fill(self, words: NDArray[np.uint32]) -> None:
+        """Overwrite a contiguous array with fresh random words."""
+        self._check_process()
+        buffer = words.view(np.uint8).data
+        for start in range(0, len(buffer), len(_ZEROS)):
+            part = buffer[start : start + len(_ZEROS)]
+            self._stream.update_into(memoryview(_ZEROS)[: len(part)], part)
+
+    def words(self, size: int) -> NDArray[np.uint32]:
+        """``size`` independent uniform 32-bit words."""
+        words = np.empty(size, dtype=np.uint32)
+        self.fill(words)
+        return words
+
+    def integer(self, bits: int) -> int:
+        """One uniform integer in [0, 2**bits), bits a multiple of 32; the first word is the highest."""
+        return int.from_bytes(self.words(bits // 32).astype(">u4").tobytes(), "big")
+
+    def child(self, label: str) -> Source:
+        """An independent source for one part of the work; each label may be taken once.
+
+        Taking a label twice would add the same noise twice, whose difference shows the exact values.
+        """
+        self._check_process()
+        if label in self._labels:
+            raise AccountingError("a label of noise was used twice", value=label)
+        self._labels.add(label)
+        key = hashlib.blake2b(label.encode(), key=self._key, person=b"sudare child", digest_size=_KEY_BYTES)
+        return Source(key.digest(), seeded=self.seeded)
+
+    def generator(self) -> np.random.Generator:
+        """A NumPy generator for post-processing only (random rounding); never for privacy noise."""
+        return np.random.Generator(np.random.PCG64(self.integer(128)))
+
+    def __reduce__(self) -> str:
+        raise AccountingError("a source of noise cannot be copied", hint="Derive a child for each worker.")
+
+    def __repr__(self) -> str:
+        return "Source(seeded)" if self.seeded else "Source(system)"

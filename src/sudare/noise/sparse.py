@@ -1,0 +1,187 @@
+"""Noise on a long vector of mostly zeros, drawn only where it rises above a level.
+
+The law is the one of noise on every cell. Empty cells with noise above the level are found by the geometric
+gaps between them; lowering the level later keeps what was drawn and extends it by the conditional law.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sudare.errors import ParameterError
+from sudare.noise.geometric import Geometric
+from sudare.noise.laplace import discrete_laplace
+from sudare.noise.source import Source
+from sudare.noise.thresholds import Rate, Real
+
+DENSE_LIMIT = 2**28
+_BATCH = 1 << 20
+_CEILING = 1.5 * 2.0**62
+
+
+@dataclass(frozen=True)
+class Sparse:
+    """A vector of ``size`` integers, given by its non-zero ones: sorted ``index`` and ``value``, int64.
+
+    ``place`` maps ranks 0..size-1 to indices where these are others (a domain with padding).
+    """
+
+    index: NDArray[np.int64]
+    value: NDArray[np.int64]
+    size: int
+    place: Callable[[NDArray[np.int64]], NDArray[np.int64]] | None = None
+
+    def indices(self, rank: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The indices of logical ranks."""
+        return rank if self.place is None else self.place(rank)
+
+
+def firing(rate: Rate, size: int, source: Source) -> NDArray[np.int64]:
+    """Sorted positions in [0, size) that fire, each independently with probability 1 - exp(-rate).
+
+    The gap before the next firing position is geometric, so empty stretches cost nothing.
+    """
+    gaps = Geometric(rate)
+    found = [np.empty(0, dtype=np.int64)]
+    position = -1
+    while True:
+        expected = -np.expm1(-rate.approximate) * (size - position)
+        batch = gaps.draw(source, min(_BATCH, int(expected + 6 * expected**0.5) + 8))
+        # Doubles show from where on the running sum may pass 2**63; there it is past the end anyhow.
+        batch = batch[: int(np.searchsorted(np.cumsum(batch.astype(np.float64)), _CEILING)) + 1]
+        fits = np.cumsum(batch[:-1] + 1) + position if len(batch) > 1 else batch[:0]
+        last = (int(fits[-1]) if len(fits) else position) + int(batch[-1]) + 1
+        fits = np.append(fits, min(last, size))
+        inside = int(np.searchsorted(fits, size))
+        found.append(fits[:inside])
+        if inside < len(fits):
+            return np.concatenate(found)
+        position = int(fits[-1])
+
+
+class SparseNoise:
+    """The noisy values of a `Sparse` vector under discrete Laplace noise of ``scale``.
+
+    `above` shows exactly what the dense noisy vector would show above a level, and nothing else: a populated
+    cell below the level does not appear, and an empty one above it does.
+    """
+
+    def __init__(self, exact: Sparse, scale: Fraction, source: Source) -> None:
+        self._exact, self._scale, self._source = exact, scale, source
+        self._noisy = exact.value + discrete_laplace(scale, source, len(exact.value))
+        self._fired_index = np.empty(0, dtype=np.int64)
+        self._fired_value = np.empty(0, dtype=np.int64)
+        self._level: int | None = None
+        self._complete = len(exact.index) == exact.size
+
+    @property
+    def size(self) -> int:
+        """Cells in all."""
+        return self._exact.size
+
+    def above(self, level: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Index and value, sorted by index, of all cells whose noisy value is above ``level``."""
+        if not self._complete and (self._level is None or level < self._level):
+            if level < 0:
+                self._complete_all()
+            else:
+                self._lower(level)
+        index = np.concatenate([self._exact.index, self._fired_index])
+        value = np.concatenate([self._noisy, self._fired_value])
+        shown = value > level
+        index, value = index[shown], value[shown]
+        order = np.argsort(index, kind="stable")
+        return index[order], value[order]
+
+    def level_for(self, total: int) -> int:
+        """A level near the threshold t where the excess over t sums to ``total``, in expectation.
+
+        Only a guess of how deep to look: every choice gives the same law of the result.
+        """
+        ordered = np.sort(self._noisy)[::-1].astype(np.float64)
+        sums = np.cumsum(ordered)
+        ratio = np.exp(-1 / float(self._scale))
+        empty = self.size - len(ordered)
+
+        def excess(level: float) -> float:
+            populated = int(np.searchsorted(-ordered, -level))
+            own = sums[populated - 1] - populated * level if populated else 0.0
+            # E max(Z - t, 0) = a**(t+1) / ((1+a)(1-a)) for integer t >= 0; for t < 0 add -t.
+            chance = ratio ** (abs(level) + 1) / ((1 + ratio) * (1 - ratio)) if ratio < 1 else np.inf
+            return float(own + empty * (chance - min(level, 0.0)))
+
+        high = max(1.0, ordered[0] if len(ordered) else 1.0)
+        while excess(high) > total:
+            high *= 2
+        low = -1.0
+        if excess(low) < total:
+            return -1
+        while high - low > 0.5:
+            middle = (low + high) / 2
+            low, high = (middle, high) if excess(middle) > total else (low, middle)
+        return int(np.floor(low))
+
+    def _chance_above(self, level: int, real: Any) -> Real:
+        """P(Z > level) = a**(level+1) / (1+a) for level >= 0."""
+        step = real.mpf(self._scale.denominator) / self._scale.numerator
+        return real.exp(-(level + 1) * step) / (1 + real.exp(-step))
+
+    def _lower(self, level: int) -> None:
+        """Fire the empty cells with noise in (level, old level], given that none left is above the old."""
+        old = self._level
+
+        def chance(real: Any) -> Real:
+            new = self._chance_above(level, real)
+            if old is None:
+                return new
+            before = self._chance_above(old, real)
+            return (new - before) / (1 - before)
+
+        hits = self._exact.indices(firing(Rate.of_chance(chance), self.size, self._source))
+        if self._exact.place is not None:
+            hits = np.sort(hits)
+        for taken in (self._exact.index, self._fired_index):
+            hits = hits[~is_member(hits, taken)]
+        rise = Geometric(Rate.rational(1 / self._scale)).draw(self._source, len(hits))
+        if old is not None:
+            rise %= old - level  # a geometric variable modulo m is the one truncated to m values
+        order = np.argsort(np.concatenate([self._fired_index, hits]), kind="stable")
+        self._fired_index = np.concatenate([self._fired_index, hits])[order]
+        self._fired_value = np.concatenate([self._fired_value, level + 1 + rise])[order]
+        self._level = level
+
+    def _complete_all(self) -> None:
+        """Draw every remaining empty cell, given that its noise is not above the level looked at so far."""
+        if self.size > DENSE_LIMIT:
+            raise ParameterError(
+                "the noise fills too many cells to be listed",
+                value=self.size,
+                allowed=f"at most {DENSE_LIMIT} cells",
+                hint="Declare a smaller domain, or spend a larger epsilon.",
+            )
+        rest = np.sort(self._exact.indices(np.arange(self.size, dtype=np.int64)))
+        for taken in (self._exact.index, self._fired_index):
+            rest = rest[~is_member(rest, taken)]
+        value = np.empty(len(rest), dtype=np.int64)
+        waiting = np.arange(len(rest))
+        while len(waiting):
+            value[waiting] = discrete_laplace(self._scale, self._source, len(waiting))
+            waiting = waiting[value[waiting] > self._level] if self._level is not None else waiting[:0]
+        order = np.argsort(np.concatenate([self._fired_index, rest]), kind="stable")
+        self._fired_index = np.concatenate([self._fired_index, rest])[order]
+        self._fired_value = np.concatenate([self._fired_value, value])[order]
+        self._complete = True
+
+
+def is_member(items: NDArray[np.int64], sorted_set: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Which items occur in a sorted array of distinct numbers."""
+    if not len(sorted_set):
+        return np.zeros(len(items), dtype=np.bool_)
+    place = np.minimum(np.searchsorted(sorted_set, items), len(sorted_set) - 1)
+    return np.asarray(sorted_set[place] == items)

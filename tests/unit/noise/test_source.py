@@ -1,0 +1,84 @@
+"""Random words: independent, never repeated by a fork, never from a global."""
+
+import os
+import pickle
+
+import numpy as np
+import pytest
+
+from sudare.errors import AccountingError, ParameterError
+from sudare.noise import Source
+
+
+def test_bits_are_balanced_in_every_place():
+    words = Source.system().words(200_000)
+    ones = np.unpackbits(words.view(np.uint8).reshape(-1, 4), axis=1).sum(0, dtype=np.int64)
+    # 32 places, each beyond 6.5 sigma with chance 8e-11.
+    assert np.abs(ones - 100_000).max() < 6.5 * (200_000 / 4) ** 0.5
+
+
+def test_two_sources_and_two_reads_differ():
+    source = Source.system()
+    assert not np.array_equal(source.words(8), source.words(8))
+    assert not np.array_equal(Source.system().words(8), Source.system().words(8))
+
+
+def test_a_seed_repeats_and_another_does_not():
+    assert np.array_equal(Source.from_seed(5).words(70_000), Source.from_seed(5).words(70_000))
+    assert not np.array_equal(Source.from_seed(5).words(8), Source.from_seed(6).words(8))
+    assert Source.from_seed(5).seeded
+    assert not Source.system().seeded
+
+
+def test_words_do_not_depend_on_how_they_are_asked_for():
+    one, many = Source.from_seed(5), Source.from_seed(5)
+    assert np.array_equal(one.words(40_000), np.concatenate([many.words(n) for n in (1, 39_990, 9)]))
+
+
+def test_children_depend_on_the_label_alone():
+    first, second = Source.from_seed(5), Source.from_seed(5)
+    second.words(1000)
+    second.child("another")
+    assert np.array_equal(first.child("level 3").words(8), second.child("level 3").words(8))
+    assert not np.array_equal(
+        Source.from_seed(5).child("a").words(8), Source.from_seed(5).child("b").words(8)
+    )
+
+
+def test_a_label_is_taken_once():
+    source = Source.system()
+    source.child("cells")
+    with pytest.raises(AccountingError, match="used twice"):
+        source.child("cells")
+
+
+def test_a_forked_process_leaves_its_parents_stream():
+    source = Source.system()
+    source.words(4)
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.write(write, source.words(4).tobytes() + source.child("x").words(4).tobytes())
+        os._exit(0)
+    os.waitpid(child, 0)
+    theirs = os.read(read, 1000)
+    ours = source.words(4).tobytes() + source.child("x").words(4).tobytes()
+    assert len(theirs) == len(ours) == 32
+    assert theirs[:16] != ours[:16]
+    assert theirs[16:] != ours[16:]
+
+
+def test_a_source_is_not_copied():
+    with pytest.raises(AccountingError, match="cannot be copied"):
+        pickle.dumps(Source.system())
+
+
+@pytest.mark.parametrize("seed", [-1, 1.5, "7", True])
+def test_a_wrong_seed_is_refused(seed):
+    with pytest.raises(ParameterError, match="seed is not a whole number"):
+        Source.from_seed(seed)
+
+
+def test_a_wrong_key_is_refused():
+    with pytest.raises(ParameterError, match="key of the wrong length"):
+        Source(b"short")

@@ -34,9 +34,7 @@ def opendp_laplace(scale: float) -> Callable[[int], object]:
     import opendp.prelude as dp
 
     dp.enable_features("contrib")
-    mechanism = dp.m.make_laplace(
-        dp.vector_domain(dp.atom_domain(T=int)), dp.l1_distance(T=int), scale=float(scale)
-    )
+    mechanism = dp.m.make_laplace(dp.vector_domain(dp.atom_domain(T=int)), dp.l1_distance(T=int), scale=float(scale))
     return lambda size: mechanism([0] * size)
 
 

@@ -6,10 +6,26 @@ put into ``value``: only what the caller declared (a parameter, a column name, a
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from difflib import get_close_matches
+from fractions import Fraction
+from numbers import Integral
 
 _ABSENT = object()
+
+
+def _as_written(value: object) -> str:
+    """A declared value as its owner would write it: 1/3, 0.5 and 'a.csv', not the name of a Python type."""
+    if isinstance(value, os.PathLike):
+        return repr(os.fspath(value))
+    if isinstance(value, Fraction):
+        return str(value)
+    if isinstance(value, float):
+        return float.__repr__(value)
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        return repr(value)
+    return str(int(value))
 
 
 class SudareError(Exception):
@@ -28,7 +44,7 @@ class SudareError(Exception):
         self.hint = hint
         details = []
         if value is not _ABSENT:
-            details.append(f"got {value!r}")
+            details.append(f"got {_as_written(value)}")
         if allowed is not None:
             details.append(f"allowed: {allowed}")
         sentence = what + (f" ({'; '.join(details)})" if details else "")

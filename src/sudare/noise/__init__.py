@@ -6,7 +6,7 @@ law, `measure` adds it to private values. Everything after `measure` is post-pro
 
 from sudare.noise.gaussian import discrete_gaussian
 from sudare.noise.laplace import discrete_laplace
-from sudare.noise.measurement import Measured, Meter, Tape, measure, metered, record
+from sudare.noise.measurement import Measured, Meter, Tape, measure, metered, record, secret
 from sudare.noise.source import Source
 from sudare.noise.sparse import Sparse, SparseNoise, is_member
 
@@ -23,4 +23,5 @@ __all__ = [
     "measure",
     "metered",
     "record",
+    "secret",
 ]

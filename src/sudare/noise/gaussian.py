@@ -27,9 +27,7 @@ def _keep_exactly(words: tuple[int, int], gamma: Fraction, source: Source) -> bo
         return True
     bits, precision = words[0] << 32 | words[1], 64
     while True:
-        threshold = scaled_floor(
-            lambda real: real.exp(-real.mpf(gamma.numerator) / gamma.denominator), precision
-        )
+        threshold = scaled_floor(lambda real: real.exp(-real.mpf(gamma.numerator) / gamma.denominator), precision)
         if bits != threshold:
             return bits < threshold
         bits, precision = bits << 64 | source.integer(64), precision + 64

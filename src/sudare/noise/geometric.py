@@ -74,9 +74,7 @@ class Digits:
     def _table(rate: Rate, values: int) -> Inversion:
         def bits(j: int, precision: int) -> int:
             return scaled_floor(
-                lambda real: (
-                    real.expm1(-(j + 1) * rate.number(real)) / real.expm1(-values * rate.number(real))
-                ),
+                lambda real: real.expm1(-(j + 1) * rate.number(real)) / real.expm1(-values * rate.number(real)),
                 precision,
             )
 

@@ -59,11 +59,10 @@ class Tape:
     """Measurements in the order they were made; with ``replayed`` the noisy values come from there."""
 
     measured: list[Measured] = field(default_factory=list)
+    secrets: dict[str, int] = field(default_factory=dict)
     replayed: Tape | None = None
 
-    def next_noisy(
-        self, label: str, sensitivity: Fraction, budget: Budget
-    ) -> NDArray[np.int64] | SparseNoise:
+    def next_noisy(self, label: str, sensitivity: Fraction, budget: Budget) -> NDArray[np.int64] | SparseNoise:
         """The frozen result for the next measurement, which must ask the same question."""
         assert self.replayed is not None  # noqa: S101 - only called while replaying
         place = len(self.measured)
@@ -105,14 +104,28 @@ def record(replay: Tape | None = None) -> Iterator[Tape]:
         _tape.reset(token)
 
 
+def secret(source: Source, label: str) -> int:
+    """A random number of 128 bits that is no noise: a hash key, the seed of a random rounding.
+
+    It belongs to the release as the noise does, so a tape keeps it and a replay repeats it.
+    """
+    tape = _tape.get()
+    if tape is not None and tape.replayed is not None:
+        if label not in tape.replayed.secrets:
+            raise AccountingError("the replay asks for a secret that was not recorded", value=label)
+        return tape.replayed.secrets[label]
+    number = source.child(label).integer(128)
+    if tape is not None:
+        tape.secrets[label] = number
+    return number
+
+
 @overload
 def measure(
     values: NDArray[np.int64], sensitivity: Number, budget: Budget, source: Source, label: str
 ) -> NDArray[np.int64]: ...
 @overload
-def measure(
-    values: Sparse, sensitivity: Number, budget: Budget, source: Source, label: str
-) -> SparseNoise: ...
+def measure(values: Sparse, sensitivity: Number, budget: Budget, source: Source, label: str) -> SparseNoise: ...
 def measure(
     values: NDArray[np.int64] | Sparse, sensitivity: Number, budget: Budget, source: Source, label: str
 ) -> NDArray[np.int64] | SparseNoise:
@@ -129,9 +142,7 @@ def measure(
     """
     bound = positive(sensitivity, "sensitivity")
     counts = values.value if isinstance(values, Sparse) else values
-    if counts.dtype != np.int64 or (
-        len(counts) and max(-int(counts.min()), int(counts.max())) > _LARGEST_VALUE
-    ):
+    if counts.dtype != np.int64 or (len(counts) and max(-int(counts.min()), int(counts.max())) > _LARGEST_VALUE):
         raise TableError("only whole numbers up to 2**61 can be measured", value=label)
     if (meter := _meter.get()) is not None:
         meter.costs.append((label, budget))
@@ -150,9 +161,7 @@ def measure(
     return noisy
 
 
-def _noise(
-    sensitivity: Fraction, budget: Budget, source: Source, shape: tuple[int, ...]
-) -> NDArray[np.int64]:
+def _noise(sensitivity: Fraction, budget: Budget, source: Source, shape: tuple[int, ...]) -> NDArray[np.int64]:
     size = int(np.prod(shape))
     if budget.epsilon is not None:
         return discrete_laplace(sensitivity / budget.epsilon, source, size).reshape(shape)

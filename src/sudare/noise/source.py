@@ -53,9 +53,7 @@ class Source:
     def _check_process(self) -> None:
         """After a fork both processes hold the same key and position: the child must leave that stream."""
         if not self.seeded and os.getpid() != self._process:
-            self._start(
-                hashlib.blake2b(os.urandom(_KEY_BYTES), key=self._key, digest_size=_KEY_BYTES).digest()
-            )
+            self._start(hashlib.blake2b(os.urandom(_KEY_BYTES), key=self._key, digest_size=_KEY_BYTES).digest())
 
     def fill(self, words: NDArray[np.uint32]) -> None:
         """Overwrite a contiguous array with fresh random words."""
@@ -86,10 +84,6 @@ class Source:
         self._labels.add(label)
         key = hashlib.blake2b(label.encode(), key=self._key, person=b"sudare child", digest_size=_KEY_BYTES)
         return Source(key.digest(), seeded=self.seeded)
-
-    def generator(self) -> np.random.Generator:
-        """A NumPy generator for post-processing only (random rounding); never for privacy noise."""
-        return np.random.Generator(np.random.PCG64(self.integer(128)))
 
     def __reduce__(self) -> str:
         raise AccountingError("a source of noise cannot be copied", hint="Derive a child for each worker.")

@@ -63,9 +63,7 @@ class Rate:
     @classmethod
     def of_chance(cls, chance: Callable[[Any], Real]) -> Rate:
         """The rate whose ratio is 1 - chance: gaps between events of that chance are geometric with it."""
-        return cls(
-            lambda real: -real.log1p(-chance(real)), cls._value(lambda real: -real.log1p(-chance(real)))
-        )
+        return cls(lambda real: -real.log1p(-chance(real)), cls._value(lambda real: -real.log1p(-chance(real))))
 
     @staticmethod
     def _value(number: Callable[[Any], Real]) -> float:
@@ -82,9 +80,7 @@ def first_words(approximate: NDArray[np.float64], bits: Callable[[int, int], int
     """
     scaled = np.ldexp(approximate, 32)
     words = np.floor(scaled)
-    uncertain = np.flatnonzero(
-        (scaled - words < _MARGIN) | (words + 1 - scaled < _MARGIN) | (scaled >= 2.0**32 - 1)
-    )
+    uncertain = np.flatnonzero((scaled - words < _MARGIN) | (words + 1 - scaled < _MARGIN) | (scaled >= 2.0**32 - 1))
     result = np.clip(words, 0, 2.0**32 - 1).astype(np.uint32)
     for j in uncertain:
         result[j] = bits(int(j), 32)

@@ -1,0 +1,41 @@
+.DEFAULT_GOAL := help
+PYTHON ?= python3
+BIN := .venv/bin
+STAMP := .venv/.installed
+
+.PHONY: help setup demo test lint types bench docs clean
+
+help:  ## list the targets
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 10
+
+setup: $(STAMP)  ## make .venv with everything the tests need
+
+$(STAMP): pyproject.toml
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@
+
+demo: $(STAMP)  ## publish an invented city from end to end into out/demo
+	$(BIN)/sudare demo
+
+test: lint types  ## lint, types, layers and all tests
+	$(BIN)/python -m pytest -n 2 --dist worksteal --doctest-modules src tests
+
+lint: $(STAMP)  ## ruff and the layers of the house
+	$(BIN)/ruff check src tests benchmarks examples
+	$(BIN)/ruff format --check --quiet src tests benchmarks examples
+	$(BIN)/lint-imports --no-cache --no-logo
+
+types: $(STAMP)  ## mypy, strict
+	$(BIN)/mypy
+
+bench: $(STAMP)  ## benchmarks beside the peers from PyPI, in one run
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
+	@set -e; for part in benchmarks/*.py; do echo "== $$part"; $(BIN)/python $$part; done
+
+docs: $(STAMP)  ## write the reference pages of the commands and the recipe
+	$(BIN)/python docs/make_reference.py
+
+clean:  ## remove what was made here
+	rm -rf .venv out build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

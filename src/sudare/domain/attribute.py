@@ -1,0 +1,137 @@
+"""What every attribute of a domain can do; the kinds differ only in how they read and name values."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sudare.domain.columns import BoolArray, IntArray, same_length, whole_array, within
+from sudare.domain.regions import Region
+from sudare.errors import DomainError
+
+
+class Attribute(ABC):
+    """One attribute of a domain: a box of cells with one or two axes, and the region that may hold people.
+
+    Coordinates count from 0 on each axis. A kind of attribute says how raw columns become positions
+    (`positions`), what a person reads for a cell (`names`) and how it is declared (`to_json`).
+    """
+
+    kind: ClassVar[str]
+    """The ``type`` in JSON."""
+    spatial: ClassVar[bool]
+    """Whether the axes interleave with those of other spatial attributes by default."""
+    columns_taken: ClassVar[tuple[int, ...]] = (1,)
+    """How many raw columns `locate` takes."""
+    region: Region
+
+    @abstractmethod
+    def positions(self, *columns: Any) -> tuple[tuple[IntArray, ...], BoolArray]:
+        """Raw columns as positions along each axis, possibly outside the box, and which are known."""
+
+    @abstractmethod
+    def names(self, *coordinates: IntArray) -> NDArray[Any]:
+        """What a person reads for cells of the box."""
+
+    @abstractmethod
+    def to_json(self) -> dict[str, Any]:
+        """The declaration as plain JSON: ``type`` and the arguments that build an equal attribute."""
+
+    @abstractmethod
+    def describe(self) -> str:
+        """The declaration in a few words."""
+
+    @classmethod
+    def from_json(cls, arguments: dict[str, Any]) -> Attribute:
+        """The attribute that `to_json` described, from its entries without ``type``."""
+        return cls(**arguments)
+
+    @property
+    def lengths(self) -> tuple[int, ...]:
+        """Cells along each axis."""
+        return self.region.lengths
+
+    @property
+    def size(self) -> int:
+        """Logical cells: those of the region."""
+        return self.region.size
+
+    def locate(self, *columns: Any) -> tuple[tuple[IntArray, ...], BoolArray]:
+        """Coordinates of raw values, one int64 array per axis, and which values are inside.
+
+        What is missing, unknown, outside the box or masked has ``inside=False`` and coordinate 0.
+        """
+        positions, inside = self._read(columns)
+        for position, length in zip(positions, self.lengths, strict=True):
+            inside = inside & (position >= 0) & (position < length)
+        return self._inside(positions, inside)
+
+    def clamp(self, *columns: Any) -> tuple[tuple[IntArray, ...], BoolArray]:
+        """Like `locate`, but numbers outside the box move to its nearest cell."""
+        positions, known = self._read(columns)
+        nearest = tuple(
+            np.clip(position, 0, length - 1) for position, length in zip(positions, self.lengths, strict=True)
+        )
+        return self._inside(nearest, known)
+
+    def labels(self, *coordinates: Any) -> NDArray[Any]:
+        """What a person reads for these cells; refuses coordinates outside the box."""
+        return self.names(*self._cells(coordinates))
+
+    def allowed(self, *coordinates: Any) -> BoolArray:
+        """Whether cells may hold people; False outside the box."""
+        arrays = self._axes(coordinates)
+        inside = np.ones(arrays[0].shape, dtype=bool)
+        for array, length in zip(arrays, self.lengths, strict=True):
+            inside &= (array >= 0) & (array < length)
+        return self._inside(arrays, inside)[1]
+
+    def cell(self, rank: Any) -> tuple[IntArray, ...]:
+        """Coordinates of the logical cells with these ranks in [0, size)."""
+        ranks = whole_array(rank, "a rank")
+        if not within(ranks, self.size):
+            raise DomainError("a rank is outside the attribute", allowed=f"0 to {self.size - 1}")
+        return self.region.cell(ranks)
+
+    def block_counts(self, shifts: Sequence[int], *prefixes: Any) -> IntArray:
+        """Logical cells whose coordinates, shifted right by ``shifts`` bits, equal ``prefixes``."""
+        return self.region.block_counts(shifts, *self._axes(prefixes))
+
+    def _read(self, columns: tuple[Any, ...]) -> tuple[tuple[IntArray, ...], BoolArray]:
+        if len(columns) not in self.columns_taken:
+            raise DomainError(
+                f"a {self.kind} attribute takes another number of columns",
+                value=len(columns),
+                allowed=" or ".join(map(str, self.columns_taken)),
+            )
+        return self.positions(*columns)
+
+    def _inside(self, positions: tuple[IntArray, ...], inside: BoolArray) -> tuple[tuple[IntArray, ...], BoolArray]:
+        """Sets what is outside to 0 and takes the region into account."""
+        cells = tuple(np.where(inside, position, 0) for position in positions)
+        allowed = inside & self.region.allowed(*cells)
+        if allowed.all():
+            return cells, allowed
+        return tuple(np.where(allowed, cell, 0) for cell in cells), allowed
+
+    def _axes(self, coordinates: tuple[Any, ...]) -> tuple[IntArray, ...]:
+        if len(coordinates) != len(self.lengths):
+            raise DomainError(
+                f"a {self.kind} attribute has another number of axes",
+                value=len(coordinates),
+                allowed=str(len(self.lengths)),
+            )
+        arrays = tuple(whole_array(axis, "a coordinate") for axis in coordinates)
+        same_length(arrays, "coordinates")
+        return arrays
+
+    def _cells(self, coordinates: tuple[Any, ...]) -> tuple[IntArray, ...]:
+        arrays = self._axes(coordinates)
+        for array, length in zip(arrays, self.lengths, strict=True):
+            if not within(array, length):
+                raise DomainError(f"a coordinate is outside the {self.kind}", allowed=f"0 to {length - 1}")
+        return arrays

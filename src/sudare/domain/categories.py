@@ -1,0 +1,131 @@
+"""Categories: a declared list of words or whole numbers."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sudare.domain.attribute import Attribute
+from sudare.domain.columns import BoolArray, IntArray, read_column
+from sudare.domain.regions import Box
+from sudare.errors import DomainError
+
+MOST_VALUES = 2**20
+
+
+@dataclass(frozen=True)
+class Categories(Attribute):
+    """Distinct values, all words or all whole numbers, in the order given.
+
+    >>> coordinates, inside = Categories(["f", "m"]).locate(["m", "x", None])
+    >>> coordinates[0].tolist(), inside.tolist()
+    ([1, 0, 0], [True, False, False])
+    """
+
+    kind: ClassVar[str] = "categories"
+    spatial: ClassVar[bool] = False
+
+    values: tuple[str, ...] | tuple[int, ...]
+    region: Box = field(init=False, repr=False, compare=False)
+
+    def __init__(self, values: Iterable[str] | Iterable[int]) -> None:
+        declared = _declared(values)
+        object.__setattr__(self, "values", declared)
+        object.__setattr__(self, "region", Box((len(declared),)))
+
+    def positions(self, *columns: Any) -> tuple[tuple[IntArray, ...], BoolArray]:
+        """One column; a value that is not declared is not known."""
+        array, masked = read_column(columns[0])
+        if array.dtype.kind == "O":
+            position = _look_up_objects(array, self._ranks)
+        elif array.dtype.kind in ("biuf" if self._whole else "U"):
+            position = self._look_up(array)
+        else:
+            position = np.full(array.shape, -1, dtype=np.int64)
+        known = position >= 0
+        return (np.maximum(position, 0),), known if masked is None else known & ~masked
+
+    def names(self, *coordinates: IntArray) -> NDArray[Any]:
+        """The declared values."""
+        return np.asarray(self._array[coordinates[0]])
+
+    def to_json(self) -> dict[str, Any]:
+        """``values``."""
+        return {"type": self.kind, "values": list(self.values)}
+
+    def describe(self) -> str:
+        """The number of categories."""
+        return "1 category" if len(self.values) == 1 else f"{len(self.values):,} categories"
+
+    @property
+    def _whole(self) -> bool:
+        return isinstance(self.values[0], int)
+
+    @cached_property
+    def _ranks(self) -> dict[Any, int]:
+        return {value: rank for rank, value in enumerate(self.values)}
+
+    @cached_property
+    def _array(self) -> NDArray[Any]:
+        return np.array(self.values)
+
+    @cached_property
+    def _sorted(self) -> tuple[NDArray[Any], IntArray]:
+        """The values in ascending order, and the rank of each as declared."""
+        ranks = np.argsort(self._array, kind="stable").astype(np.int64)
+        return self._array[ranks], ranks
+
+    def _look_up(self, array: NDArray[Any]) -> IntArray:
+        """Ranks of an array of the values' own kind; -1 for what is not declared."""
+        values, ranks = self._sorted
+        place = np.minimum(np.searchsorted(values, array), values.size - 1)
+        return np.where(values[place] == array, ranks[place], -1)
+
+
+def _look_up_objects(array: NDArray[Any], ranks: dict[Any, int]) -> IntArray:
+    """Ranks of Python objects; -1 for what is not declared."""
+    values = array.tolist()
+    try:
+        return np.array([ranks.get(value, -1) for value in values], dtype=np.int64)
+    except TypeError:  # something in the column, a list perhaps, cannot be a key: look at each for itself
+        return np.array([_rank(value, ranks) for value in values], dtype=np.int64)
+
+
+def _rank(value: Any, ranks: dict[Any, int]) -> int:
+    try:
+        return ranks.get(value, -1)
+    except TypeError:
+        return -1
+
+
+def _declared(values: Iterable[Any]) -> tuple[Any, ...]:
+    """The values as plain str or int, or the reason why they cannot be categories."""
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise DomainError("categories are not a list", value=values, hint="Write the values in brackets.")
+    plain = tuple(value.item() if isinstance(value, np.generic) else value for value in values)
+    if not plain:
+        raise DomainError("there are no categories", allowed="at least one value")
+    if len(plain) > MOST_VALUES:
+        raise DomainError("there are too many categories", value=len(plain), allowed="at most 2**20")
+    kinds = {type(value) for value in plain}
+    if not kinds <= {str} and not kinds <= {int}:
+        raise DomainError(
+            "categories are not all of one kind",
+            value=sorted(kind.__name__ for kind in kinds),
+            allowed="all str or all int",
+        )
+    if len(set(plain)) < len(plain):
+        repeated = next(value for value, times in Counter(plain).items() if times > 1)
+        raise DomainError("a category is declared twice", value=repeated)
+    for value in plain:
+        if isinstance(value, str) and "\0" in value:
+            raise DomainError("a category holds the character NUL", value=value)
+        if isinstance(value, int) and abs(value) >= 2**53:
+            raise DomainError("a category is too large", value=value, allowed="less than 2**53 in size")
+    return plain

@@ -1,0 +1,157 @@
+"""Mesh: an attribute whose cells are meshes of JIS X 0410."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sudare.domain.attribute import Attribute
+from sudare.domain.columns import BoolArray, FloatArray, IntArray, whole_number
+from sudare.domain.mesh import (
+    centres,
+    codes_of,
+    corners,
+    mesh_level,
+    rows_and_columns_at,
+)
+from sudare.domain.mesh_codes import read_codes, read_declared_codes
+from sudare.domain.mesh_region import MeshRegion, mesh_region
+from sudare.domain.regions import Box, Region
+from sudare.errors import DomainError
+
+
+@dataclass(frozen=True)
+class Mesh(Attribute):
+    """Meshes of one size: a window of half-open absolute rows and columns, or what lies under codes.
+
+    ``size`` is one of "80km", "10km", "1km", "500m", "250m", "125m" (kept as ``cell_size``; ``.size`` is the
+    number of cells as everywhere). ``codes`` may be of that level or any coarser one, mixed or not; the
+    window is then their bounding box, and the rest of it is masked.
+
+    >>> mesh = Mesh("500m", codes=["5339"])
+    >>> mesh.lengths, mesh.rows, mesh.columns
+    ((160, 160), (8480, 8640), (6240, 6400))
+    >>> coordinates, inside = mesh.locate([533946113, 999999999])
+    >>> [axis.tolist() for axis in coordinates], inside.tolist()
+    ([[83, 0], [122, 0]], [True, False])
+    """
+
+    kind: ClassVar[str] = "mesh"
+    spatial: ClassVar[bool] = True
+    columns_taken: ClassVar[tuple[int, ...]] = (1, 2)
+
+    cell_size: str
+    rows: tuple[int, int]
+    columns: tuple[int, int]
+    region: Region = field(repr=False)
+
+    def __init__(
+        self,
+        size: str,
+        rows: Sequence[int] | None = None,
+        columns: Sequence[int] | None = None,
+        codes: Iterable[str] | Iterable[int] | None = None,
+    ) -> None:
+        level = mesh_level(size)
+        region: Region
+        if codes is not None and rows is None and columns is None:
+            squares = mesh_region(read_declared_codes(_listed(codes), size), size)
+            south, west = squares.origin
+            row_range = (south, south + squares.lengths[0])
+            column_range = (west, west + squares.lengths[1])
+            # Codes that fill their bounding box are a window: the same domain, however it was declared.
+            filled = squares.size == squares.lengths[0] * squares.lengths[1]
+            region = Box(squares.lengths) if filled else squares
+        elif codes is None and rows is not None and columns is not None:
+            row_range = _range(rows, "rows", level.limit)
+            column_range = _range(columns, "columns", level.limit)
+            region = Box((row_range[1] - row_range[0], column_range[1] - column_range[0]))
+        else:
+            raise DomainError(
+                "a mesh is not declared in one way",
+                allowed="rows and columns, or codes",
+                hint='Write codes=["5339"], or rows=(8480, 8640) and columns=(6240, 6400).',
+            )
+        object.__setattr__(self, "cell_size", size)
+        object.__setattr__(self, "rows", row_range)
+        object.__setattr__(self, "columns", column_range)
+        object.__setattr__(self, "region", region)
+
+    def positions(self, *columns: Any) -> tuple[tuple[IntArray, ...], BoolArray]:
+        """One column of codes, or latitudes and longitudes in degrees."""
+        if len(columns) == 2:
+            row, column, known = rows_and_columns_at(columns[0], columns[1], self.cell_size)
+        else:
+            row, column, known = read_codes(columns[0], self.cell_size, self.leading_zeros)
+        return (row - self.rows[0], column - self.columns[0]), known
+
+    def names(self, *coordinates: IntArray) -> NDArray[Any]:
+        """Mesh codes as int64."""
+        return codes_of(*self._absolute(coordinates), self.cell_size)
+
+    def corners(self, *coordinates: Any) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+        """South, west, north and east of cells in degrees."""
+        return corners(*self._absolute(self._cells(coordinates)), self.cell_size)
+
+    def centres(self, *coordinates: Any) -> tuple[FloatArray, FloatArray]:
+        """Latitude and longitude of the centres of cells."""
+        return centres(*self._absolute(self._cells(coordinates)), self.cell_size)
+
+    @property
+    def codes(self) -> tuple[str, ...] | None:
+        """The coarsest codes that make up the region; None if it is the whole window."""
+        return tuple(self.region.codes()) if isinstance(self.region, MeshRegion) else None
+
+    @property
+    def leading_zeros(self) -> bool:
+        """Whether the window reaches south of 6 degrees 40 minutes, where codes begin with zero."""
+        return self.rows[0] < 10 * mesh_level(self.cell_size).cells
+
+    def to_json(self) -> dict[str, Any]:
+        """``size`` with ``rows`` and ``columns``, or with ``codes``."""
+        if self.codes is not None:
+            return {"type": self.kind, "size": self.cell_size, "codes": list(self.codes)}
+        return {
+            "type": self.kind,
+            "size": self.cell_size,
+            "rows": list(self.rows),
+            "columns": list(self.columns),
+        }
+
+    def describe(self) -> str:
+        """The size of the cells, the window, and the cells under codes if they do not fill it."""
+        text = f"{self.cell_size} mesh of {self.lengths[0]:,} x {self.lengths[1]:,}"
+        return f"{text} with {self.size:,} cells under codes" if isinstance(self.region, MeshRegion) else text
+
+    def __repr__(self) -> str:
+        if isinstance(self.region, MeshRegion):
+            return f"Mesh({self.cell_size!r}, codes={_shortened(self.region.codes())})"
+        return f"Mesh({self.cell_size!r}, rows={self.rows}, columns={self.columns})"
+
+    def _absolute(self, coordinates: tuple[IntArray, ...]) -> tuple[IntArray, IntArray]:
+        return coordinates[0] + self.rows[0], coordinates[1] + self.columns[0]
+
+
+def _listed(codes: Any) -> Any:
+    """Codes as one array; a single code is meant as a list of one."""
+    if isinstance(codes, str | int | np.generic):
+        return [codes]
+    return codes if hasattr(codes, "__array__") else list(codes)
+
+
+def _range(ends: Any, what: str, limit: int) -> tuple[int, int]:
+    try:
+        begin, end = (whole_number(number, f"an end of the mesh {what}") for number in ends)
+    except (TypeError, ValueError):
+        raise DomainError(f"mesh {what} are not a pair", value=ends, allowed="(first, one after last)") from None
+    if not begin < end <= limit:
+        raise DomainError(f"mesh {what} are not a range", value=(begin, end), allowed=f"0 <= a < b <= {limit}")
+    return begin, end
+
+
+def _shortened(codes: list[str]) -> str:
+    return repr(codes) if len(codes) <= 4 else f"[{codes[0]!r}, ... {len(codes):,} codes]"

@@ -1,0 +1,152 @@
+"""Morton order: which bit of which axis stands where in an index, and the tables that move them.
+
+A bit plan lists, from the most significant bit of the index to the least, the axis that the bit belongs to;
+the bits of one axis keep their own order. Moving bits is a gather from tables of at most 4,096 entries (12
+bits of input each, so that a table stays in the first-level cache) and never a loop over bits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from sudare.domain.columns import IntArray
+
+CHUNK_BITS = 12
+_ELEMENTS_AT_ONCE = 1 << 16
+"""Arrays are worked through in pieces whose scratch arrays stay in the second-level cache."""
+
+
+def interleave(groups: Sequence[Sequence[int]], widths: Sequence[int]) -> tuple[int, ...]:
+    """The axis of each index bit, most significant first.
+
+    ``groups`` lists axes root to leaf; the axes of one group interleave from their most significant bits,
+    so that a longer axis gives its extra bits first. ``widths`` is the number of bits of each axis.
+
+    >>> interleave([[0, 1], [2]], widths=[3, 2, 1])
+    (0, 0, 1, 0, 1, 2)
+    """
+    order: list[int] = []
+    for group in groups:
+        for level in reversed(range(max((widths[axis] for axis in group), default=0))):
+            order += [axis for axis in group if widths[axis] > level]
+    return tuple(order)
+
+
+@dataclass(frozen=True)
+class BitPlan:
+    """The order of an index's bits: ``order[k]`` is the axis of bit k, counted from the most significant.
+
+    ``axes`` is the number of axes; one that ``order`` never names has the single coordinate 0.
+
+    >>> plan = BitPlan(interleave([[0, 1]], widths=[2, 2]), axes=2)
+    >>> plan.encode([np.array([0, 1, 1, 2]), np.array([1, 0, 1, 0])]).tolist()
+    [1, 2, 3, 8]
+    """
+
+    order: tuple[int, ...]
+    axes: int
+
+    @property
+    def bits(self) -> int:
+        """Bits of an index."""
+        return len(self.order)
+
+    @cached_property
+    def widths(self) -> tuple[int, ...]:
+        """Bits of each axis."""
+        return tuple(self.order.count(axis) for axis in range(self.axes))
+
+    def shifts(self, level: int) -> tuple[int, ...]:
+        """How many low bits of each axis a block of 2**level neighbouring indices spans."""
+        last = self.order[max(0, self.bits - level) :]
+        return tuple(last.count(axis) for axis in range(self.axes))
+
+    def encode(self, coordinates: Sequence[IntArray]) -> IntArray:
+        """Indices of flat coordinate arrays, one per axis, all of one length and within their widths."""
+        index = np.zeros(len(coordinates[0]), dtype=np.int64)
+        scratch = _scratch(index.size)
+        for start in range(0, index.size, _ELEMENTS_AT_ONCE):
+            piece = slice(start, start + _ELEMENTS_AT_ONCE)
+            for axis, tables in enumerate(self._encoding):
+                _scatter(coordinates[axis][piece], tables, index[piece], scratch)
+        return index
+
+    def decode(self, index: IntArray) -> tuple[IntArray, ...]:
+        """Coordinates of a flat array of indices in [0, 2**bits), one array per axis."""
+        coordinates = tuple(np.zeros(index.size, dtype=np.int64) for _ in range(self.axes))
+        scratch = _scratch(index.size)
+        side_by_side = np.zeros(min(index.size, _ELEMENTS_AT_ONCE), dtype=np.int64)
+        for start in range(0, index.size, _ELEMENTS_AT_ONCE):
+            piece = slice(start, start + _ELEMENTS_AT_ONCE)
+            packed = side_by_side[: index[piece].size]
+            packed[:] = 0
+            _scatter(index[piece], self._decoding, packed, scratch)
+            for axis, width in enumerate(self.widths):
+                out = coordinates[axis][piece]
+                np.right_shift(packed, self._offsets[axis], out=out)
+                np.bitwise_and(out, (1 << width) - 1, out=out)
+        return coordinates
+
+    @cached_property
+    def _places(self) -> tuple[tuple[int, ...], ...]:
+        """Per axis, the index bit of each of its bits, least significant first."""
+        places: list[list[int]] = [[] for _ in range(self.axes)]
+        for place, axis in enumerate(reversed(self.order)):
+            places[axis].append(place)
+        return tuple(map(tuple, places))
+
+    @cached_property
+    def _offsets(self) -> tuple[int, ...]:
+        """Where each axis begins when the coordinates are written side by side in one word."""
+        return tuple(sum(self.widths[:axis]) for axis in range(self.axes))
+
+    @cached_property
+    def _encoding(self) -> tuple[tuple[IntArray, ...], ...]:
+        return tuple(_tables(places) for places in self._places)
+
+    @cached_property
+    def _decoding(self) -> tuple[IntArray, ...]:
+        # All axes come out of one gather per chunk of the index: their bits fit side by side in one word.
+        targets = [0] * self.bits
+        for axis, places in enumerate(self._places):
+            for bit, place in enumerate(places):
+                targets[place] = self._offsets[axis] + bit
+        return _tables(targets)
+
+
+def _tables(targets: Sequence[int]) -> tuple[IntArray, ...]:
+    """Tables that send bit k of a word to bit ``targets[k]``: one per chunk of the word."""
+    tables = []
+    for start in range(0, len(targets), CHUNK_BITS):
+        chunk = targets[start : start + CHUNK_BITS]
+        values = np.arange(1 << len(chunk), dtype=np.int64)
+        table = np.zeros_like(values)
+        for bit, target in enumerate(chunk):
+            table |= ((values >> bit) & 1) << target
+        table.flags.writeable = False
+        tables.append(table)
+    return tuple(tables)
+
+
+def _scratch(elements: int) -> tuple[IntArray, IntArray]:
+    """Two work arrays of one piece each."""
+    length = min(elements, _ELEMENTS_AT_ONCE)
+    return np.empty(length, dtype=np.int64), np.empty(length, dtype=np.int64)
+
+
+def _scatter(words: IntArray, tables: Sequence[IntArray], out: IntArray, scratch: tuple[IntArray, IntArray]) -> None:
+    """Moves the bits of ``words`` as ``tables`` say and adds them to ``out``."""
+    chunk, moved = (work[: words.size] for work in scratch)
+    for position, table in enumerate(tables):
+        source = words
+        if position:
+            source = np.right_shift(words, position * CHUNK_BITS, out=chunk)
+        if position + 1 < len(tables):
+            source = np.bitwise_and(source, (1 << CHUNK_BITS) - 1, out=chunk)
+        # The words are in range already: "clip" only spares NumPy a second look at every one of them.
+        np.take(table, source, out=moved, mode="clip")
+        np.bitwise_or(out, moved, out=out)

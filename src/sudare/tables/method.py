@@ -1,0 +1,69 @@
+"""What a method for count tables is; a researcher may write one outside the package."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sudare.domain import CountTable
+from sudare.noise import Source, Sparse
+from sudare.privacy import Budget
+
+TOTAL_SHARE = Fraction(1, 20)
+"""Of epsilon, what a method without a measured root spends on a noisy total."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """All that a method may see: the private table, its budget, how to treat the total, and its noise.
+
+    ``sensitivity`` is the largest number of rows of one unit: adding or removing a unit changes the counts by
+    at most that much in L1, whatever cells its rows fall into.
+    """
+
+    table: CountTable
+    budget: Budget
+    public_total: bool
+    source: Source
+
+    @property
+    def sensitivity(self) -> int:
+        """Rows of one unit at most."""
+        return self.table.unit.max_rows
+
+    def sparse(self) -> Sparse:
+        """The counts as a sparse vector over the logical cells of the domain."""
+        domain = self.table.domain
+        place = None if domain.size == 1 << domain.bits else domain.cells
+        return Sparse(self.table.index, self.table.count.astype(np.int64, copy=False), domain.size, place)
+
+
+Cells = tuple[NDArray[np.int64], NDArray[Any]]
+"""Released cells: sorted index and value."""
+
+
+@runtime_checkable
+class Method(Protocol):
+    """How a table is protected. ``protect`` must measure exactly ``task.budget`` in all; it is checked."""
+
+    @property
+    def name(self) -> str:
+        """The name in recipes and reports."""
+
+    @property
+    def uses_total(self) -> bool:
+        """Whether a public total would enter the result, which changes the guarantee."""
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The declared parameters, plain values."""
+
+    def protect(self, task: Task) -> Cells:
+        """Measure, then estimate: the released cells."""
+
+    def block_error(self, budget: Budget, sensitivity: int, cells: int) -> float | None:
+        """The exact RMSE of a sum of ``cells`` cells, where it does not depend on the data; else None."""

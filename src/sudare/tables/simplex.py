@@ -1,0 +1,72 @@
+"""Noise per cell, then the nearest table that could be true: non-negative, with the total that was measured."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sudare.estimate import round_to_total, simplex_level
+from sudare.noise import SparseNoise, measure, secret
+from sudare.privacy import Budget
+from sudare.tables.method import TOTAL_SHARE, Cells, Task
+
+
+@dataclass(frozen=True)
+class Simplex:
+    """Paper 0's projection onto the simplex, sparse and in integers.
+
+    Sensitivity: the vector of counts and their total each move by at most max_rows in L1 when a unit comes or
+    goes; the total takes 5 % of epsilon and the cells the rest, which compose to epsilon. With a public total
+    all of epsilon goes to the cells. The projection and the rounding see only noisy values.
+    """
+
+    name = "simplex"
+    uses_total = True
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """None."""
+        return {}
+
+    def protect(self, task: Task) -> Cells:
+        """Integers >= 0 that add up to the noisy (or public) total; cells at 0 are not listed."""
+        noisy, total = measure_cells_and_total(task)
+        if total <= 0:
+            empty = np.empty(0, dtype=np.int64)
+            return empty, empty.copy()
+        index, value = active_cells(noisy, total)
+        rounded = round_to_total(value, total, np.random.default_rng(secret(task.source, "rounding")))
+        kept = rounded > 0
+        return index[kept], rounded[kept]
+
+    def block_error(self, budget: Budget, sensitivity: int, cells: int) -> float | None:
+        """It depends on the data."""
+
+
+def measure_cells_and_total(task: Task) -> tuple[SparseNoise, int]:
+    """All cells with noise, and the total: noisy from its own share of the budget, or public."""
+    if task.public_total:
+        return measure(task.sparse(), task.sensitivity, task.budget, task.source, "cells"), int(task.table.total)
+    for_total, for_cells = task.budget.split([TOTAL_SHARE, 1 - TOTAL_SHARE])
+    exact_total = np.array([task.table.total], dtype=np.int64)
+    total = measure(exact_total, task.sensitivity, for_total, task.source, "total")
+    return measure(task.sparse(), task.sensitivity, for_cells, task.source, "cells"), int(total[0])
+
+
+def active_cells(noisy: SparseNoise, total: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The cells above the simplex threshold of the whole noisy vector, of which only the top is drawn.
+
+    With fewer cells the threshold is lower, so the one found among the visible cells is a lower bound: looking
+    down to it shows every cell that can be active, and a second search among these is final.
+    """
+    level = noisy.level_for(total)
+    while True:
+        index, value = noisy.above(level)
+        threshold = simplex_level(value, total) if len(value) else level - 1 - abs(level)
+        if threshold >= level or len(value) == noisy.size:
+            active = value > threshold
+            return index[active], value[active]
+        level = threshold

@@ -6,10 +6,9 @@ three releases at 0.1 fill a cap of 0.3 and not one bit more.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import Context, Decimal
 from fractions import Fraction
 from numbers import Rational
 from typing import SupportsFloat, TypeAlias
@@ -17,6 +16,9 @@ from typing import SupportsFloat, TypeAlias
 from sudare.errors import ParameterError
 
 Number: TypeAlias = int | float | str | Decimal | Fraction
+
+# Past this many powers of ten a written number is a slip of the pen, and its integers would fill the memory.
+_LARGEST_EXPONENT = 400
 
 
 def exact(number: Number | SupportsFloat, name: str = "number") -> Fraction:
@@ -26,13 +28,24 @@ def exact(number: Number | SupportsFloat, name: str = "number") -> Fraction:
     True
     """
     try:
-        if isinstance(number, Rational):
-            return Fraction(int(number.numerator), int(number.denominator))
-        if isinstance(number, str | Decimal):
-            return Fraction(number)
-        return Fraction(repr(float(number)))
-    except (ValueError, TypeError, OverflowError, ZeroDivisionError):
+        return _exact(number)
+    except (ArithmeticError, TypeError, ValueError):
         raise ParameterError(f"{name} is not a finite number", value=number) from None
+
+
+def _exact(number: Number | SupportsFloat) -> Fraction:
+    if isinstance(number, bool):
+        raise TypeError
+    if isinstance(number, Rational):
+        return Fraction(int(number.numerator), int(number.denominator))
+    if isinstance(number, str) and "/" in number:
+        return Fraction(number)
+    if isinstance(number, str | Decimal):
+        decimal = Decimal(number)
+        if abs(decimal.adjusted()) > _LARGEST_EXPONENT:
+            raise OverflowError
+        return Fraction(decimal)
+    return Fraction(repr(float(number)))
 
 
 def positive(number: Number | SupportsFloat, name: str) -> Fraction:
@@ -79,6 +92,8 @@ class Budget:
     def split(self, shares: Sequence[Number]) -> tuple[Budget, ...]:
         """Parts proportional to ``shares``; they add up to the whole exactly."""
         weights = [positive(share, "share") for share in shares]
+        if not weights:
+            raise ParameterError("a budget cannot be split into no parts", hint="Give at least one share.")
         whole = sum(weights, Fraction(0))
         return tuple(self.times(weight / whole) for weight in weights)
 
@@ -89,17 +104,14 @@ class Budget:
 
 
 def readable(amount: Fraction) -> str:
-    """A rational as a person writes it: the decimal where it ends within 12 places, else 6 digits and ``~``.
+    """A rational as a person writes it: exact where 12 places or 6 digits suffice, else 6 digits and ``~``.
 
-    >>> readable(Fraction(1, 20)), readable(Fraction(1, 3))
-    ('0.05', '~0.333333')
+    >>> readable(Fraction(1, 20)), readable(Fraction(1, 10**9)), readable(Fraction(1, 3))
+    ('0.05', '1e-9', '~0.333333')
     """
-    rest = amount.denominator
-    for prime in (2, 5):
-        while rest % prime == 0:
-            rest //= prime
-    if rest == 1:
-        digits = f"{Decimal(amount.numerator) / Decimal(amount.denominator):f}"
-        if len(digits.partition(".")[2]) <= 12:
-            return digits
-    return f"~{float(amount):.6g}" if math.isfinite(float(amount)) else str(amount)
+    six_digits = Context(prec=6).divide(Decimal(amount.numerator), Decimal(amount.denominator)).normalize()
+    scaled = amount * 10**12
+    if scaled.denominator == 1 and (amount == 0 or abs(amount) >= Fraction(1, 10**6)):
+        digits = f"{abs(scaled.numerator):013d}"
+        return ("-" if amount < 0 else "") + f"{digits[:-12]}.{digits[-12:]}".rstrip("0").rstrip(".")
+    return ("" if Fraction(six_digits) == amount else "~") + str(six_digits).lower()

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any, Protocol, runtime_checkable
 
 from sudare.errors import ParameterError
-from sudare.privacy.budget import Budget, positive, readable
+from sudare.privacy.budget import Budget, exact, positive, readable
 
 NOTIONS = (
     "epsilon-DP",
@@ -19,6 +19,15 @@ NOTIONS = (
     "none: seeded",
     "none",
 )
+# What each notion needs; the two anonymities may carry an epsilon (local, evaluated) or not.
+_NUMBERS: dict[str, set[str]] = {
+    "epsilon-DP": {"epsilon"},
+    "(epsilon, delta)-DP": {"epsilon", "delta"},
+    "rho-zCDP": {"rho"},
+    "epsilon-LDP": {"epsilon"},
+    "none: seeded": set(),
+    "none": set(),
+}
 ADJACENCIES = ("add or remove one unit", "replace one record")
 
 
@@ -39,6 +48,10 @@ class Unit:
             raise ParameterError("max_rows is not a whole number from 1 on", value=self.max_rows)
         if not self.name:
             raise ParameterError("a unit has no name", value=self.name)
+        if self.name == "row" and self.max_rows > 1:
+            raise ParameterError(
+                "max_rows needs a unit that has rows", value=self.max_rows, hint="Name the unit's id column."
+            )
 
     def __str__(self) -> str:
         who = self.name + (f"-{self.period}" if self.period else "")
@@ -68,21 +81,22 @@ class Guarantee:
             raise ParameterError("unknown notion of privacy", value=self.notion, allowed=", ".join(NOTIONS))
         if self.adjacency not in ADJACENCIES:
             raise ParameterError("unknown adjacency", value=self.adjacency, allowed=", ".join(ADJACENCIES))
-        needed = {
-            "epsilon-DP": {"epsilon"},
-            "(epsilon, delta)-DP": {"epsilon", "delta"},
-            "rho-zCDP": {"rho"},
-            "epsilon-LDP": {"epsilon"},
-            "none: seeded": set(),
-            "none": set(),
-        }.get(self.notion)
         given = {name for name in ("epsilon", "delta", "rho") if getattr(self, name) is not None}
-        if needed is not None and given != needed:
+        if self.notion in _NUMBERS and given != _NUMBERS[self.notion]:
             raise ParameterError(
-                f"{self.notion} needs exactly {sorted(needed) or 'no number'}", value=sorted(given)
+                f"{self.notion} needs exactly {' and '.join(sorted(_NUMBERS[self.notion])) or 'no number'}",
+                value=sorted(given),
             )
+        if not given <= _NUMBERS.get(self.notion, {"epsilon"}):
+            raise ParameterError(f"{self.notion} has no number but epsilon", value=sorted(given))
         for name in given:
             object.__setattr__(self, name, positive(getattr(self, name), name))
+        if self.delta is not None and self.delta >= 1:
+            raise ParameterError("delta promises nothing", value=self.delta, allowed="0 < delta < 1")
+        for name in ("public", "assumptions"):
+            if isinstance(getattr(self, name), str):
+                raise ParameterError(f"{name} is one text and not a sequence of texts", value=getattr(self, name))
+            object.__setattr__(self, name, tuple(getattr(self, name)))
 
     @classmethod
     def pure(cls, epsilon: Fraction, unit: Unit, **facts: Any) -> Guarantee:
@@ -139,18 +153,24 @@ class Guarantee:
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Guarantee:
         """The inverse of `to_json`."""
-        numbers = {
-            name: None if data.get(name) is None else Fraction(data[name])
-            for name in ("epsilon", "delta", "rho")
-        }
-        return cls(
-            data["notion"],
-            Unit(**data["unit"]),
-            data["adjacency"],
-            public=tuple(data["public"]),
-            assumptions=tuple(data["assumptions"]),
-            **numbers,
-        )
+        try:
+            numbers = {
+                name: None if data.get(name) is None else exact(data[name], name)
+                for name in ("epsilon", "delta", "rho")
+            }
+            return cls(
+                data["notion"],
+                Unit(**data["unit"]),
+                data["adjacency"],
+                public=tuple(data["public"]),
+                assumptions=tuple(data["assumptions"]),
+                **numbers,
+            )
+        except (AttributeError, KeyError, TypeError):
+            raise ParameterError(
+                "the JSON of a guarantee lacks a part or has a wrong one",
+                allowed="notion, epsilon, delta, rho, unit, adjacency, public, assumptions",
+            ) from None
 
 
 @runtime_checkable

@@ -1,0 +1,112 @@
+"""The ledger's rows as a chain: each carries the SHA-256 of itself and of the row before.
+
+A row that is changed, taken out, moved or slipped in breaks the chain at that row. Whoever rewrites every
+later hash too, or cuts off the end, leaves a chain that is whole but lacks the hashes that certificates have
+published: that is what the head in a certificate is for.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from sudare.errors import LedgerError
+from sudare.privacy.budget import exact, readable
+
+BEGINNING = "0" * 64
+COLUMNS = ("id", "time", "dataset", "kind", "payload", "previous", "hash")
+KINDS = ("cap", "spend")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One row: ``payload`` is canonical JSON, ``time`` is UTC, ``hash`` covers all the rest."""
+
+    id: int
+    time: str
+    dataset: str
+    kind: str
+    payload: str
+    previous: str
+    hash: str
+
+    @property
+    def content(self) -> dict[str, Any]:
+        """The payload, read."""
+        content: dict[str, Any] = json.loads(self.payload)
+        return content
+
+    @property
+    def text(self) -> str:
+        """What the row says: the cap's numbers, or the release and its guarantee."""
+        content = self.content
+        if self.kind == "cap":
+            numbers = [(name, content[name]) for name in ("epsilon", "rho", "delta") if content[name]]
+            return ", ".join(f"{name} {readable(exact(number))}" for name, number in numbers)
+        return f"{content['release_id']}: {content['guarantee']['text']}"
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON with the payload opened."""
+        return {name: getattr(self, name) for name in COLUMNS if name != "payload"} | {"content": self.content}
+
+
+def canonical(content: object) -> str:
+    """JSON with one spelling only: sorted keys, no spaces, ASCII.
+
+    >>> canonical({"b": 1, "a": "簾"})
+    '{"a":"\\\\u7c3e","b":1}'
+    """
+    return json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def next_entry(last: Entry | None, time: str, dataset: str, kind: str, content: dict[str, Any]) -> Entry:
+    """The row that follows ``last``.
+
+    >>> first = next_entry(None, "2025-01-01T00:00:00Z", "census", "cap", {"epsilon": "1"})
+    >>> verified([tuple(vars(first).values())], "ledger") == (first,)
+    True
+    """
+    number = 1 if last is None else last.id + 1
+    previous = BEGINNING if last is None else last.hash
+    payload = canonical(content)
+    return Entry(
+        number,
+        time,
+        dataset,
+        kind,
+        payload,
+        previous,
+        _digest(number, time, dataset, kind, payload, previous),
+    )
+
+
+def verified(rows: Iterable[tuple[Any, ...]], name: str) -> tuple[Entry, ...]:
+    """``rows`` (the values of `COLUMNS`, by id) as entries; `LedgerError` for the first broken one."""
+    entries: list[Entry] = []
+    previous = BEGINNING
+    for number, row in enumerate(rows, start=1):
+        entry = Entry(*row)
+        fault = None
+        if entry.id != number:
+            fault = "is missing"
+        elif not all(isinstance(value, str) for value in row[1:]) or entry.kind not in KINDS:
+            fault = "is not an entry"
+        elif entry.previous != previous:
+            fault = f"does not follow row {number - 1}" if number > 1 else "is not the first of a ledger"
+        elif entry.hash != _digest(*row[:-1]):
+            fault = "does not fit its hash"
+        if fault:
+            raise LedgerError(
+                f"row {number} of the ledger {name} {fault}",
+                hint="The ledger was changed by hand or damaged; restore it from a backup before publishing.",
+            )
+        entries.append(entry)
+        previous = entry.hash
+    return tuple(entries)
+
+
+def _digest(*values: int | str) -> str:
+    return hashlib.sha256(canonical(values).encode("ascii")).hexdigest()

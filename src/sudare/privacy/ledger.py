@@ -1,0 +1,216 @@
+"""The ledger: who spent how much on which data set, in one SQLite file, one row per release.
+
+Spend first, write after: `Ledger.spend` returns when the row is on the disk, and only then may a release
+appear. A crash at any moment can leave a row without a release, never a release without a row. A spend holds
+the file's write lock from reading the balance to writing the row, so two processes cannot spend the same
+budget. The whole file is verified at every call.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from sudare.errors import LedgerError, ParameterError, did_you_mean
+from sudare.privacy.account import Account
+from sudare.privacy.balance import Balance
+from sudare.privacy.budget import Number
+from sudare.privacy.cap import Amounts, Cap
+from sudare.privacy.chain import Entry, next_entry
+from sudare.privacy.composition import composes
+from sudare.privacy.guarantee import Guarantee
+from sudare.privacy.store import FORMAT, Session, exists, read, writing
+
+_LONGEST_NAME = 200
+
+
+class Ledger:
+    """The ledger in the file ``path``, made by the first write; waits ``timeout`` seconds for other writers.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     ledger = Ledger(f"{folder}/ledger.db")
+    ...     cap = ledger.set_cap("census", epsilon=0.3)
+    ...     entry = ledger.spend("census", Guarantee("epsilon-DP", epsilon=0.1), "release-1")
+    ...     print(ledger.balance("census"))
+    census: cap epsilon 0.3; spent epsilon 0.1; remaining epsilon 0.2; releases 1
+    """
+
+    def __init__(self, path: Path | str, timeout: float = 10.0) -> None:
+        self.path = Path(path)
+        self.timeout = timeout
+        if not 0 <= timeout < float("inf"):
+            raise ParameterError("timeout is not a number of seconds", value=timeout, allowed="0 or more")
+
+    def __repr__(self) -> str:
+        return f"Ledger({str(self.path)!r})"
+
+    @classmethod
+    def open(cls, path: Path | str, timeout: float = 10.0) -> Ledger:
+        """The ledger in a file that must exist; the whole of it is verified once."""
+        ledger = cls(path, timeout)
+        ledger.verify()
+        return ledger
+
+    def set_cap(
+        self, dataset: str, *, epsilon: Number | None = None, delta: Number = 0, rho: Number | None = None
+    ) -> Entry:
+        """Set or change the cap of ``dataset``; one below what is spent is allowed and leaves nothing."""
+        name = _declared(dataset, "the name of a data set")
+        cap = Cap.of(epsilon=epsilon, delta=delta, rho=rho)
+        with writing(self.path, self.timeout) as session:
+            return _append(session, name, "cap", cap.to_json())
+
+    def spend(
+        self,
+        dataset: str,
+        guarantee: Guarantee,
+        release_id: str,
+        *,
+        recipe_hash: str | None = None,
+        note: str | None = None,
+        accept_no_guarantee: bool = False,
+        default_cap: Cap | None = None,
+    ) -> Entry:
+        """Charge one release to ``dataset``: its row is on the disk when this returns, its hash is the head.
+
+        `BudgetError` where the cap would be passed or there is none; ``default_cap`` is set first where the
+        data set has none. A release whose guarantee does not add up needs ``accept_no_guarantee=True`` and
+        is counted as unbounded; a seeded one is refused. A ``release_id`` is good for one row.
+        """
+        name = _declared(dataset, "the name of a data set")
+        release = _declared(release_id, "a release id")
+        terms: dict[str, Any] = {"accept_no_guarantee": accept_no_guarantee, "default_cap": default_cap}
+        if not exists(self.path):
+            Account(name).admit(guarantee, **terms)  # so that a refusal makes no file
+        with writing(self.path, self.timeout) as session:
+            account = Account.read(name, session.entries)
+            if release in account.release_ids:
+                raise LedgerError("the release is already in the ledger", value=release, allowed="a new id")
+            cap = account.admit(guarantee, **terms).cap
+            if account.cap is None and cap is not None:
+                _append(session, name, "cap", cap.to_json())
+            content = {
+                "release_id": release,
+                "recipe_hash": recipe_hash,
+                "note": note,
+                "unbounded": not composes(guarantee),
+                "guarantee": guarantee.to_json(),
+            }
+            return _append(session, name, "spend", content)
+
+    def check(
+        self,
+        dataset: str,
+        guarantee: Guarantee,
+        *,
+        accept_no_guarantee: bool = False,
+        default_cap: Cap | None = None,
+    ) -> Balance:
+        """The balance after a release that is not made, or the error that `spend` would raise now."""
+        account = Account.read(_declared(dataset, "the name of a data set"), self.entries())
+        terms: dict[str, Any] = {"accept_no_guarantee": accept_no_guarantee, "default_cap": default_cap}
+        return account.admit(guarantee, **terms).balance
+
+    def balance(self, dataset: str) -> Balance:
+        """Where ``dataset`` stands; one that the ledger does not know has no cap and no releases."""
+        return Account.read(_declared(dataset, "the name of a data set"), self.entries()).balance
+
+    def balances(self, dataset: str | None = None) -> tuple[Balance, ...]:
+        """Where every data set stands, or the one named, which must be known."""
+        entries = self.entries()
+        return tuple(Account.read(name, entries).balance for name in self._chosen(entries, dataset))
+
+    def spent(self, dataset: str) -> Amounts:
+        """What the releases of ``dataset`` cost together: see `Balance`."""
+        return self.balance(dataset).spent
+
+    def remaining(self, dataset: str) -> Amounts | None:
+        """The most that one more release of ``dataset`` could cost; None without a cap: see `Balance`."""
+        return self.balance(dataset).remaining
+
+    def entries(self, dataset: str | None = None) -> tuple[Entry, ...]:
+        """The rows in their order, of one data set or of all; none where there is no file yet."""
+        name = None if dataset is None else _declared(dataset, "the name of a data set")
+        return tuple(e for e in read(self.path, self.timeout) if name is None or e.dataset == name)
+
+    def datasets(self) -> tuple[str, ...]:
+        """The names of the data sets, in the order of their first row."""
+        return _datasets(self.entries())
+
+    def head(self) -> str | None:
+        """The hash of the last row, which stands for the whole ledger; None while it is empty."""
+        entries = self.entries()
+        return entries[-1].hash if entries else None
+
+    def verify(self, head: str | None = None) -> int:
+        """The number of rows, after checking them all; `LedgerError` names the first broken one.
+
+        ``head`` is the hash in a certificate and must be in the chain: that is what catches a ledger that
+        was cut off at its end or written anew.
+        """
+        if not exists(self.path):
+            raise LedgerError(f"there is no ledger at {self.path}", hint="Give the path of the ledger's file.")
+        entries = read(self.path, self.timeout)
+        for name in _datasets(entries):
+            Account.read(name, entries)
+        if head is not None and head.strip().lower() not in {entry.hash for entry in entries}:
+            raise LedgerError(
+                f"the head is not in the chain of the ledger {self.path}",
+                value=head,
+                hint="It belongs to another ledger, or this one was cut off or written anew.",
+            )
+        return len(entries)
+
+    def to_json(self, dataset: str | None = None) -> dict[str, Any]:
+        """Balances and rows of every data set, or of the one named, which must be known; and the head."""
+        entries = self.entries()
+        names = self._chosen(entries, dataset)
+        return {
+            "format": FORMAT,
+            "head": entries[-1].hash if entries else None,
+            "balances": [Account.read(name, entries).balance.to_json() for name in names],
+            "entries": [entry.to_json() for entry in entries if entry.dataset in names],
+        }
+
+    def _chosen(self, entries: tuple[Entry, ...], dataset: str | None) -> tuple[str, ...]:
+        names = _datasets(entries)
+        if dataset is None:
+            return names
+        name = _declared(dataset, "the name of a data set")
+        if name not in names:
+            raise LedgerError(
+                f"the ledger {self.path} has no such data set",
+                value=name,
+                allowed=", ".join(names) or "none yet",
+                hint=did_you_mean(name, names),
+            )
+        return (name,)
+
+
+def _append(session: Session, dataset: str, kind: str, content: dict[str, Any]) -> Entry:
+    last = session.entries[-1] if session.entries else None
+    time = datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
+    entry = next_entry(last, time, dataset, kind, content)
+    session.append(entry)
+    return entry
+
+
+def _datasets(entries: Iterable[Entry]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(entry.dataset for entry in entries))
+
+
+def _declared(text: str, what: str) -> str:
+    """``text`` in one spelling: two names that look the same must not have two budgets."""
+    name = unicodedata.normalize("NFC", text)
+    invisible = any(unicodedata.category(character).startswith("C") for character in name)
+    if not name or name != name.strip() or invisible or len(name) > _LONGEST_NAME:
+        raise ParameterError(
+            f"{what} is not a name",
+            value=text,
+            allowed=f"1 to {_LONGEST_NAME} visible characters without spaces around them",
+        )
+    return name

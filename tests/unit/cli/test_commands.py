@@ -1,0 +1,119 @@
+"""The command line: right and wrong input, JSON, quiet, exit codes; one line per mistake."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+import sudare
+from sudare.cli import main
+
+RECIPE = Path(__file__).parents[1] / "publish" / "conftest.py"
+
+
+@pytest.fixture
+def village(tmp_path):
+    import importlib.util
+
+    specification = importlib.util.spec_from_file_location("village", RECIPE)
+    module = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+    return module.Village(tmp_path)
+
+
+def run(*arguments):
+    return CliRunner().invoke(main, [str(argument) for argument in arguments])
+
+
+def test_from_plan_to_verify(village):
+    plan = run("plan", village.recipe)
+    assert plan.exit_code == 0, plan.output
+    assert "epsilon-DP with epsilon = 0.5" in plan.output
+    rehearsal = run("rehearse", village.recipe, "--page", village.folder / "page.html")
+    assert rehearsal.exit_code == 0, rehearsal.output
+    assert "<svg" in (village.folder / "page.html").read_text() or "vega" in (village.folder / "page.html").read_text()
+    published = run("publish", village.recipe)
+    assert published.exit_code == 0, published.output
+    assert "budget left" in published.output
+    verified = run("verify", village.folder / "release" / "release.json")
+    assert verified.exit_code == 0
+    assert "SHA-256 agrees" in verified.output
+    shown = run("ledger", "show", "--ledger", village.folder / "ledger.db")
+    assert "village" in shown.output
+
+
+@pytest.mark.parametrize("command", ["plan", "rehearse", "publish"])
+def test_json_is_json_and_quiet_is_quiet(village, command):
+    result = run(command, village.recipe, "--json")
+    assert result.exit_code == 0, result.output
+    assert json.loads(result.output)
+    if command == "rehearse":
+        assert run(command, village.recipe, "--quiet").output == ""
+
+
+def test_publish_and_verify_quietly(village):
+    assert run("publish", village.recipe, "--quiet").output == ""
+    assert run("verify", village.folder / "release", "--quiet").output == ""
+    assert json.loads(run("verify", village.folder / "release", "--json").output)["ok"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("plan", "missing.toml"), "there is no such recipe"),
+        (("publish", "missing.toml"), "there is no such recipe"),
+        (("rehearse", "missing.toml"), "there is no such recipe"),
+        (("verify", "missing.json"), "there is no such certificate"),
+        (("ledger", "show", "--ledger", "missing.db"), "there is no ledger"),
+    ],
+)
+def test_a_mistake_is_one_line_and_exit_code_1(arguments, sentence):
+    result = run(*arguments)
+    assert result.exit_code == 1
+    assert sentence in result.output
+    assert len(result.output.strip().splitlines()) == 1
+    assert result.output.startswith("Error: ")
+
+
+def test_an_unknown_command_is_exit_code_2():
+    assert run("publsh").exit_code == 2
+
+
+def test_the_schema_is_printed():
+    assert json.loads(run("schema").output)["title"] == "Recipe"
+
+
+def test_the_demo_runs_from_end_to_end_twice(tmp_path):
+    for _ in range(2):
+        result = run("demo", "--folder", tmp_path / "demo", "--people", 3000)
+        assert result.exit_code == 0, result.output
+        assert "0.5 spent, 0.5 left" in result.output
+    made = {path.name for path in (tmp_path / "demo").iterdir()}
+    assert {"recipe.toml", "ledger.db", "release", "comparison.html", "comparison.png"} <= made
+    assert {"release.json", "table.csv", "table.parquet"} <= {p.name for p in (tmp_path / "demo" / "release").iterdir()}
+
+
+def test_the_demo_leaves_other_folders_alone(tmp_path):
+    (tmp_path / "mine.txt").write_text("mine")
+    result = run("demo", "--folder", tmp_path)
+    assert result.exit_code == 1
+    assert "something else than a demo" in result.output
+    assert (tmp_path / "mine.txt").read_text() == "mine"
+
+
+def test_the_version_is_the_packages():
+    assert sudare.__version__ in run("--version").output
+
+
+def test_import_is_light():
+    """Nothing heavy is loaded by ``import sudare``, nor by the noise and table methods it leads to."""
+    code = (
+        "import sys, sudare; sudare.SudareError;"
+        "print([m for m in ('duckdb', 'pyarrow', 'pydantic', 'mpmath', 'rich', 'vl_convert', 'pandas', 'polars',"
+        " 'pyspark', 'scipy', 'jinja2') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

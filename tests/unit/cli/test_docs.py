@@ -1,0 +1,47 @@
+"""Every command is documented, and the reference pages are the ones the code would write."""
+
+import importlib.util
+from pathlib import Path
+
+import click
+import pytest
+
+from sudare.cli import COMMANDS
+from sudare.cli import main as cli
+
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.fixture(scope="module")
+def reference():
+    specification = importlib.util.spec_from_file_location("make_reference", ROOT / "docs" / "make_reference.py")
+    module = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+    return module
+
+
+def test_the_reference_is_up_to_date(reference):
+    for path, text in reference.pages().items():
+        assert path.read_text(encoding="utf-8") == text, f"{path.name} is stale: run make docs"
+
+
+def test_every_command_has_help_and_an_example(reference):
+    for name, command in reference.commands(cli, "sudare"):
+        assert command.help, name
+        assert f"Example: {' '.join(name.split()[:2])}" in command.help, name
+        for parameter in command.params:
+            if isinstance(parameter, click.Option):
+                assert parameter.help, f"{name} {parameter.name}"
+
+
+def test_every_command_file_is_a_command():
+    folder = ROOT / "src" / "sudare" / "cli"
+    assert {path.stem for path in folder.glob("*.py")} - {"__init__", "console"} == set(COMMANDS)
+
+
+def test_the_readme_names_its_two_commands_and_every_command():
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert "make demo" in readme
+    assert "make test" in readme
+    for name in COMMANDS:
+        assert f"sudare {name}" in readme, name

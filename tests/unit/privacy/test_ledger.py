@@ -1,0 +1,440 @@
+import json
+import os
+import sqlite3
+import threading
+from contextlib import closing, contextmanager
+from datetime import UTC, datetime
+from fractions import Fraction
+
+import pytest
+
+from sudare.errors import BudgetError, LedgerError, ParameterError
+from sudare.privacy import Cap, Guarantee, Ledger, Unit
+
+TENTH = Guarantee("epsilon-DP", Unit("person"), epsilon=0.1)
+
+
+@pytest.fixture
+def ledger(tmp_path):
+    return Ledger(tmp_path / "ledger.db")
+
+
+@pytest.fixture
+def filled(ledger):
+    ledger.set_cap("census", epsilon=1)
+    for number in range(4):
+        ledger.spend("census", TENTH, f"release-{number}")
+    return ledger
+
+
+@contextmanager
+def opened(ledger):
+    with closing(sqlite3.connect(ledger.path)) as connection, connection:
+        yield connection
+
+
+def change(ledger, statement):
+    with opened(ledger) as connection:
+        connection.execute(statement)
+
+
+def test_a_tenth_and_two_tenths_fill_three_tenths_exactly(ledger):
+    ledger.set_cap("census", epsilon=0.3)
+    ledger.spend("census", TENTH, "a")
+    ledger.spend("census", Guarantee("epsilon-DP", epsilon=0.2), "b")
+    assert ledger.spent("census").epsilon == Fraction(3, 10)
+    assert ledger.remaining("census").epsilon == 0
+    with pytest.raises(BudgetError, match="requested epsilon 1e-30, remaining 0, difference 1e-30"):
+        ledger.spend("census", Guarantee("epsilon-DP", epsilon="1e-30"), "c")
+    assert ledger.balance("census").releases == 2
+
+
+def test_a_spend_is_one_row_with_everything_in_it(ledger):
+    ledger.set_cap("census", epsilon="1/3")
+    before = datetime.now(UTC)
+    entry = ledger.spend("census", TENTH, "a", recipe_hash="abc", note="first\nnote")
+    assert ledger.entries()[-1] == entry
+    assert ledger.head() == entry.hash
+    assert entry.kind == "spend"
+    assert entry.content == {
+        "release_id": "a",
+        "recipe_hash": "abc",
+        "note": "first\nnote",
+        "unbounded": False,
+        "guarantee": TENTH.to_json(),
+    }
+    assert before <= datetime.fromisoformat(entry.time) <= datetime.now(UTC)
+    assert entry.time.endswith("Z")
+    assert ledger.entries()[0].content == {"epsilon": "1/3", "delta": "0", "rho": None}
+
+
+def test_data_sets_do_not_share_a_budget(ledger):
+    ledger.set_cap("census", epsilon=0.1)
+    ledger.set_cap("trips", epsilon=0.1)
+    ledger.spend("census", TENTH, "a")
+    ledger.spend("trips", TENTH, "a")  # one release may draw on two data sets
+    assert ledger.datasets() == ("census", "trips")
+    assert [entry.id for entry in ledger.entries("trips")] == [2, 4]
+    assert [balance.releases for balance in ledger.balances()] == [1, 1]
+
+
+def test_a_refused_spend_leaves_no_trace(filled):
+    before = filled.entries()
+    with pytest.raises(BudgetError):
+        filled.spend("census", Guarantee("epsilon-DP", epsilon=2), "big")
+    with pytest.raises(BudgetError):
+        filled.spend("trips", Guarantee("epsilon-DP", epsilon=2), "big", default_cap=Cap.of(epsilon=1))
+    assert filled.entries() == before
+
+
+def test_a_refusal_makes_no_file(ledger):
+    with pytest.raises(BudgetError, match="no cap"):
+        ledger.spend("census", TENTH, "a")
+    assert ledger.entries() == ()
+    assert ledger.head() is None
+    assert not ledger.path.exists()
+
+
+def test_default_cap_is_recorded_with_the_first_spend_only(ledger):
+    cap = Cap.of(epsilon=0.2)
+    ledger.spend("census", TENTH, "a", default_cap=cap)
+    ledger.spend("census", TENTH, "b", default_cap=Cap.of(epsilon=5))
+    assert [entry.kind for entry in ledger.entries()] == ["cap", "spend", "spend"]
+    assert ledger.balance("census").cap == cap
+    assert ledger.verify() == 3
+
+
+def test_a_release_is_charged_once(filled):
+    with pytest.raises(LedgerError, match=r"the release is already in the ledger \(got 'release-1'; allowed: a new id"):
+        filled.spend("census", TENTH, "release-1")
+    assert filled.balance("census").releases == 4
+
+
+def test_a_lowered_cap_leaves_nothing_and_a_raised_one_helps(filled):
+    filled.set_cap("census", epsilon=0.2)
+    assert filled.remaining("census").epsilon == 0
+    with pytest.raises(BudgetError, match=r"requested epsilon 0.1, remaining 0, difference 0.1"):
+        filled.spend("census", TENTH, "x")
+    filled.set_cap("census", rho=1, delta=1e-6)
+    assert filled.spent("census").rho == Fraction(4, 200)
+    filled.spend("census", TENTH, "x")
+
+
+def test_unbounded_releases_are_recorded_as_such(ledger):
+    entry = ledger.spend("census", Guarantee("k-anonymity"), "a", accept_no_guarantee=True)
+    assert entry.content["unbounded"] is True
+    assert ledger.balance("census").unbounded == 1
+    with pytest.raises(BudgetError, match="accept_no_guarantee"):
+        ledger.spend("census", Guarantee("k-anonymity"), "b")
+    with pytest.raises(BudgetError, match="seeded"):
+        ledger.spend("census", Guarantee("none: seeded"), "b", accept_no_guarantee=True)
+
+
+def test_check_says_what_spend_would_do_and_does_nothing(filled):
+    before = filled.entries()
+    assert filled.check("census", TENTH).remaining.epsilon == Fraction(1, 2)
+    with pytest.raises(BudgetError, match=r"remaining 0.6"):
+        filled.check("census", Guarantee("epsilon-DP", epsilon=0.7))
+    assert filled.check("new", TENTH, default_cap=Cap.of(epsilon=1)).releases == 1
+    assert filled.check("new", Guarantee("none"), accept_no_guarantee=True).unbounded == 1
+    assert filled.entries() == before
+
+
+def test_an_unknown_data_set_has_nothing(filled):
+    balance = filled.balance("new")
+    assert (balance.cap, balance.remaining, balance.releases) == (None, None, 0)
+    with pytest.raises(LedgerError, match=r"has no such data set \(got 'cenus'; allowed: census\). Did you mean"):
+        filled.balances("cenus")
+
+
+def test_names_that_look_the_same_are_the_same(ledger):
+    ledger.set_cap("カ\u3099ス", epsilon=0.1)
+    ledger.spend("ガス", TENTH, "a")
+    assert ledger.datasets() == ("ガス",)
+
+
+@pytest.mark.parametrize("name", ["", " census", "census\n", "cen\u200bsus", "a\tb", "x" * 201])
+def test_a_name_is_visible(ledger, name):
+    with pytest.raises(ParameterError, match=r"the name of a data set is not a name .*1 to 200 visible"):
+        ledger.set_cap(name, epsilon=1)
+    with pytest.raises(ParameterError, match="a release id is not a name"):
+        ledger.spend("census", TENTH, name)
+
+
+@pytest.mark.parametrize("timeout", [-1, float("inf"), float("nan")])
+def test_timeout_is_a_number_of_seconds(tmp_path, timeout):
+    with pytest.raises(ParameterError, match="timeout is not a number of seconds"):
+        Ledger(tmp_path / "ledger.db", timeout)
+
+
+def test_json_has_everything(filled):
+    filled.set_cap("trips", epsilon=1)
+    data = json.loads(json.dumps(filled.to_json("census")))
+    assert (data["format"], data["head"]) == (1, filled.head())
+    assert [balance["dataset"] for balance in data["balances"]] == ["census"]
+    assert [entry["id"] for entry in data["entries"]] == [1, 2, 3, 4, 5]
+    assert len(filled.to_json()["entries"]) == 6
+    assert repr(filled) == f"Ledger({str(filled.path)!r})"
+
+
+def test_odd_characters_in_the_path_do_no_harm(tmp_path):
+    ledger = Ledger(tmp_path / "a ?mode=ro#%41 簾.db")
+    ledger.set_cap("census", epsilon=1)
+    assert ledger.path.stat().st_size > 0
+    assert Ledger.open(ledger.path).datasets() == ("census",)
+
+
+def test_spending_is_durable_before_it_is_reported(filled, monkeypatch):
+    # A trace of what SQLite is told: the folder is synced (EXTRA), the lock comes before the first read.
+    statements = []
+    connect = sqlite3.connect
+
+    def traced(*arguments, **options):
+        connection = connect(*arguments, **options)
+        connection.set_trace_callback(statements.append)
+        return connection
+
+    monkeypatch.setattr(sqlite3, "connect", traced)
+    filled.spend("census", TENTH, "x")
+    assert statements[:2] == ["PRAGMA synchronous = EXTRA", "BEGIN IMMEDIATE"]
+    assert statements[-1] == "COMMIT"
+
+
+# Verification
+
+
+def test_a_whole_ledger_verifies_with_every_head_it_ever_had(filled):
+    heads = [entry.hash for entry in filled.entries()]
+    assert [filled.verify(head) for head in heads] == [5] * 5
+    assert filled.verify(f" {heads[2].upper()}\n") == 5
+
+
+@pytest.mark.parametrize(
+    ("statement", "sentence"),
+    [
+        (
+            "UPDATE entries SET payload = replace(payload, '1/10', '1/99') WHERE id = 3",
+            "row 3 .* does not fit its hash",
+        ),
+        ("UPDATE entries SET dataset = 'trips' WHERE id = 2", "row 2 .* does not fit its hash"),
+        ("UPDATE entries SET hash = 'ff' || substr(hash, 3) WHERE id = 4", "row 4 .* does not fit its hash"),
+        ("UPDATE entries SET payload = CAST(x'ff' AS TEXT) WHERE id = 4", "row 4 .* does not fit its hash"),
+        ("UPDATE entries SET payload = x'00' WHERE id = 4", "row 4 .* is not an entry"),
+        ("DELETE FROM entries WHERE id = 3", "row 3 .* is missing"),
+        ("DELETE FROM entries WHERE id = 1", "row 1 .* is missing"),
+    ],
+)
+def test_a_tampered_row_is_named_and_nothing_more_is_spent(filled, statement, sentence):
+    change(filled, statement)
+    for use in (filled.verify, filled.entries, lambda: filled.spend("census", TENTH, "x")):
+        with pytest.raises(LedgerError, match=sentence):
+            use()
+
+
+def test_rows_that_changed_places_are_seen(filled):
+    with opened(filled) as connection:
+        for old, new in ((3, 100), (4, 3), (100, 4)):
+            connection.execute("UPDATE entries SET id = ? WHERE id = ?", (new, old))
+    with pytest.raises(LedgerError, match=r"row 3 of the ledger .* does not follow row 2"):
+        filled.verify()
+
+
+def test_a_ledger_cut_off_at_its_end_lacks_the_published_head(filled):
+    head = filled.head()
+    change(filled, "DELETE FROM entries WHERE id = 5")
+    assert filled.verify() == 4
+    with pytest.raises(LedgerError, match=r"the head is not in the chain of the ledger .*cut off or written anew"):
+        filled.verify(head)
+
+
+def test_a_ledger_written_anew_lacks_the_published_head(filled, tmp_path):
+    forged = Ledger(tmp_path / "forged.db")
+    forged.set_cap("census", epsilon=9)
+    with pytest.raises(LedgerError, match="the head is not in the chain"):
+        forged.verify(filled.head())
+
+
+# Faults of the file
+
+
+def test_open_needs_a_file(ledger):
+    with pytest.raises(LedgerError, match=r"there is no ledger at .*ledger.db"):
+        Ledger.open(ledger.path)
+    with pytest.raises(LedgerError, match="there is no ledger at"):
+        ledger.verify()
+
+
+def test_an_empty_file_is_a_ledger_that_was_interrupted_at_birth(ledger):
+    ledger.path.touch()
+    assert Ledger.open(ledger.path).entries() == ()
+    ledger.set_cap("census", epsilon=1)
+    assert ledger.verify() == 1
+
+
+def test_a_file_of_another_kind_is_refused(ledger):
+    ledger.path.write_text("epsilon,delta\n1,0\n" * 100)
+    for use in (ledger.entries, lambda: ledger.set_cap("census", epsilon=1)):
+        with pytest.raises(LedgerError, match=r"the ledger .*ledger.db is not a SQLite database"):
+            use()
+
+
+def test_a_damaged_file_is_refused(filled):
+    content = bytearray(filled.path.read_bytes())
+    content[4096:4200] = b"\xaa" * 104
+    filled.path.write_bytes(content)
+    for use in (filled.verify, filled.entries, lambda: filled.spend("census", TENTH, "x")):
+        with pytest.raises(LedgerError, match=r"the ledger .*ledger.db is damaged. Restore it from a backup"):
+            use()
+
+
+def test_damage_beside_the_rows_is_found(filled):
+    # The free list in the header announces a page that does not exist; the rows are all there.
+    content = bytearray(filled.path.read_bytes())
+    content[32:40] = (77).to_bytes(4, "big") + (1).to_bytes(4, "big")
+    filled.path.write_bytes(content)
+    for use in (filled.verify, filled.entries, lambda: filled.spend("census", TENTH, "x")):
+        with pytest.raises(LedgerError, match="is damaged"):
+            use()
+
+
+@pytest.mark.parametrize("length", [1, 99, 100, 1000, 4095, 4096, 4097, 5000, 8000, -4097, -4096])
+def test_a_truncated_file_is_refused(filled, length):
+    for number in range(5):  # several pages
+        filled.spend("census", Guarantee("epsilon-DP", epsilon=0.001), f"small-{number}", note="x" * 4000)
+    content = filled.path.read_bytes()
+    assert len(content) > 5 * 4096
+    filled.path.write_bytes(content[:length])
+    faults = r"is damaged|is not a|not a ledger|is missing|does not fit its hash"
+    for use in (filled.entries, lambda: filled.spend("census", TENTH, "x")):
+        with pytest.raises(LedgerError, match=faults):
+            use()
+
+
+def test_the_database_of_another_program_is_refused(ledger):
+    change(ledger, "CREATE TABLE entries (id INTEGER PRIMARY KEY)")
+    for use in (ledger.entries, lambda: ledger.set_cap("census", epsilon=1)):
+        with pytest.raises(LedgerError, match="is a database, but not a ledger of Sudare"):
+            use()
+
+
+@pytest.mark.parametrize("version", [0, 2, 77])
+def test_another_format_is_refused(filled, version):
+    change(filled, f"PRAGMA user_version = {version}")
+    for use in (filled.entries, lambda: filled.spend("census", TENTH, "x")):
+        with pytest.raises(
+            LedgerError, match=rf"format that this version of Sudare does not know \(got {version}; allowed: 1\)"
+        ):
+            use()
+
+
+def test_a_ledger_without_its_table_is_refused(filled):
+    change(filled, "DROP TABLE entries")
+    with pytest.raises(LedgerError, match="cannot be used: no such table: entries"):
+        filled.entries()
+
+
+def test_a_missing_folder_is_named(tmp_path):
+    ledger = Ledger(tmp_path / "nowhere" / "ledger.db")
+    with pytest.raises(LedgerError, match=r"the folder of the ledger .* does not exist. Make the folder first"):
+        ledger.set_cap("census", epsilon=1)
+    assert ledger.entries() == ()
+
+
+def test_a_folder_is_no_ledger(tmp_path):
+    for use in (Ledger(tmp_path).entries, lambda: Ledger(tmp_path).set_cap("census", epsilon=1)):
+        with pytest.raises(LedgerError, match="cannot be opened"):
+            use()
+
+
+@contextmanager
+def as_somebody_else():
+    """Permissions do not bind root, so root steps down for a moment."""
+    if os.geteuid() != 0:
+        yield
+        return
+    os.seteuid(65534)
+    try:
+        yield
+    finally:
+        os.seteuid(0)
+
+
+@pytest.fixture
+def open_folder(tmp_path):
+    """pytest keeps its folders to their owner; another user has to be able to pass through them."""
+    for folder in (tmp_path, *tmp_path.parents[:3]):
+        folder.chmod(folder.stat().st_mode | 0o755)
+    return tmp_path
+
+
+def test_a_file_that_is_not_writable_can_be_read_only(filled, open_folder):
+    filled.path.chmod(0o444)
+    open_folder.chmod(0o555)
+    with as_somebody_else():
+        assert filled.verify() == 5
+        with pytest.raises(LedgerError, match=r"ledger.db is not writable. Allow writing"):
+            filled.spend("census", TENTH, "x")
+    open_folder.chmod(0o755)
+
+
+def test_a_folder_that_is_not_writable_is_said(ledger, open_folder):
+    open_folder.chmod(0o555)
+    with as_somebody_else(), pytest.raises(LedgerError, match=r"ledger.db cannot be opened. Allow"):
+        ledger.set_cap("census", epsilon=1)
+    open_folder.chmod(0o755)
+    assert not ledger.path.exists()
+
+
+def test_a_file_that_may_not_be_read_is_said(filled, open_folder):
+    filled.path.chmod(0o000)
+    with as_somebody_else(), pytest.raises(LedgerError, match=r"ledger.db cannot be opened"):
+        filled.entries()
+    open_folder.chmod(0o000)
+    with as_somebody_else(), pytest.raises(LedgerError, match=r"ledger.db cannot be opened"):
+        filled.entries()
+    open_folder.chmod(0o755)
+
+
+def test_a_lock_held_too_long_is_an_error_and_nothing_is_spent(filled):
+    impatient = Ledger(filled.path, timeout=0.05)
+    with closing(sqlite3.connect(filled.path, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(LedgerError, match=r"is locked by another process. Wait until it has ended"):
+            impatient.spend("census", TENTH, "x")
+        assert impatient.balance("census").releases == 4  # looking is allowed
+        other.execute("COMMIT")
+        other.execute("BEGIN EXCLUSIVE")
+        with pytest.raises(LedgerError, match="is locked by another process"):
+            impatient.entries()
+        other.execute("ROLLBACK")
+    impatient.spend("census", TENTH, "x")
+
+
+def test_a_reader_in_the_way_of_the_commit_is_an_error_and_nothing_is_spent(filled):
+    impatient = Ledger(filled.path, timeout=0.05)
+    with closing(sqlite3.connect(filled.path, isolation_level=None)) as other:
+        other.execute("BEGIN")
+        other.execute("SELECT * FROM entries").fetchall()
+        with pytest.raises(LedgerError, match="is locked by another process"):
+            impatient.spend("census", TENTH, "x")
+    assert filled.balance("census").releases == 4
+
+
+def test_threads_share_one_budget(ledger):
+    ledger.set_cap("census", epsilon=0.3)
+    outcomes = []
+
+    def spend(number):
+        try:
+            ledger.spend("census", TENTH, f"release-{number}")
+            outcomes.append("spent")
+        except BudgetError:
+            outcomes.append("refused")
+
+    threads = [threading.Thread(target=spend, args=(number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(outcomes) == ["refused"] * 5 + ["spent"] * 3
+    assert ledger.spent("census").epsilon == Fraction(3, 10)

@@ -25,7 +25,10 @@ if TYPE_CHECKING:
     from sudare.engines import estat_table, read
     from sudare.errors import SudareError
     from sudare.privacy import Guarantee, Ledger, Unit
-    from sudare.publish import plan, publish, rehearse, verify
+    from sudare.publish.certificate import verify
+    from sudare.publish.plan import plan
+    from sudare.publish.rehearsal import rehearse
+    from sudare.publish.run import publish
     from sudare.tables import Laplace, Release, Simplex, experiment, release
 
 __version__ = "0.1.0"

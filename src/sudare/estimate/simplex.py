@@ -42,5 +42,5 @@ def round_to_total(values: NDArray[np.int64], total: int, generator: np.random.G
     ceiling = -((total - int(values.sum())) // count)
     rounded = values - ceiling
     left_over = total - int(rounded.sum())
-    rounded[generator.permutation(count)[:left_over]] += 1
+    rounded[generator.choice(count, left_over, replace=False, shuffle=False)] += 1
     return rounded

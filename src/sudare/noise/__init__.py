@@ -8,7 +8,7 @@ from sudare.noise.gaussian import discrete_gaussian
 from sudare.noise.laplace import discrete_laplace
 from sudare.noise.measurement import Measured, Meter, Tape, measure, metered, record, secret
 from sudare.noise.source import Source
-from sudare.noise.sparse import Sparse, SparseNoise, is_member
+from sudare.noise.sparse import Sparse, SparseNoise
 
 __all__ = [
     "Measured",
@@ -19,7 +19,6 @@ __all__ = [
     "Tape",
     "discrete_gaussian",
     "discrete_laplace",
-    "is_member",
     "measure",
     "metered",
     "record",

@@ -23,6 +23,7 @@ from sudare.noise.thresholds import Rate, Real
 DENSE_LIMIT = 2**28
 _BATCH = 1 << 20
 _CEILING = 1.5 * 2.0**62
+_GUESS_CELLS = 20_000
 
 
 @dataclass(frozen=True)
@@ -74,11 +75,9 @@ class SparseNoise:
 
     def __init__(self, exact: Sparse, scale: Fraction, source: Source) -> None:
         self._exact, self._scale, self._source = exact, scale, source
-        self._noisy = exact.value + discrete_laplace(scale, source, len(exact.value))
-        self._fired_index = np.empty(0, dtype=np.int64)
-        self._fired_value = np.empty(0, dtype=np.int64)
-        self._level: int | None = None
-        self._complete = len(exact.index) == exact.size
+        self._index = exact.index  # cells with a value so far: the populated ones, and those that fired
+        self._value = exact.value + discrete_laplace(scale, source, len(exact.value))
+        self._level: int | None = None  # the noise of every other cell is known not to be above it
 
     @property
     def size(self) -> int:
@@ -87,45 +86,41 @@ class SparseNoise:
 
     def above(self, level: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Index and value, sorted by index, of all cells whose noisy value is above ``level``."""
-        if not self._complete and (self._level is None or level < self._level):
+        if len(self._index) < self.size and (self._level is None or level < self._level):
             if level < 0:
-                self._complete_all()
+                self._complete()
             else:
                 self._lower(level)
-        index = np.concatenate([self._exact.index, self._fired_index])
-        value = np.concatenate([self._noisy, self._fired_value])
-        shown = value > level
-        index, value = index[shown], value[shown]
-        order = np.argsort(index, kind="stable")
-        return index[order], value[order]
+        shown = self._value > level
+        return self._index[shown], self._value[shown]
 
     def level_for(self, total: int) -> int:
-        """A level near the threshold t where the excess over t sums to ``total``, in expectation.
+        """A level a little below the threshold t where the excess over t sums to ``total``, in expectation.
 
-        Only a guess of how deep to look: every choice gives the same law of the result.
+        Only a guess of how deep to look, from some of the cells: every choice gives the same law of the result.
         """
-        ordered = np.sort(self._noisy)[::-1].astype(np.float64)
+        step = 1 + len(self._value) // _GUESS_CELLS
+        ordered = np.sort(self._value[::step])[::-1].astype(np.float64)
         sums = np.cumsum(ordered)
         ratio = np.exp(-1 / float(self._scale))
-        empty = self.size - len(ordered)
+        empty = self.size - len(self._value)
 
         def excess(level: float) -> float:
             populated = int(np.searchsorted(-ordered, -level))
-            own = sums[populated - 1] - populated * level if populated else 0.0
+            own = step * (sums[populated - 1] - populated * level) if populated else 0.0
             # E max(Z - t, 0) = a**(t+1) / ((1+a)(1-a)) for integer t >= 0; for t < 0 add -t.
-            chance = ratio ** (abs(level) + 1) / ((1 + ratio) * (1 - ratio)) if ratio < 1 else np.inf
-            return float(own + empty * (chance - min(level, 0.0)))
+            rise = ratio ** (abs(level) + 1) / ((1 + ratio) * (1 - ratio)) if ratio < 1 else np.inf
+            return float(own + empty * (rise - min(level, 0.0)))
 
-        high = max(1.0, ordered[0] if len(ordered) else 1.0)
-        while excess(high) > total:
-            high *= 2
-        low = -1.0
+        low, high = -1.0, max(1.0, ordered[0] if len(ordered) else 1.0)
         if excess(low) < total:
             return -1
+        while excess(high) > total:
+            high *= 2
         while high - low > 0.5:
             middle = (low + high) / 2
             low, high = (middle, high) if excess(middle) > total else (low, middle)
-        return int(np.floor(low))
+        return int(np.floor(low - float(self._scale) / 20))
 
     def _chance_above(self, level: int, real: Any) -> Real:
         """P(Z > level) = a**(level+1) / (1+a) for level >= 0."""
@@ -144,19 +139,14 @@ class SparseNoise:
             return (new - before) / (1 - before)
 
         hits = self._exact.indices(firing(Rate.of_chance(chance), self.size, self._source))
-        if self._exact.place is not None:
-            hits = np.sort(hits)
-        for taken in (self._exact.index, self._fired_index):
-            hits = hits[~is_member(hits, taken)]
-        rise = Geometric(Rate.rational(1 / self._scale)).draw(self._source, len(hits))
+        fresh = self._admit(hits if self._exact.place is None else np.sort(hits))
+        rise = Geometric(Rate.rational(1 / self._scale)).draw(self._source, len(fresh))
         if old is not None:
             rise %= old - level  # a geometric variable modulo m is the one truncated to m values
-        order = np.argsort(np.concatenate([self._fired_index, hits]), kind="stable")
-        self._fired_index = np.concatenate([self._fired_index, hits])[order]
-        self._fired_value = np.concatenate([self._fired_value, level + 1 + rise])[order]
+        self._value[fresh] = level + 1 + rise
         self._level = level
 
-    def _complete_all(self) -> None:
+    def _complete(self) -> None:
         """Draw every remaining empty cell, given that its noise is not above the level looked at so far."""
         if self.size > DENSE_LIMIT:
             raise ParameterError(
@@ -165,23 +155,22 @@ class SparseNoise:
                 allowed=f"at most {DENSE_LIMIT} cells",
                 hint="Declare a smaller domain, or spend a larger epsilon.",
             )
-        rest = np.sort(self._exact.indices(np.arange(self.size, dtype=np.int64)))
-        for taken in (self._exact.index, self._fired_index):
-            rest = rest[~is_member(rest, taken)]
-        value = np.empty(len(rest), dtype=np.int64)
-        waiting = np.arange(len(rest))
+        everywhere = self._exact.indices(np.arange(self.size, dtype=np.int64))
+        waiting = self._admit(everywhere if self._exact.place is None else np.sort(everywhere))
         while len(waiting):
-            value[waiting] = discrete_laplace(self._scale, self._source, len(waiting))
-            waiting = waiting[value[waiting] > self._level] if self._level is not None else waiting[:0]
-        order = np.argsort(np.concatenate([self._fired_index, rest]), kind="stable")
-        self._fired_index = np.concatenate([self._fired_index, rest])[order]
-        self._fired_value = np.concatenate([self._fired_value, value])[order]
-        self._complete = True
+            self._value[waiting] = discrete_laplace(self._scale, self._source, len(waiting))
+            waiting = waiting[self._value[waiting] > self._level] if self._level is not None else waiting[:0]
 
-
-def is_member(items: NDArray[np.int64], sorted_set: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Which items occur in a sorted array of distinct numbers."""
-    if not len(sorted_set):
-        return np.zeros(len(items), dtype=np.bool_)
-    place = np.minimum(np.searchsorted(sorted_set, items), len(sorted_set) - 1)
-    return np.asarray(sorted_set[place] == items)
+    def _admit(self, hits: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Give the sorted ``hits`` that have no value yet a place; returns the places, for their values."""
+        merged = np.concatenate([self._index, hits])
+        order = np.argsort(merged, kind="stable")  # two sorted runs: a merge
+        merged = merged[order]
+        first = np.ones(len(merged), dtype=np.bool_)
+        np.not_equal(merged[1:], merged[:-1], out=first[1:])  # of two equal ones the first has the value
+        order, self._index = order[first], merged[first]
+        known = order < len(self._value)
+        value = np.empty(len(order), dtype=np.int64)
+        value[known] = self._value[order[known]]
+        self._value = value
+        return np.flatnonzero(~known)

@@ -1,0 +1,89 @@
+"""Writes docs/reference/cli.md and recipe.md from the commands and the recipe themselves.
+
+``make docs`` runs it; a test fails when the pages are not what it would write.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+
+from sudare.cli import main as cli
+from sudare.publish import json_schema
+
+FOLDER = Path(__file__).parent / "reference"
+
+
+def commands(group: click.Group, path: str) -> Iterator[tuple[str, click.Command]]:
+    """Every command, depth first, with its full name."""
+    context = click.Context(group, info_name=path)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        if command is None:
+            raise LookupError(f"the command {name} is listed but not there")
+        yield f"{path} {name}", command
+        if isinstance(command, click.Group):
+            yield from commands(command, f"{path} {name}")
+
+
+def cli_page() -> str:
+    """The help of every command."""
+    parts = ["# Commands", "", "Each command is one library call; `--json` prints the same result for machines.", ""]
+    for name, command in commands(cli, "sudare"):
+        context = click.Context(command, info_name=name, max_content_width=100, terminal_width=100)
+        parts += [f"## {name}", "", "```text", command.get_help(context), "```", ""]
+    return "\n".join(parts)
+
+
+def _type(schema: dict[str, Any]) -> str:
+    if "$ref" in schema:
+        name = schema["$ref"].rsplit("/", 1)[-1]
+        return f"[{name}](#{name.lower()})"
+    if "const" in schema:
+        return f'"{schema["const"]}"'
+    if "enum" in schema:
+        return " or ".join(f'"{value}"' for value in schema["enum"])
+    for key in ("anyOf", "oneOf"):
+        if key in schema:
+            return " or ".join(dict.fromkeys(_type(option) for option in schema[key] if option.get("type") != "null"))
+    if schema.get("type") == "array":
+        items = schema.get("prefixItems") or [schema.get("items", {})]
+        return "list of " + " and ".join(dict.fromkeys(_type(item) for item in items))
+    if "additionalProperties" in schema and isinstance(schema["additionalProperties"], dict):
+        return "tables of " + _type(schema["additionalProperties"])
+    return str(schema.get("type", "any"))
+
+
+def recipe_page() -> str:
+    """Every key of a recipe."""
+    schema = json_schema()
+    parts = ["# The recipe", "", "A TOML file. Unknown keys are errors. Paths are relative to the recipe's folder.", ""]
+    for name, part in {"Recipe": schema, **schema["$defs"]}.items():
+        parts += [
+            f"## {name}",
+            "",
+            part.get("description", ""),
+            "",
+            "| key | type | default | |",
+            "| --- | --- | --- | --- |",
+        ]
+        for key, value in part["properties"].items():
+            default = "required" if key in part.get("required", []) else value.get("default", "")
+            shown = "" if default is None or isinstance(default, dict) else default
+            parts.append(f"| `{key}` | {_type(value)} | {shown} | {value.get('description', '')} |")
+        parts.append("")
+    return "\n".join(parts)
+
+
+def pages() -> dict[Path, str]:
+    """Path to text of every generated page."""
+    return {FOLDER / "cli.md": cli_page(), FOLDER / "recipe.md": recipe_page()}
+
+
+if __name__ == "__main__":
+    FOLDER.mkdir(exist_ok=True)
+    for path, text in pages().items():
+        path.write_text(text, encoding="utf-8")

@@ -1,0 +1,99 @@
+"""How large the error is in areas of every size."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sudare.charts.filling import Spec, fill
+from sudare.errors import ParameterError
+
+_TRUE = "average true count"
+
+
+@dataclass(frozen=True)
+class Curve:
+    """One method's errors: ``area`` (k,) in any unit, and the two errors (k,) in areas of that size."""
+
+    method: str
+    area: ArrayLike
+    root_mean_square_error: ArrayLike
+    mean_absolute_error: ArrayLike
+
+
+def error_by_area(
+    curves: Sequence[Curve],
+    *,
+    reference: tuple[ArrayLike, ArrayLike] | None = None,
+    area_title: str = "cells in an area",
+    value_title: str = "error (people)",
+    title: str = "Error by size of area",
+    subtitle: str = "",
+    width: int | str = "container",
+    height: int = 300,
+    narrow: bool = False,
+) -> Spec:
+    """RMSE and MAE against the size of an area, both axes logarithmic, one colour per method.
+
+    ``reference`` is what an average area of each size truly holds, drawn as a dotted line: above it, a
+    figure is mostly noise. What is exactly 0 has no place on a logarithmic axis and is left out. ``narrow``
+    puts the legends below.
+
+    >>> spec = error_by_area([Curve("Tree", [1, 4], [2.0, 3.0], [1.5, 2.5])])
+    >>> len(spec["datasets"]["errors"])
+    4
+    """
+    if not curves:
+        raise ParameterError("there is no method to draw", allowed="at least one curve")
+    rows = []
+    for curve in curves:
+        rows += _rows(curve.area, curve.root_mean_square_error, method=curve.method, metric="RMSE")
+        rows += _rows(curve.area, curve.mean_absolute_error, method=curve.method, metric="MAE")
+    true = [] if reference is None else _rows(*reference, metric=_TRUE)
+    areas = _range([row["area"] for row in rows])
+    values = _range([row["value"] for row in rows + true])
+    return fill(
+        "error_by_area",
+        errors=rows,
+        reference=true,
+        metrics=["RMSE", "MAE", _TRUE] if true else ["RMSE", "MAE"],
+        area_title=area_title,
+        value_title=value_title,
+        title=title,
+        subtitle=subtitle,
+        width=width,
+        height=height,
+        area_domain=areas,
+        area_ticks=_ticks(*areas),
+        value_domain=values,
+        value_ticks=_ticks(*values),
+        legend_orient="bottom" if narrow else "right",
+    )
+
+
+def _rows(area: ArrayLike, value: ArrayLike, **names: str) -> list[dict[str, Any]]:
+    pairs = zip(np.asarray(area, float).tolist(), np.asarray(value, float).tolist(), strict=True)
+    return [{**names, "area": size, "value": amount} for size, amount in pairs if np.isfinite(amount)]
+
+
+def _range(numbers: list[float]) -> list[float]:
+    """A logarithmic axis around the positive numbers, with a margin; a decade each way from 1 without any."""
+    positive = [number for number in numbers if number > 0]
+    return [min(positive) / 1.4, max(positive) * 1.4] if positive else [0.1, 10.0]
+
+
+def _ticks(low: float, high: float) -> list[float]:
+    """Powers of ten between two positive numbers; where those are fewer than three, multiples of them too."""
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    ticks: list[float] = []
+    for multiples in ((1,), (1, 2, 5), range(1, 10)):
+        ticks = [multiple * 10.0**power for power in powers for multiple in multiples]
+        ticks = [tick for tick in ticks if low <= tick <= high]
+        if len(ticks) >= 3:
+            break
+    return ticks

@@ -1,0 +1,117 @@
+"""Fill the gaps of a spec.
+
+A gap is written ``{{name}}``. Where it is the whole of a JSON string it becomes the value itself, of whatever
+type; inside a longer string (an expression) only a number may stand.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sudare.errors import ParameterError, did_you_mean
+
+Spec: TypeAlias = dict[str, Any]
+_GAP = re.compile(r"\{\{(\w+)\}\}")
+_SUFFIX = ".vl.json"
+
+
+def chart_names() -> list[str]:
+    """The charts there are.
+
+    >>> chart_names()
+    ['error_by_area', 'map', 'profile']
+    """
+    folder = files("sudare.charts") / "specs"
+    return sorted(entry.name.removesuffix(_SUFFIX) for entry in folder.iterdir() if entry.name.endswith(_SUFFIX))
+
+
+def fill(spec_name: str, **data: Any) -> Spec:
+    """The spec ``spec_name`` with every gap filled by the keyword of its name, and the house's theme.
+
+    Refuses a chart that does not exist, a gap without data and data without a gap.
+    """
+    if spec_name not in chart_names():
+        raise ParameterError(
+            "there is no such chart",
+            value=spec_name,
+            allowed=", ".join(chart_names()),
+            hint=did_you_mean(spec_name, chart_names()),
+        )
+    text = _text(spec_name + _SUFFIX)
+    gaps = set(_GAP.findall(text))
+    if missing := sorted(gaps - data.keys()):
+        raise ParameterError(f"chart {spec_name!r} lacks data", value=missing[0], allowed=", ".join(sorted(gaps)))
+    if unknown := sorted(data.keys() - gaps):
+        raise ParameterError(
+            f"chart {spec_name!r} has no such gap",
+            value=unknown[0],
+            allowed=", ".join(sorted(gaps)),
+            hint=did_you_mean(unknown[0], gaps),
+        )
+    filled: Spec = _filled(json.loads(text), data)
+    return {**filled, "config": json.loads(_text("theme.json"))}
+
+
+def stack(*specs: Spec, title: str = "", spacing: int = 30) -> Spec:
+    """Filled specs one above the other, as one spec, under a title if there is one."""
+    parts = [{key: value for key, value in spec.items() if key not in _TOP_LEVEL} for spec in specs]
+    datasets = {name: rows for spec in specs for name, rows in spec.get("datasets", {}).items()}
+    top = {key: specs[0][key] for key in ("$schema", "config")}
+    if title:
+        top["title"] = {"text": title, "fontSize": 20, "offset": 18}
+    independent = {"scale": {"color": "independent", "shape": "independent", "strokeDash": "independent"}}
+    return {**top, "datasets": datasets, "vconcat": parts, "spacing": spacing, "resolve": independent}
+
+
+_TOP_LEVEL = ("$schema", "config", "datasets", "usermeta", "autosize")
+
+
+def csv_text(columns: Mapping[str, ArrayLike]) -> str:
+    """Columns of numbers as CSV, the most compact form in which a spec can hold many rows.
+
+    >>> csv_text({"row": [0, 1], "truth": [2.5, 3]})
+    'row,truth\\n0,2.5\\n1,3\\n'
+    """
+    texts = [[_digits(value) for value in np.asarray(column).tolist()] for column in columns.values()]
+    lines = [",".join(columns), *(",".join(row) for row in zip(*texts, strict=True))]
+    return "\n".join(lines) + "\n"
+
+
+def _digits(number: float) -> str:
+    """A number as short as it can be: whole floats without a fraction, others with six digits."""
+    if not math.isfinite(number):
+        raise ParameterError("a chart cannot show a number that is not finite")
+    return str(int(number)) if number == int(number) else f"{number:.6g}"
+
+
+@cache
+def _text(name: str) -> str:
+    return (files("sudare.charts") / "specs" / name).read_text(encoding="utf-8")
+
+
+def _filled(part: Any, data: Mapping[str, Any]) -> Any:
+    if isinstance(part, dict):
+        return {key: _filled(value, data) for key, value in part.items()}
+    if isinstance(part, list):
+        return [_filled(value, data) for value in part]
+    if isinstance(part, str):
+        if whole := _GAP.fullmatch(part):
+            return data[whole[1]]
+        return _GAP.sub(lambda gap: _number(gap[1], data[gap[1]]), part)
+    return part
+
+
+def _number(name: str, value: Any) -> str:
+    # Text inside an expression would be code.
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise ParameterError(f"the gap {name!r} inside an expression takes a finite number", value=value)
+    return repr(value)

@@ -1,0 +1,112 @@
+"""Two maps beside each other, true and released, on one colour scale."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sudare.charts.filling import Spec, csv_text, fill
+from sudare.errors import ParameterError
+
+TALLEST = 1.6  # height of a map in widths, beyond which it gets narrower instead
+
+
+@dataclass(frozen=True)
+class Frame:
+    """Where a map's cells lie: ``rows`` x ``columns`` of them from the corner (``south``, ``west``) on.
+
+    ``cell_height`` and ``cell_width`` are in the units of the axes (degrees, or cells); ``aspect`` is the
+    width of a cell over its height on the ground, so that the drawing is not distorted: 22.5 seconds of
+    longitude by 15 of latitude are 1.5 at the equator and 1.22 in Tokyo.
+    """
+
+    rows: int
+    columns: int
+    south: float = 0.0
+    west: float = 0.0
+    cell_height: float = 1.0
+    cell_width: float = 1.0
+    aspect: float = 1.0
+    x_title: str = "column"
+    y_title: str = "row"
+
+    def __post_init__(self) -> None:
+        for name in ("rows", "columns", "cell_height", "cell_width", "aspect"):
+            if not getattr(self, name) > 0:
+                raise ParameterError(f"a map's {name} is not positive", value=getattr(self, name))
+
+    @property
+    def north(self) -> float:
+        """The upper edge."""
+        return self.south + self.rows * self.cell_height
+
+    @property
+    def east(self) -> float:
+        """The right edge."""
+        return self.west + self.columns * self.cell_width
+
+    def pixels(self, width: int) -> tuple[int, int]:
+        """Width and height of the drawing: ``width`` wide, unless it would be much taller than wide."""
+        height = width * self.rows / (self.columns * self.aspect)
+        shrink = min(1.0, TALLEST * width / height)
+        return max(12, round(width * shrink)), max(12, round(height * shrink))
+
+
+def side_by_side(
+    frame: Frame,
+    row: ArrayLike,
+    column: ArrayLike,
+    truth: ArrayLike,
+    released: ArrayLike,
+    *,
+    what: str = "people per cell",
+    subtitles: tuple[str, str] = ("", ""),
+    width: int = 430,
+    narrow: bool = False,
+) -> Spec:
+    """Cells ``(row, column)`` of a frame with their true and released values; what is 0 is not drawn.
+
+    Brightness is log(1 + value), linear near 0 and logarithmic above: a symmetric logarithm, taken in the
+    data because the legend of Vega's own symlog scale shows other colours than the map. ``narrow`` puts the
+    second map below the first and the legend above both, for a phone.
+
+    >>> spec = side_by_side(Frame(2, 2), [0, 1], [0, 0], [3, 0], [2, 1])
+    >>> spec["columns"], spec["concat"][0]["width"], spec["concat"][0]["height"]
+    (2, 430, 430)
+    """
+    values = np.concatenate([np.asarray(truth), np.asarray(released)])
+    pixels = frame.pixels(width)
+    return fill(
+        "map",
+        cells=csv_text({"row": row, "column": column, "truth": truth, "released": released}),
+        west=frame.west,
+        south=frame.south,
+        cell_width=frame.cell_width,
+        cell_height=frame.cell_height,
+        x_domain=[frame.west, frame.east],
+        y_domain=[frame.south, frame.north],
+        x_title=frame.x_title,
+        y_title=frame.y_title,
+        width=pixels[0],
+        height=pixels[1],
+        columns=1 if narrow else 2,
+        truth_subtitle=subtitles[0],
+        released_subtitle=subtitles[1] + ("; negative values in red" if (values < 0).any() else ""),
+        colour_title=what,
+        brightness_domain=[0, float(np.log1p(_top(values)))],
+        brightness_ticks=np.log1p(_ticks(_top(values))).tolist(),
+        legend_orient="top" if narrow else "right",
+        legend_length=pixels[0] if narrow else min(200, pixels[1]),
+    )
+
+
+def _top(values: NDArray[np.number]) -> float:
+    """The brightest value: the largest one, at least 1 so that an empty map has a scale."""
+    return max(1.0, float(values.max())) if len(values) else 1.0
+
+
+def _ticks(top: float) -> list[int]:
+    """1, 10, 100, ... up to the brightest value."""
+    return [10**power for power in range(int(np.log10(top)) + 1)]

@@ -1,0 +1,47 @@
+"""The command line: one file per command, each one library call.
+
+A user's mistake ends in one line on standard error and exit code 1 (2 for a command that was misspelt).
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+import click
+
+import sudare
+from sudare.errors import SudareError
+
+COMMANDS = ("plan", "rehearse", "publish", "verify", "ledger", "schema", "demo")
+
+
+class Commands(click.Group):
+    """Loads a command's file when it is called, so that ``sudare --help`` is quick."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - as click has it
+        """In the order a steward meets them."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - as click has it
+        """The command of that name."""
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = getattr(import_module(f"sudare.cli.{cmd_name}"), cmd_name)
+        return command
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Turn the package's errors into one line."""
+        try:
+            return super().invoke(ctx)
+        except SudareError as mistake:
+            raise click.ClickException(str(mistake)) from None
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(sudare.__version__, prog_name="sudare")
+def main() -> None:
+    """Publish data about people, privately.
+
+    Example: sudare plan recipe.toml
+    """

@@ -1,0 +1,30 @@
+"""``sudare demo``: the whole way on an invented city."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from sudare.cli.console import json_option, print_errors, print_facts, print_json, quiet_option, stages
+
+
+@click.command()
+@click.option("--folder", type=click.Path(path_type=Path), default="out/demo", show_default=True, help="Where to.")
+@click.option("--people", type=click.IntRange(min=1), default=3_000_000, show_default=True, help="Inhabitants.")
+@json_option
+@quiet_option
+def demo(folder: Path, people: int, as_json: bool, quiet: bool) -> None:
+    """Invent a city, publish its population by mesh, sex and age, and compare the release with the truth.
+
+    Example: sudare demo --people 200000
+    """
+    from sudare.publish.demo import run_demo
+
+    with stages(as_json or quiet) as progress:
+        made = run_demo(folder, people=people, progress=progress)
+    if as_json:
+        print_json(made.to_json())
+    elif not quiet:
+        print_facts(made.facts)
+        print_errors(made.rehearsal.errors)

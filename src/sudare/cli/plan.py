@@ -1,0 +1,42 @@
+"""``sudare plan``: what a recipe would do and cost."""
+
+from __future__ import annotations
+
+import click
+
+from sudare.cli.console import json_option, print_errors, print_facts, print_json, recipe_argument, stages
+
+
+@click.command()
+@recipe_argument
+@json_option
+def plan(recipe: str, as_json: bool) -> None:
+    """Say what RECIPE would do and cost, without touching a private value.
+
+    Example: sudare plan recipe.toml
+    """
+    from sudare.publish import plan as make_plan
+
+    with stages(as_json) as progress:
+        progress("planning")
+        made = make_plan(recipe)
+    if as_json:
+        print_json(made.to_json())
+        return
+    after = made.balance_after
+    print_facts(
+        {
+            "data set": made.dataset,
+            "domain": made.domain,
+            "cells": f"{made.cells:,}",
+            "memory": f"about {max(1, made.memory_bytes >> 20):,} MB at most",
+            "method": made.method,
+            "guarantee": str(made.guarantee),
+            "budget now": str(made.balance).partition(": ")[2],
+            "budget after": "not enough" if after is None else after.remaining_text + " left",
+            "errors from": made.errors_from,
+        }
+    )
+    print_errors(made.errors)
+    for remark in made.remarks:
+        click.echo(f"Note: {remark}")

@@ -1,0 +1,50 @@
+"""``sudare rehearse``: the release on data that are not private."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from sudare.cli.console import (
+    json_option,
+    print_errors,
+    print_facts,
+    print_json,
+    quiet_option,
+    recipe_argument,
+    stages,
+)
+
+
+@click.command()
+@recipe_argument
+@click.option("--page", type=click.Path(path_type=Path), help="Write a page that compares true and released.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Another draw of the noise.")
+@json_option
+@quiet_option
+def rehearse(recipe: str, page: Path | None, seed: int, as_json: bool, quiet: bool) -> None:
+    """Do what RECIPE says on synthetic people, or on its public table, and show the error. Spends nothing.
+
+    Example: sudare rehearse recipe.toml --page rehearsal.html
+    """
+    from sudare.publish import rehearse as run
+    from sudare.publish.comparison import write_page
+
+    with stages(as_json or quiet) as progress:
+        made = run(recipe, seed=seed, progress=progress)
+        if page is not None:
+            progress("drawing")
+            write_page(made, page)
+    if as_json:
+        print_json(made.to_json())
+    elif not quiet:
+        print_facts(
+            {
+                "rehearsed on": made.basis,
+                "runs": str(made.repetitions),
+                "released cells": f"{len(made.release.table):,}",
+                "L1 accuracy": f"{made.accuracy:.4f}",
+            }
+        )
+        print_errors(made.errors)

@@ -1,0 +1,18 @@
+"""``sudare schema``: the JSON Schema of recipes."""
+
+from __future__ import annotations
+
+import click
+
+from sudare.cli.console import print_json
+
+
+@click.command()
+def schema() -> None:
+    """Print the JSON Schema of a recipe, for editors that complete and check TOML.
+
+    Example: sudare schema > recipe.schema.json
+    """
+    from sudare.publish import json_schema
+
+    print_json(json_schema())

@@ -1,0 +1,27 @@
+"""``sudare verify``: check somebody's release."""
+
+from __future__ import annotations
+
+import click
+
+from sudare.cli.console import json_option, print_json, quiet_option
+
+
+@click.command()
+@click.argument("certificate", type=click.Path())
+@click.option("--publisher", metavar="KEY", help="The publisher's public key: a PEM file, or 64 hexadecimal digits.")
+@json_option
+@quiet_option
+def verify(certificate: str, publisher: str | None, as_json: bool, quiet: bool) -> None:
+    """Check a release from its CERTIFICATE (release.json) and the files beside it: sums, signs, hashes, signature.
+
+    Example: sudare verify out/demo/release/release.json
+    """
+    from sudare.publish import verify as run
+
+    result = run(certificate, publisher=publisher)
+    if as_json:
+        print_json(result.to_json())
+    elif not quiet:
+        for check in result.checks:
+            click.echo(f"{click.style('ok', fg='green')}  {check}")

@@ -1,0 +1,15 @@
+"""Engines: from records about people to bounded counts.
+
+`read` takes whatever holds the records (a Parquet or CSV file, a pandas or Polars frame, Arrow, DuckDB) and
+gives `Records`. Their `count` places each row in a cell of a declared domain, keeps at most so many rows of
+each person, and returns a `CountTable`, which is all that a method for tables ever sees; their `table` does
+the same for data that are counts already, and `estat_table` opens the mesh files of the Japanese census as
+they are published. The work is done by an engine, which is a handful of verbs (`protocol.Engine`): DuckDB,
+which reads files that are larger than memory.
+"""
+
+from sudare.engines.estat import estat_table
+from sudare.engines.read import read
+from sudare.engines.records import Records
+
+__all__ = ["Records", "estat_table", "read"]

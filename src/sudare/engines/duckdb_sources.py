@@ -1,0 +1,194 @@
+"""Where records can be, and how DuckDB gets at them without holding them all.
+
+A source is opened in a connection and answers with what may stand after FROM. What DuckDB can scan as often
+as it likes stays where it is; a stream, which can be read once, becomes a temporary table, which DuckDB may
+spill.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+from sudare.engines.csv_layout import CsvLayout
+from sudare.engines.duckdb_sql import identifier, text_literal
+from sudare.errors import InputError, did_you_mean
+
+if TYPE_CHECKING:
+    import duckdb
+    import pyarrow
+
+
+class Opening(NamedTuple):
+    """Where a source is opened, and for what."""
+
+    connection: duckdb.DuckDBPyConnection
+    folder: Path
+    """For temporary files; it is removed when the connection ends."""
+    names: Sequence[str] | None
+    """The columns to provide; None if only names and types are asked for."""
+
+
+class Source(Protocol):
+    """Records at some place."""
+
+    @property
+    def name(self) -> str:
+        """What a message calls the source."""
+
+    @property
+    def typed(self) -> bool:
+        """False where every column is text because the format has no types."""
+
+    def open(self, opening: Opening, /) -> str:
+        """Makes the records available and says what to select from."""
+
+
+@dataclass(frozen=True)
+class ParquetSource:
+    """Parquet files with the same columns; ``partitioned`` if folder names such as ``year=2020`` count."""
+
+    name: str
+    files: tuple[Path, ...]
+    partitioned: bool = False
+    typed: bool = True
+
+    def open(self, _: Opening, /) -> str:
+        """Scanned where they are."""
+        # A file's own name may hold the signs of a pattern; in brackets they stand for themselves.
+        signs = {ord(sign): f"[{sign}]" for sign in "*?["}
+        listed = ", ".join(text_literal(str(file).translate(signs)) for file in self.files)
+        return f"read_parquet([{listed}], hive_partitioning = {str(self.partitioned).lower()})"
+
+
+@dataclass(frozen=True)
+class CsvSource:
+    """A file of delimited text. DuckDB reads UTF-8; other encodings pass through Arrow's decoder."""
+
+    path: Path
+    layout: CsvLayout
+    typed: bool = False
+
+    @property
+    def name(self) -> str:
+        """The path."""
+        return str(self.path)
+
+    def open(self, opening: Opening) -> str:
+        """Scanned where it is, or streamed into a table."""
+        if opening.names is None:
+            return f"(SELECT {', '.join(f'NULL::VARCHAR AS {identifier(n)}' for n in self.layout.names)})"
+        if not self.layout.utf8:
+            return _streamed(opening, self._decoded(opening.names))
+        columns = ", ".join(f"{text_literal(name)}: 'VARCHAR'" for name in self.layout.names)
+        return (
+            f"read_csv({text_literal(str(self.path))}, auto_detect = false, header = true, "
+            f"delim = {text_literal(self.layout.delimiter)}, quote = '\"', escape = '\"', nullstr = '', "
+            f"columns = {{{columns}}})"
+        )
+
+    def _decoded(self, names: Sequence[str]) -> pyarrow.RecordBatchReader:
+        import pyarrow
+        from pyarrow import csv
+
+        return csv.open_csv(
+            str(self.path),
+            read_options=csv.ReadOptions(
+                encoding=self.layout.encoding, column_names=self.layout.names, skip_rows_after_names=1
+            ),
+            parse_options=csv.ParseOptions(delimiter=self.layout.delimiter, newlines_in_values=True),
+            convert_options=csv.ConvertOptions(
+                column_types=dict.fromkeys(self.layout.names, pyarrow.string()),
+                include_columns=list(names),
+                null_values=[""],
+                strings_can_be_null=True,
+            ),
+        )
+
+
+@dataclass(frozen=True)
+class ArrowSource:
+    """An Arrow table or data set, which DuckDB scans in place."""
+
+    name: str
+    data: Any
+    typed: bool = True
+
+    def open(self, opening: Opening) -> str:
+        """Scanned where it is."""
+        opening.connection.register("arrow_data", self.data)
+        return "arrow_data"
+
+
+@dataclass(frozen=True)
+class LazyFrameSource:
+    """A lazy Polars frame: computed anew for each question, with the columns that it needs."""
+
+    frame: Any
+    """A narwhals LazyFrame."""
+    name: str = "the lazy frame"
+    typed: bool = True
+
+    def open(self, opening: Opening) -> str:
+        """Written to Parquet by Polars itself, piece by piece."""
+        path = opening.folder / "frame.parquet"
+        try:
+            wanted = self.frame.head(0) if opening.names is None else self.frame.select(*opening.names)
+            wanted.sink_parquet(path)
+        except Exception:
+            # Whatever Polars or a function in its plan raises, it may quote a value.
+            raise InputError("the lazy frame cannot be computed") from None
+        return ParquetSource(self.name, (path,)).open(opening)
+
+
+@dataclass(frozen=True)
+class RelationSource:
+    """A relation of somebody else's DuckDB connection."""
+
+    relation: duckdb.DuckDBPyRelation
+    name: str = "the DuckDB relation"
+    typed: bool = True
+
+    def open(self, opening: Opening) -> str:
+        """Streamed into a table: another connection's data cannot be scanned from here."""
+        import pyarrow
+
+        everything = self.relation
+        wanted = everything.limit(0) if opening.names is None else everything.project(*map(identifier, opening.names))
+        return _streamed(opening, pyarrow.RecordBatchReader.from_stream(wanted))
+
+
+@dataclass(frozen=True)
+class DatabaseSource:
+    """A table or view in a DuckDB database file."""
+
+    path: Path
+    table: str
+    typed: bool = True
+
+    @property
+    def name(self) -> str:
+        """The path and the table."""
+        return f"{self.path}, table {self.table}"
+
+    def open(self, opening: Opening) -> str:
+        """Attached read-only."""
+        opening.connection.execute(f"ATTACH {text_literal(str(self.path))} AS records (READ_ONLY)")
+        rows = opening.connection.sql("SELECT schema, name FROM (SHOW ALL TABLES) WHERE database = 'records'")
+        tables = {table: schema for schema, table in rows.fetchall()}
+        if self.table not in tables:
+            raise InputError(
+                f"the database {self.path} has no such table",
+                value=self.table,
+                allowed=", ".join(tables),
+                hint=did_you_mean(self.table, tables),
+            )
+        return f"records.{identifier(tables[self.table])}.{identifier(self.table)}"
+
+
+def _streamed(opening: Opening, reader: pyarrow.RecordBatchReader) -> str:
+    opening.connection.register("stream", reader)
+    opening.connection.execute("CREATE TEMP TABLE streamed AS SELECT * FROM stream")
+    return "streamed"

@@ -1,0 +1,254 @@
+"""Attributes in DuckDB's SQL: raw columns to positions, bit for bit as ``Attribute.positions`` in NumPy.
+
+A translation is a few layers of named expressions; a layer may use the names of those before it. Declared
+values (categories, edges) come in as Arrow tables that are joined, so that the text of the SQL holds only
+identifiers and numbers. A position is a BIGINT, possibly outside the attribute's box, or NULL where the
+value is not known. DuckDB orders NaN above all numbers and ``least`` and ``greatest`` skip NULL: both are
+taken out before anything is compared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from math import ceil
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from sudare.domain import Attribute, Bins, Categories, Mesh
+from sudare.domain.columns import FARTHEST
+from sudare.domain.mesh import MeshLevel, mesh_level
+from sudare.engines.protocol import Column
+
+if TYPE_CHECKING:
+    import pyarrow
+
+Layer: TypeAlias = dict[str, str]
+
+_BOUNDARY_TOLERANCE = 1e-9
+"""That of ``mesh.rows_and_columns_at``."""
+_SHORT_INTEGERS = ("TINYINT", "SMALLINT", "INTEGER", "UTINYINT", "USMALLINT", "UINTEGER")
+
+
+@dataclass(frozen=True)
+class Translation:
+    """How one attribute is read: ``axes`` are names of the last layer, one per axis."""
+
+    axes: tuple[str, ...]
+    raw: Layer
+    """Expressions over the columns of the source."""
+    layers: tuple[Layer, ...] = ()
+    joins: tuple[str, ...] = ()
+    """Joins of declared tables to the raw layer."""
+    tables: dict[str, pyarrow.Table] = field(default_factory=dict)
+
+
+def translate(attribute: Attribute, columns: Sequence[Column], prefix: str) -> Translation:
+    """The SQL of an attribute read from these columns; every name in it begins with ``prefix``."""
+    if isinstance(attribute, Categories):
+        return _categories(attribute, columns[0], prefix)
+    if isinstance(attribute, Bins):
+        return _bins(attribute, columns[0], prefix)
+    if isinstance(attribute, Mesh):
+        level = mesh_level(attribute.cell_size)
+        if len(columns) == 2:
+            return _degrees(attribute, level, columns, prefix)
+        return _codes(attribute, level, columns[0], prefix)
+    return _positions(columns, prefix)
+
+
+def identifier(name: str) -> str:
+    """A name in SQL, whatever characters it has.
+
+    >>> print(identifier('the "old" code'))
+    "the ""old"" code"
+    """
+    return '"' + name.replace('"', '""') + '"'
+
+
+def text_literal(text: str) -> str:
+    """A text in SQL.
+
+    >>> text_literal("it's")
+    "'it''s'"
+    """
+    return "'" + text.replace("'", "''") + "'"
+
+
+def unit_sql(column: Column) -> str:
+    """Whose row it is: a whole number or text, NULL where it is missing, NaN or has a fraction."""
+    name = identifier(column.name)
+    if column.type.startswith("DECIMAL"):
+        return f"CASE WHEN {name} = trunc({name}) THEN TRY_CAST({name} AS HUGEINT) END"
+    if column.kind == "number":
+        # Beyond 2**53 two people's numbers can share a double: such a column cannot tell them apart.
+        whole = f"abs({name}) <= {2**53} AND {name} = floor({name})"
+        return f"CASE WHEN {whole} THEN TRY_CAST({name} AS BIGINT) END"
+    return name if column.kind == "whole" else f"CAST({name} AS VARCHAR)"
+
+
+def count_sql(column: Column) -> str:
+    """A count as BIGINT (2**62 + 1 for what is larger) or DOUBLE, as it stands: right or wrong."""
+    return _whole(column, FARTHEST + 1) if column.kind == "whole" else _double(column)
+
+
+def _positions(columns: Sequence[Column], prefix: str) -> Translation:
+    """Lines and grids: the columns are positions."""
+    axes = tuple(f"{prefix}axis{number}" for number in range(len(columns)))
+    raw: Layer = {}
+    layer: Layer = {}
+    for axis, column in zip(axes, columns, strict=True):
+        if column.kind == "whole":
+            raw[axis] = _whole(column)
+            continue
+        number = f"{axis}_number"
+        raw[number] = _double(column)
+        layer[axis] = _whole_of_double(number)
+        if column.kind == "untyped":
+            # A double holds whole numbers up to 2**53; beyond it the digits are read as they stand.
+            raw[f"{axis}_digits"] = _clipped(f"TRY_CAST({identifier(column.name)} AS HUGEINT)")
+            layer[axis] = (
+                f"CASE WHEN abs({number}) < {2**53} OR NOT isfinite({number}) THEN {layer[axis]} ELSE {axis}_digits END"
+            )
+    return Translation(axes, raw, (layer,) if layer else ())
+
+
+def _categories(attribute: Categories, column: Column, prefix: str) -> Translation:
+    """By joining the declared values with their positions."""
+    import pyarrow
+
+    words = isinstance(attribute.values[0], str)
+    value, position, table = f"{prefix}value", f"{prefix}position", f"{prefix}categories"
+    declared = pyarrow.table(
+        {
+            f"{prefix}declared": pyarrow.array(attribute.values, pyarrow.string() if words else pyarrow.int64()),
+            position: pyarrow.array(range(len(attribute.values)), pyarrow.int64()),
+        }
+    )
+    if words:
+        read = f"CAST({identifier(column.name)} AS VARCHAR)"
+    elif column.kind == "truth":
+        read = f"CAST({identifier(column.name)} AS BIGINT)"
+    else:
+        read = _whole_of_any(column)
+    join = f"LEFT JOIN {table} ON {value} = {prefix}declared"
+    return Translation((position,), {value: read}, joins=(join,), tables={table: declared})
+
+
+def _bins(attribute: Bins, column: Column, prefix: str) -> Translation:
+    """By bisection: one layer for each bit of the number of edges that the value has reached."""
+    import pyarrow
+
+    whole = column.kind == "whole"
+    finite = [edge for edge in attribute.edges if edge is not None]
+    # A whole number reaches an edge exactly when it reaches the next whole number above the edge.
+    edges: list[Any] = [ceil(edge) if whole else float(edge) for edge in finite]
+    bits = len(edges).bit_length()
+    edges += [None] * ((1 << bits) - 1 - len(edges))  # no value reaches NULL
+    value, declared, table = f"{prefix}value", f"{prefix}edges", f"{prefix}bins"
+    list_type = pyarrow.list_(pyarrow.int64() if whole else pyarrow.float64())
+    raw = {value: _whole(column) if whole else _double(column)}
+    known = f"{value} IS NOT NULL" if whole else f"NOT isnan({value})"
+    layers: list[Layer] = []
+    reached = "CAST(0 AS BIGINT)"
+    for bit in reversed(range(bits)):
+        further = f"{reached} + {1 << bit}"
+        name = f"{prefix}reached{bit}"
+        layers.append({name: f"CASE WHEN {value} >= {declared}[{further}] THEN {further} ELSE {reached} END"})
+        reached = name
+    below = 0 if attribute.edges[0] is None else 1
+    layers.append({f"{prefix}axis": f"CASE WHEN {known} THEN {reached} - {below} END"})
+    return Translation(
+        (f"{prefix}axis",),
+        raw,
+        tuple(layers),
+        (f"CROSS JOIN {table}",),
+        {table: pyarrow.table({declared: pyarrow.array([edges], list_type)})},
+    )
+
+
+def _degrees(attribute: Mesh, level: MeshLevel, columns: Sequence[Column], prefix: str) -> Translation:
+    """Latitude and longitude: the arithmetic of ``mesh.rows_and_columns_at``, in the same order."""
+    latitude, longitude = f"{prefix}latitude", f"{prefix}longitude"
+    row, column = f"{prefix}row", f"{prefix}column"
+    tolerance = _number(_BOUNDARY_TOLERANCE)
+    north = f"{latitude} * {_number(level.rows_per_degree)}"
+    east = f"({longitude} - {_number(100)}) * {_number(level.columns_per_degree)}"
+    floors = {
+        f"{row}_floor": f"floor({north} + {tolerance})",
+        f"{column}_floor": f"floor({east} + {tolerance})",
+    }
+    ends = {
+        row: f"{_whole_of_double(f'{row}_floor')} - {attribute.rows[0]}",
+        column: f"{_whole_of_double(f'{column}_floor')} - {attribute.columns[0]}",
+    }
+    raw = {latitude: _double(columns[0]), longitude: _double(columns[1])}
+    return Translation((row, column), raw, (floors, ends))
+
+
+def _codes(attribute: Mesh, level: MeshLevel, column: Column, prefix: str) -> Translation:
+    """Mesh codes: digits to rows and columns, as in ``mesh.rows_and_columns``."""
+    code, possible = f"{prefix}code", f"{prefix}possible"
+    # A whole number has no leading zeros, unless the domain reaches so far south that codes begin with one.
+    least = 0 if attribute.rows[0] < 10 * level.cells else 10 ** (level.digits - 1)
+    if column.kind in ("text", "untyped"):
+        text = f"CAST({identifier(column.name)} AS VARCHAR)"
+        pattern = text_literal(f"[0-9]{{{level.digits}}}")
+        read = f"CASE WHEN regexp_full_match({text}, {pattern}) THEN TRY_CAST({text} AS BIGINT) END"
+        least = 0
+    else:
+        read = _whole_of_any(column)
+    within = f"CASE WHEN {code} >= {least} AND {code} < {10**level.digits} THEN {code} END"
+    digit = [f"({possible} // {10**place} % 10)" for place in reversed(range(level.digits))]
+    row, east = f"({digit[0]} * 10 + {digit[1]})", f"({digit[2]} * 10 + {digit[3]})"
+    if level.digits >= 6:
+        row, east = f"({row} * 8 + {digit[4]})", f"({east} * 8 + {digit[5]})"
+    if level.digits >= 8:
+        row, east = f"({row} * 10 + {digit[6]})", f"({east} * 10 + {digit[7]})"
+    for quarter in digit[8:]:
+        row, east = f"({row} * 2 + ({quarter} - 1) // 2)", f"({east} * 2 + ({quarter} - 1) % 2)"
+    valid = [f"{each} < 8" for each in digit[4:6]] + [f"{each} BETWEEN 1 AND 4" for each in digit[8:]]
+    condition = " AND ".join([f"{possible} IS NOT NULL", *valid])
+    ends = {
+        f"{prefix}row": f"CASE WHEN {condition} THEN {row} - {attribute.rows[0]} END",
+        f"{prefix}column": f"CASE WHEN {condition} THEN {east} - {attribute.columns[0]} END",
+    }
+    return Translation(tuple(ends), {code: read}, ({possible: within}, ends))
+
+
+def _double(column: Column) -> str:
+    """A number as DOUBLE, possibly NaN; NULL for text that is none."""
+    name = identifier(column.name)
+    if column.type.startswith("DECIMAL"):
+        return f"CAST(CAST({name} AS VARCHAR) AS DOUBLE)"  # by its digits: rounded once
+    return f"TRY_CAST({name} AS DOUBLE)"
+
+
+def _whole(column: Column, farthest: int = FARTHEST) -> str:
+    """A column of whole numbers as BIGINT within plus and minus ``farthest``."""
+    name = identifier(column.name)
+    if column.type in _SHORT_INTEGERS:
+        return f"CAST({name} AS BIGINT)"
+    return _clipped(name if column.type == "BIGINT" else f"TRY_CAST({name} AS HUGEINT)", farthest)
+
+
+def _whole_of_any(column: Column) -> str:
+    """A column of numbers as BIGINT, NULL where there is a fraction."""
+    return _whole(column) if column.kind == "whole" else _whole_of_double(f"({_double(column)})")
+
+
+def _clipped(number: str, farthest: int = FARTHEST) -> str:
+    within = f"greatest({-farthest}, least({farthest}, {number}))"
+    return f"CASE WHEN {number} IS NOT NULL THEN TRY_CAST({within} AS BIGINT) END"
+
+
+def _whole_of_double(number: str) -> str:
+    """A DOUBLE as BIGINT within plus and minus 2**62; NULL for NaN and for a fraction."""
+    farthest = _number(FARTHEST)
+    within = f"greatest(-{farthest}, least({farthest}, {number}))"
+    whole = f"NOT isnan({number}) AND {number} = floor({number})"
+    return f"CASE WHEN {whole} THEN TRY_CAST({within} AS BIGINT) END"
+
+
+def _number(value: float) -> str:
+    """A double in SQL, exactly."""
+    return f"CAST('{float(value)!r}' AS DOUBLE)"

@@ -1,0 +1,123 @@
+"""Mesh files of the Japanese statistics portal e-Stat, as they are downloaded."""
+
+from __future__ import annotations
+
+import csv
+import io
+import zipfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sudare.domain import CountTable, Domain, Mesh
+from sudare.domain.mesh import level_of_digits
+from sudare.errors import InputError, ParameterError, TableError, did_you_mean
+
+_CODE = "KEY_CODE"
+_NOT_VALUES = (_CODE, "HTKSYORI", "HTKSAKI", "GASSAN")
+_FOLDED = ("*", "-", "")
+"""No number of its own: nobody, or details that another cell counts (HTKSYORI 2)."""
+_OUTSIDE = ("error", "drop")
+
+
+def estat_table(
+    paths: Any, value: str | None = None, domain: Domain | None = None, outside: str = "error"
+) -> CountTable:
+    """The count table of one column of e-Stat mesh files.
+
+    ``paths``: a zip as downloaded, the text file in it, or several of either, which join into one table.
+    ``value``: the code of the column to read, such as ``"T001141001"``; by default the first, which in the
+    population files is the total. A cell marked ``*`` has its details folded into another cell, which
+    counts them, and adds nothing here.
+
+    ``domain``: a domain whose only attribute is a mesh of the files' size. By default the meshes under the
+    files' first-level codes: these data are published, and so is the frame they are published in.
+    ``outside``: whether cells outside a given domain are an error or dropped.
+    """
+    if outside not in _OUTSIDE:
+        raise ParameterError("outside is not known here", value=outside, allowed=", ".join(_OUTSIDE))
+    codes: list[str] = []
+    counts: list[int] = []
+    for path in [paths] if isinstance(paths, str | Path) else paths:
+        _read_into(codes, counts, Path(path), value)
+    declared = Domain(mesh=_frame(codes)) if domain is None else domain
+    if [type(attribute) for attribute in declared.attributes.values()] != [Mesh]:
+        raise ParameterError(
+            "the domain is not a mesh", value=declared, allowed="a domain whose only attribute is a Mesh"
+        )
+    (name,) = declared.attributes
+    index, inside = declared.locate({name: np.array(codes, dtype=np.str_)})
+    if outside == "error" and not inside.all():
+        raise InputError(
+            "some cells of the files lie outside the domain",
+            value=declared,
+            hint='Its mesh size may not be that of the files; outside="drop" leaves such cells out.',
+        )
+    return CountTable(declared, index[inside], np.array(counts, dtype=np.int64)[inside])
+
+
+def _read_into(codes: list[str], counts: list[int], path: Path, value: str | None) -> None:
+    """Adds the cells of one file that have a number."""
+    rows = _rows(path)
+    names = rows[0] if rows else []
+    if names[:1] != [_CODE] or len(rows) < 2:
+        raise InputError(
+            "this is not a mesh file of e-Stat", value=str(path), allowed=f"a first line that begins {_CODE}"
+        )
+    place = _place_of(value, names, path)
+    for row in rows[2:]:  # the second line holds labels
+        if not row:
+            continue
+        if len(row) != len(names):
+            raise InputError("a line of the file has another number of columns", value=str(path))
+        if row[place].strip() in _FOLDED:
+            continue
+        if not row[place].isdecimal():
+            raise TableError(f"a value of {names[place]} in {path.name} is not a count")
+        codes.append(row[0])
+        counts.append(int(row[place]))
+
+
+def _rows(path: Path) -> list[list[str]]:
+    try:
+        data = _from_zip(path) if path.suffix.lower() == ".zip" else path.read_bytes()
+        return list(csv.reader(io.StringIO(data.decode("cp932"), newline="")))
+    except FileNotFoundError:
+        raise InputError("there is no such file", value=str(path)) from None
+    except (OSError, zipfile.BadZipFile):
+        raise InputError("the file cannot be opened", value=str(path)) from None
+    except (UnicodeDecodeError, csv.Error):
+        raise InputError("the file is not text in CP932", value=str(path)) from None
+
+
+def _from_zip(path: Path) -> bytes:
+    """The member that is the table: some archives carry strays of the server beside it."""
+    with zipfile.ZipFile(path) as archive:
+        tables = [name for name in archive.namelist() if Path(name).name.startswith("tbl")]
+        if len(tables) != 1:
+            raise InputError("the archive does not hold one table", value=str(path), allowed="one member named tbl...")
+        return archive.read(tables[0])
+
+
+def _place_of(value: str | None, names: Sequence[str], path: Path) -> int:
+    values = [name for name in names if name not in _NOT_VALUES]
+    wanted = values[0] if value is None and values else value
+    if wanted not in values:
+        raise InputError(
+            f"{path.name} has no such value",
+            value=wanted,
+            allowed=f"{values[0]} to {values[-1]}" if values else None,
+            hint=did_you_mean(str(wanted), values),
+        )
+    return names.index(wanted)
+
+
+def _frame(codes: list[str]) -> Mesh:
+    """All meshes of the codes' size under their first-level meshes."""
+    lengths = {len(code) for code in codes}
+    level = level_of_digits(lengths.pop()) if len(lengths) == 1 else None
+    if level is None:
+        raise InputError("the files do not have one mesh size", hint="Read files of different sizes one by one.")
+    return Mesh(level.name, codes=sorted({code[:4] for code in codes}))

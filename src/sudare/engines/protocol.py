@@ -1,0 +1,105 @@
+"""What an engine is: a few verbs over records that it holds, however large and wherever they are.
+
+An engine never sees a method, a budget or noise. It places rows in the cells of a domain, bounds what one
+unit can add, and hands back numbers by cell. A cell is one whole number here, its *key*: the row-major
+position in ``domain.shape``, the same in every engine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, NamedTuple, Protocol, TypeAlias, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sudare.domain import Domain
+from sudare.errors import ParameterError
+
+Kind: TypeAlias = Literal["whole", "number", "text", "untyped", "truth", "other"]
+"""What a column holds: whole numbers; floats and decimals; text; text of a file without types, from which
+numbers may be read; truth values; anything else."""
+
+Outside: TypeAlias = Literal["error", "drop", "clamp"]
+OUTSIDE: tuple[str, ...] = get_args(Outside)
+KEY_BYTES = 16
+UNKNOWN = -(2**63)
+"""Stands for a position that is missing or cannot be read; no position is so far away."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of the records: its name, its type as the engine calls it, and what that means here."""
+
+    name: str
+    type: str
+    kind: Kind
+
+
+@dataclass(frozen=True)
+class Placement:
+    """Which columns place a row in which domain, and what happens to rows that lie outside."""
+
+    domain: Domain
+    columns: Mapping[str, tuple[Column, ...]]
+    outside: Outside
+
+
+@dataclass(frozen=True)
+class Bound:
+    """At most ``max_rows`` rows for each value of ``unit``, chosen by a hash under a secret ``key``.
+
+    The rule is the same in every engine, whatever the order of the rows. Only rows inside the domain take
+    part. The j-th row (j = 1, 2, ...) that a unit has in a cell is written as the text
+
+        key as 32 hexadecimal digits / cell key in decimal / j in decimal / unit as text
+
+    with the four parts joined by "/". The unit comes last and the others hold no "/", so that two rows never
+    share a text. A whole-number unit is written in decimal, any other as its own text. The rows of a unit
+    are ordered by the MD5 of the text in UTF-8, as lower-case hexadecimal digits (then by cell key and j),
+    and the first ``max_rows`` are kept: under a random key, each set of so many rows is equally likely.
+    """
+
+    unit: Column
+    max_rows: int
+    key: bytes
+
+    def __post_init__(self) -> None:
+        if type(self.key) is not bytes or len(self.key) != KEY_BYTES:
+            raise ParameterError(
+                "the key of the hash is not 16 bytes",
+                value=type(self.key).__name__,
+                allowed="bytes of length 16",
+                hint="Without a key, a fresh random one is drawn.",
+            )
+
+
+class CellCounts(NamedTuple):
+    """Keys of distinct cells and how many rows each has: int64 arrays of one length."""
+
+    cell: NDArray[np.int64]
+    rows: NDArray[np.int64]
+
+
+class CountRows(NamedTuple):
+    """Rows that are counts already: int64 positions along each axis of ``domain.shape``, possibly outside it
+    or `UNKNOWN`, and the counts as they stand, right or wrong."""
+
+    axes: tuple[NDArray[np.int64], ...]
+    value: NDArray[np.int64] | NDArray[np.float64]
+
+
+class Engine(Protocol):
+    """The verbs. Each reads the records anew, raises `InputError` for what cannot be read, and never shows
+    a value of theirs."""
+
+    @property
+    def columns(self) -> Mapping[str, Column]:
+        """The columns of the records, by name."""
+
+    def count_rows(self, placement: Placement, bound: Bound | None) -> CellCounts:
+        """How many rows each cell has, after at most so many of each unit are kept."""
+
+    def read_counts(self, placement: Placement, count: Column) -> CountRows:
+        """The rows of a table that holds one count per cell."""

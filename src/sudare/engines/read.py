@@ -1,0 +1,163 @@
+"""`read`: records from wherever they are, as `Records`."""
+
+from __future__ import annotations
+
+import weakref
+from glob import has_magic
+from pathlib import Path
+from shutil import rmtree
+from tempfile import mkdtemp
+from typing import TYPE_CHECKING, Any
+
+from sudare.engines.csv_layout import csv_layout
+from sudare.engines.duckdb_engine import DuckdbEngine
+from sudare.engines.duckdb_sources import (
+    ArrowSource,
+    CsvSource,
+    DatabaseSource,
+    LazyFrameSource,
+    ParquetSource,
+    RelationSource,
+    Source,
+)
+from sudare.engines.records import Records
+from sudare.errors import InputError, ParameterError
+
+if TYPE_CHECKING:
+    import pyarrow
+
+_TEXT = (".csv", ".tsv")
+_FILES = "Parquet (a file, a folder or a pattern), CSV or TSV (also .gz)"
+_FRAMES = "Arrow, pandas, Polars, a DuckDB relation, (database file, table name)"
+
+
+def read(source: Any, *, encoding: str | None = None) -> Records:
+    """Records from a path or a frame. Only names and types are read now; rows when they are counted.
+
+    ``source``: the path of a Parquet file, of a folder of them, or a pattern such as ``"day-*.parquet"``;
+    the path of a CSV or TSV file with column names in its first line, also compressed (``.csv.gz``); an
+    Arrow table, data set or stream; a pandas frame; a Polars frame, lazy or not; a DuckDB relation; or a
+    pair of a DuckDB database file and the name of a table in it.
+
+    ``encoding`` of a CSV file: found out when not given, if it is UTF-8 (with or without byte order mark)
+    or CP932. CSV has no types: all its columns are text, from which an attribute reads numbers as it needs.
+
+    >>> import pandas
+    >>> read(pandas.DataFrame({"person": [1, 2], "sex": ["f", "m"]})).columns
+    {'person': 'BIGINT', 'sex': 'VARCHAR'}
+    """
+    if isinstance(source, str | Path):
+        found = _at_path(source, encoding)
+    elif encoding is not None:
+        raise ParameterError("an encoding belongs to a CSV file", value=encoding, allowed="None")
+    elif isinstance(source, tuple):
+        found = _in_database(source)
+    else:
+        found = _in_memory(source)
+    return Records(DuckdbEngine.over(found))
+
+
+def _at_path(given: str | Path, encoding: str | None) -> Source:
+    path = Path(given)
+    plain = path.with_suffix("") if path.suffix.lower() == ".gz" else path
+    if plain.suffix.lower() in _TEXT:
+        return CsvSource(path, csv_layout(_existing(path), encoding))
+    if encoding is not None:
+        raise ParameterError("an encoding belongs to a CSV file", value=encoding, allowed="None")
+    if path.is_dir():
+        files = sorted(path.rglob("*.parquet"))
+        if not files:
+            raise InputError("the folder holds no Parquet file", value=str(given))
+        return ParquetSource(str(given), tuple(files), partitioned=True)
+    if not path.exists() and has_magic(str(given)):
+        files = _matching(path)
+        if not files:
+            raise InputError("no file matches the pattern", value=str(given))
+    else:
+        files = [_existing(path)]
+    strange = next((file for file in files if file.suffix.lower() not in (".parquet", ".pq")), None)
+    if strange is not None:
+        raise InputError("this kind of file cannot be read", value=str(strange), allowed=_FILES)
+    return ParquetSource(str(given), tuple(files))
+
+
+def _matching(pattern: Path) -> list[Path]:
+    """The files that match, in order; ``**`` stands for any number of folders."""
+    root = Path(pattern.anchor)
+    found = root.glob(str(pattern.relative_to(root)))
+    return sorted(path for path in found if path.is_file())
+
+
+def _in_database(pair: tuple[Any, ...]) -> Source:
+    if len(pair) != 2 or not isinstance(pair[0], str | Path) or not isinstance(pair[1], str):
+        raise InputError(
+            "this pair is not a database file and the name of a table",
+            value=tuple(type(part).__name__ for part in pair),
+            allowed='("people.duckdb", "people")',
+        )
+    return DatabaseSource(_existing(Path(pair[0])), pair[1])
+
+
+def _in_memory(source: Any) -> Source:
+    import duckdb
+    import narwhals
+    import pyarrow
+    from pyarrow import dataset
+
+    if isinstance(source, pyarrow.Table | dataset.Dataset):
+        return ArrowSource("the Arrow data", source)
+    if isinstance(source, pyarrow.RecordBatch):
+        return ArrowSource("the Arrow data", pyarrow.Table.from_batches([source]))
+    if isinstance(source, duckdb.DuckDBPyRelation):
+        return RelationSource(source)
+    frame = narwhals.from_native(source, pass_through=True)
+    if isinstance(frame, narwhals.DataFrame):
+        return ArrowSource("the frame", _converted(frame))
+    if isinstance(frame, narwhals.LazyFrame) and frame.implementation.is_polars():
+        return LazyFrameSource(frame)
+    if hasattr(source, "__arrow_c_stream__"):
+        return _spooled(pyarrow.RecordBatchReader.from_stream(source))
+    raise InputError("records cannot be read from this", value=type(source).__name__, allowed=f"{_FILES}; {_FRAMES}")
+
+
+def _converted(frame: Any) -> pyarrow.Table:
+    """An eager frame in Arrow, column by column; a column of mixed types is kept as one that cannot be used."""
+    import pyarrow
+
+    columns = {}
+    for name in frame.columns:
+        try:
+            columns[str(name)] = frame[name].to_arrow()
+        except (pyarrow.ArrowException, TypeError, ValueError, OverflowError):
+            # Arrow's message quotes a value. Nulls of a type that no attribute reads take the column's place.
+            columns[str(name)] = pyarrow.nulls(len(frame), pyarrow.list_(pyarrow.null()))
+    return pyarrow.table(columns)
+
+
+def _spooled(reader: pyarrow.RecordBatchReader) -> Source:
+    """A stream can be read once and records more often: it is kept in a file as long as the source lives."""
+    import pyarrow
+    from pyarrow import dataset
+
+    folder = Path(mkdtemp(prefix="sudare-"))
+    path = folder / "stream.arrow"
+    try:
+        with pyarrow.ipc.new_file(path, reader.schema) as writer:
+            for batch in reader:
+                writer.write_batch(batch)
+    except (pyarrow.ArrowException, OSError):
+        rmtree(folder, ignore_errors=True)
+        raise InputError("the Arrow stream cannot be read") from None
+    data = dataset.dataset(path, format="ipc")
+    weakref.finalize(data, rmtree, folder, ignore_errors=True)
+    return ArrowSource("the Arrow stream", data)
+
+
+def _existing(path: Path) -> Path:
+    try:
+        with path.open("rb"):
+            return path
+    except FileNotFoundError:
+        raise InputError("there is no such file", value=str(path)) from None
+    except OSError:
+        raise InputError("the file cannot be opened", value=str(path)) from None

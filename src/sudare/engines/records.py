@@ -1,0 +1,135 @@
+"""Records: rows about people, wherever they are, and the two ways to make a table of them."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import Any, Never
+
+import numpy as np
+
+from sudare.domain import CountTable, Domain
+from sudare.engines.columns import find_count, find_unit, place
+from sudare.engines.counted import table_of_counts
+from sudare.engines.protocol import KEY_BYTES, Bound, Engine
+from sudare.errors import ParameterError, did_you_mean
+from sudare.privacy import Unit
+
+_ADDS_UP = ("weights", "weight", "sum", "values", "value", "amount")
+_COUNT_ARGUMENTS = ("columns", "unit", "max_rows", "outside", "key")
+
+
+@dataclass(frozen=True, repr=False)
+class Records:
+    """Rows about people, held by an engine. `sudare.read` makes them; nothing is read until it must be.
+
+    >>> import pyarrow
+    >>> from sudare.engines import read
+    >>> people = read(pyarrow.table({"person": [1, 1, 2], "place": [0, 3, 3]}))
+    >>> people.columns
+    {'person': 'BIGINT', 'place': 'BIGINT'}
+    """
+
+    engine: Engine
+
+    @property
+    def columns(self) -> dict[str, str]:
+        """The columns by name, with their types as the engine calls them."""
+        return {name: column.type for name, column in self.engine.columns.items()}
+
+    def count(
+        self,
+        domain: Domain,
+        columns: Any = None,
+        unit: str | None = None,
+        max_rows: int = 1,
+        outside: str = "error",
+        key: bytes | None = None,
+        **refused: object,
+    ) -> CountTable:
+        """The table of how many rows each cell of ``domain`` has, at most ``max_rows`` of each unit.
+
+        ``columns``: attribute name to a column, or to a tuple of columns (latitude and longitude of a mesh,
+        row and column of a grid); an attribute left out is read from the column of its own name.
+
+        ``unit``: the column that says whose row it is. The table's unit is then a person with at most
+        ``max_rows`` rows; without it each row stands for itself and ``max_rows`` must be 1. Which rows of a
+        person with more are kept is decided by a hash under ``key`` (16 bytes, fresh from the operating
+        system by default; give one only to repeat a result): see `sudare.engines.protocol.Bound`.
+
+        ``outside``: what happens to rows outside the domain, which are those with a value outside the
+        declared range or list, in a masked cell, missing, NaN, or not readable as a number, or with a
+        fraction where a position is wanted, or without a unit. "error" refuses, naming the columns concerned
+        and no value. "drop" leaves such rows out, before rows of a person are chosen. "clamp" moves
+        numbers, degrees and mesh codes to the nearest cell of their attribute's window and drops the rest.
+
+        >>> import pyarrow
+        >>> from sudare.domain import Domain, Line
+        >>> from sudare.engines import read
+        >>> people = read(pyarrow.table({"person": [1, 1, 2], "place": [3, 3, 5]}))
+        >>> table = people.count(Domain(place=Line(8)), unit="person")
+        >>> table.index.tolist(), table.count.tolist(), str(table.unit)
+        ([3, 5], [1, 1], 'person with at most 1 row')
+        """
+        if refused:
+            _refuse(refused)
+        placement = place(domain, columns, self.engine.columns, outside)
+        drawn = os.urandom(KEY_BYTES) if key is None else key
+        if unit is None:
+            if max_rows != 1:
+                raise ParameterError(
+                    "max_rows needs a unit",
+                    value=max_rows,
+                    allowed="1",
+                    hint="Say with unit= which column holds the person.",
+                )
+            protected, bound = Unit(), None
+        else:
+            protected = Unit("person", max_rows)
+            bound = Bound(find_unit(unit, self.engine.columns), max_rows, drawn)
+        cells = self.engine.count_rows(placement, bound)
+        index = domain.index(*np.unravel_index(cells.cell, domain.shape))
+        return CountTable(domain, index, cells.rows, protected)
+
+    def table(
+        self,
+        domain: Domain,
+        columns: Any = None,
+        count: str = "n",
+        unit: Unit | None = None,
+        outside: str = "error",
+    ) -> CountTable:
+        """The table of records that are counts already: one row per cell, the count in column ``count``.
+
+        ``columns`` and ``outside`` are as in `count`; "clamp" adds what it moves to the cell it moves it
+        to. ``unit`` says who was counted and how often one can appear, which no engine can check here. A
+        cell that appears twice, and a count that is negative, fractional or missing, is an error.
+
+        >>> import pyarrow
+        >>> from sudare.domain import Domain, Line
+        >>> from sudare.engines import read
+        >>> counted = read(pyarrow.table({"place": [3, 5], "n": [120, 7]}))
+        >>> counted.table(Domain(place=Line(8))).total
+        127
+        """
+        protected = Unit() if unit is None else unit
+        if not isinstance(protected, Unit):
+            raise ParameterError("unit is not a Unit", value=unit, hint='Write unit=Unit("person").')
+        placement = place(domain, columns, self.engine.columns, outside)
+        rows = self.engine.read_counts(placement, find_count(count, self.engine.columns))
+        return table_of_counts(placement, rows, protected)
+
+    def __repr__(self) -> str:
+        return f"Records({', '.join(f'{name}: {kind}' for name, kind in self.columns.items())})"
+
+
+def _refuse(arguments: dict[str, object]) -> Never:
+    """Arguments that `count` does not have; sums with the reason why there are none."""
+    name = next(iter(arguments))
+    if name in _ADDS_UP:
+        raise ParameterError(
+            f"count takes no {name}: it counts rows and adds nothing up",
+            hint="A weight or an amount has no bound, so that one person could change the result by any "
+            "size and no noise would hide it. Cut amounts into Bins and count people in them.",
+        )
+    raise ParameterError("count has no such argument", value=name, hint=did_you_mean(name, _COUNT_ARGUMENTS))

@@ -1,0 +1,184 @@
+"""The certificate `release.json`: lets a third party check a release from its public bytes alone."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import sudare
+from sudare.domain import CountTable, Domain
+from sudare.errors import SudareError, VerificationError
+from sudare.privacy import Guarantee
+from sudare.publish.files import FILE_OF
+from sudare.publish.signing import fingerprint, is_signed, public_text
+from sudare.tables import Release
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+FORMAT = "sudare-release/1"
+NAME = "release.json"
+
+
+def certify(
+    release: Release,
+    *,
+    release_id: str,
+    dataset: str,
+    title: str,
+    recipe_sha256: str,
+    ledger_head: str,
+    files: dict[str, Path],
+    key: Ed25519PrivateKey,
+) -> dict[str, Any]:
+    """The signed certificate of a release whose files are written: public facts only."""
+    body = {
+        "format": FORMAT,
+        "sudare": sudare.__version__,
+        "release_id": release_id,
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        "dataset": dataset,
+        "title": title,
+        "guarantee": release.guarantee.to_json(),
+        "domain": release.table.domain.to_json(),
+        "summary": release.summary,
+        "recipe_sha256": recipe_sha256,
+        "ledger_head": ledger_head,
+        "files": {
+            path.name: {"format": name, "sha256": digest(path), "bytes": path.stat().st_size}
+            for name, path in files.items()
+        },
+        "publisher": public_text(key),
+    }
+    return {**body, "signature": key.sign(canonical(body)).hex()}
+
+
+def canonical(body: dict[str, Any]) -> bytes:
+    """The bytes that are signed: JSON with sorted keys and no spaces."""
+    return json.dumps(body, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
+
+
+def digest(path: Path) -> str:
+    """SHA-256 of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+@dataclass(frozen=True)
+class Verification:
+    """What was checked and found right."""
+
+    certificate: dict[str, Any]
+    guarantee: Guarantee
+    checks: tuple[str, ...]
+
+    @property
+    def ok(self) -> bool:
+        """Always true: a release that fails a check raises instead."""
+        return True
+
+    def to_json(self) -> dict[str, Any]:
+        """For machines."""
+        return {
+            "ok": True,
+            "release_id": self.certificate["release_id"],
+            "dataset": self.certificate["dataset"],
+            "publisher": fingerprint(self.certificate["publisher"]),
+            "guarantee": self.guarantee.to_json(),
+            "checks": list(self.checks),
+        }
+
+
+def verify(path: str | Path, *, publisher: str | Path | None = None) -> Verification:
+    """Check a release from its certificate and the files beside it; raises VerificationError at the first fault.
+
+    ``publisher`` is the publisher's public key, a PEM file or 64 hexadecimal digits, got from somewhere else
+    than the release itself; without it the signature only shows that nothing changed since it was signed.
+    """
+    path = Path(path)
+    path = path / NAME if path.is_dir() else path
+    certificate = _read(path)
+    checks = [_signature(certificate, publisher)]
+    try:
+        guarantee = Guarantee.from_json(certificate["guarantee"])
+        domain = Domain.from_json(certificate["domain"])
+    except (SudareError, KeyError, TypeError, ValueError) as problem:
+        raise VerificationError(f"the certificate states no valid guarantee or domain: {problem}") from None
+    checks.append(f"guarantee: {guarantee}")
+    for name, facts in certificate["files"].items():
+        file = path.parent / name
+        if Path(name).name != name or not file.is_file():
+            raise VerificationError("a file of the release is missing", value=name)
+        if digest(file) != facts["sha256"] or file.stat().st_size != facts["bytes"]:
+            raise VerificationError("a file differs from the one that was certified", value=name)
+        checks.append(f"{name}: SHA-256 agrees")
+    checks += _contents(path.parent, certificate, domain)
+    return Verification(certificate, guarantee, tuple(checks))
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        certificate = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise VerificationError("there is no such certificate", value=str(path)) from None
+    except (OSError, ValueError):
+        raise VerificationError("the certificate cannot be read as JSON", value=str(path)) from None
+    if not isinstance(certificate, dict) or certificate.get("format") != FORMAT:
+        raise VerificationError("not a certificate of this format", value=str(path), allowed=FORMAT)
+    needed = {"signature", "publisher", "guarantee", "domain", "files", "summary", "release_id", "dataset"}
+    if missing := needed - certificate.keys():
+        raise VerificationError("the certificate is incomplete", value=sorted(missing))
+    return certificate
+
+
+def _signature(certificate: dict[str, Any], publisher: str | Path | None) -> str:
+    from sudare.publish.signing import read_public
+
+    stated = str(certificate["publisher"])
+    body = {name: value for name, value in certificate.items() if name != "signature"}
+    if not is_signed(canonical(body), str(certificate["signature"]), stated):
+        raise VerificationError("the signature does not fit the certificate")
+    if publisher is None:
+        return f"signature: fits the key {fingerprint(stated)} stated in the certificate itself"
+    text = str(publisher)
+    trusted = text.lower() if len(text) == 64 and not Path(text).exists() else read_public(Path(text))
+    if trusted != stated:
+        raise VerificationError("the release was signed by another publisher", value=fingerprint(stated))
+    return f"signature: by the given publisher {fingerprint(stated)}"
+
+
+def _contents(folder: Path, certificate: dict[str, Any], domain: Domain) -> list[str]:
+    """The table that is listed is one over the declared domain and has the certified sums and signs."""
+    summary, files = certificate["summary"], certificate["files"]
+    checks = []
+    if FILE_OF["parquet"] in files:
+        import pyarrow.parquet as pq
+
+        listed = pq.read_table(folder / FILE_OF["parquet"], columns=["index", "count"])
+        index, count = (listed.column(name).to_numpy() for name in ("index", "count"))
+        if len(index) > 1 and not (index[1:] > index[:-1]).all():
+            raise VerificationError("cells are listed twice or out of order", value=FILE_OF["parquet"])
+        table = CountTable.released(domain, index, count)
+        found = {
+            "nonzero_cells": len(table),
+            "total": table.total,
+            "integers": table.count.dtype.kind == "i",
+            "smallest": min(0, table.count.min().item()) if len(table) else 0,
+        }
+        for name, value in found.items():
+            if summary.get(name) != value:
+                raise VerificationError(f"the table's {name} is not the certified one", value=value)
+        checks.append(f"{FILE_OF['parquet']}: cells in the domain, sum, signs and integrality agree")
+    if FILE_OF["csv"] in files:
+        import pyarrow.compute as pc
+        import pyarrow.csv as csv
+
+        counts = csv.read_csv(folder / FILE_OF["csv"]).column("count")
+        if len(counts) != summary["nonzero_cells"] or (pc.sum(counts).as_py() or 0) != summary["total"]:
+            raise VerificationError("the table's sum is not the certified one", value=FILE_OF["csv"])
+        checks.append(f"{FILE_OF['csv']}: rows and sum agree")
+    return checks

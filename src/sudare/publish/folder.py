@@ -1,0 +1,58 @@
+"""A release appears whole or not at all: files are written beside their final folder, which is then renamed."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from sudare.errors import OutputError
+
+_REASONS = {
+    errno.ENOSPC: "no space is left on the disk",
+    errno.EFBIG: "a file would be too large for the disk",
+    errno.EDQUOT: "the disk quota is used up",
+    errno.EACCES: "writing is not permitted there",
+    errno.EROFS: "the disk is read-only",
+    errno.ENOTDIR: "a part of its path is a file",
+}
+
+
+def refuse_existing(folder: Path) -> None:
+    """A release is never overwritten, not even by a better one."""
+    if folder.exists():
+        raise OutputError("the output folder exists already", value=str(folder), hint="Name another one in the recipe.")
+
+
+@contextmanager
+def whole_folder(folder: Path) -> Iterator[Path]:
+    """A folder to write into, renamed to ``folder`` at the end; on any failure it is removed."""
+    refuse_existing(folder)
+    partial = folder.with_name(f".{folder.name}.partial-{os.getpid()}")
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        partial.mkdir()
+        yield partial
+        for path in partial.iterdir():
+            _flush(path)
+        _flush(partial)
+        refuse_existing(folder)
+        partial.rename(folder)
+        _flush(folder.parent)
+    except OSError as problem:
+        reason = _REASONS.get(problem.errno or 0, problem.strerror or type(problem).__name__)
+        raise OutputError(f"the release cannot be written: {reason}", value=str(folder)) from None
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
+
+
+def _flush(path: Path) -> None:
+    """Make a file or folder survive a power cut."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -1,0 +1,85 @@
+"""`publish`: do it once and spend."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from sudare.errors import AccountingError
+from sudare.noise import Source
+from sudare.privacy import Balance
+from sudare.publish.certificate import NAME, certify
+from sudare.publish.files import write
+from sudare.publish.folder import refuse_existing, whole_folder
+from sudare.publish.job import Job
+from sudare.publish.signing import load_or_create
+from sudare.tables import Release, release
+
+
+@dataclass(frozen=True)
+class Publication:
+    """A release that is out: where it is, what it cost, what is left."""
+
+    release_id: str
+    folder: Path
+    release: Release
+    certificate: dict[str, Any]
+    balance: Balance
+
+    def to_json(self) -> dict[str, Any]:
+        """For machines; public facts only."""
+        return {
+            "release_id": self.release_id,
+            "folder": str(self.folder),
+            "files": sorted([*self.certificate["files"], NAME]),
+            "summary": self.release.summary,
+            "guarantee": self.release.guarantee.to_json(),
+            "balance": self.balance.to_json(),
+        }
+
+
+def publish(recipe: str | Path, *, progress: Callable[[str], None] = lambda _: None) -> Publication:
+    """Count, spend, protect, write, certify; in this order.
+
+    The ledger's row is on the disk before noise meets data, so a crash at any moment can only over-count. The
+    files appear under their final folder all together, or not at all.
+    """
+    job = Job.open(recipe)
+    target = job.path(job.recipe.output.folder)
+    refuse_existing(target)
+    key = load_or_create(job.path(job.recipe.output.key))
+    # A cap that is too small refuses here, before the long work; the binding check is the spending below.
+    job.ledger.check(job.recipe.dataset, job.guarantee, default_cap=job.cap)
+    source = Source.system()
+    progress("counting")
+    table = job.count(source)
+    release_id = f"{datetime.now(UTC):%Y%m%d}-{secrets.token_hex(6)}"
+    with whole_folder(target) as folder:
+        progress("spending")
+        entry = job.ledger.spend(
+            job.recipe.dataset, job.guarantee, release_id, recipe_hash=job.recipe_sha256, default_cap=job.cap
+        )
+        progress("protecting")
+        made = release(table, job.method, job.budget.amount, total=job.recipe.privacy.total, source=source)
+        if made.guarantee != job.guarantee:
+            raise AccountingError("the release promises something else than was paid for")
+        progress("writing")
+        files = write(made.table, job.recipe.output.formats, folder)
+        certificate = certify(
+            made,
+            release_id=release_id,
+            dataset=job.recipe.dataset,
+            title=job.recipe.title,
+            recipe_sha256=job.recipe_sha256,
+            ledger_head=entry.hash,
+            files=files,
+            key=key,
+        )
+        text = json.dumps(certificate, indent=2, ensure_ascii=False)
+        (folder / NAME).write_text(text + "\n", encoding="utf-8")
+    return Publication(release_id, target, made, certificate, job.ledger.balance(job.recipe.dataset))

@@ -1,0 +1,135 @@
+"""Recipes: every mistake is one sentence that names the place."""
+
+import json
+
+import pytest
+
+import sudare as sd
+from sudare.errors import DomainError, ParameterError, RecipeError, SudareError
+from sudare.publish import Job, json_schema
+
+
+def test_a_recipe_says_all_of_it(village):
+    job = Job.open(village.recipe)
+    assert job.domain == sd.Domain(
+        mesh=sd.Mesh("500m", rows=(8480, 8496), columns=(6300, 6316)), sex=sd.Categories(["f", "m"])
+    )
+    assert job.budget.epsilon == sd.privacy.exact("0.5")
+    assert job.recipe.columns() == {"mesh": ("lat", "lon")}
+    assert job.guarantee.unit == sd.Unit("person", 1)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "sentence"),
+    [
+        ("epsilon = 0.5", "epsilo = 0.5", r"unknown key privacy.epsilo .*Did you mean 'epsilon'"),
+        ('dataset = "village"', 'data_set = "village"', r"unknown key data_set .*Did you mean 'dataset'"),
+        ("max_rows = 1", "max_row = 1", r"unknown key data.max_row .*Did you mean 'max_rows'"),
+        ("rows = [8480, 8496]", "row = [8480, 8496]", r"unknown key domain.mesh.row .*Did you mean 'rows'"),
+        ('name = "simplex"', 'name = "simplx"', r"method.name: input should be"),
+        ('outside = "drop"', 'outside = "ignore"', r"data.outside: input should be"),
+        ("epsilon = 0.5", "", r"the recipe lacks privacy.epsilon"),
+        ("[privacy]\nepsilon = 0.5", "", r"the recipe lacks privacy"),
+        ('kind = "table"', "kind = ", r"the recipe is not TOML"),
+        ('type = "mesh"', 'type = "mash"', r"domain.mesh: .*mash.*expected tags"),
+        ("max_rows = 1", "max_rows = 0", r"data.max_rows: input should be greater than or equal to 1"),
+        ('"geojson"]', '"shapefile"]', r"output.formats.3: input should be"),
+        ("people = 2000", 'path = "census.csv"', r"a public table needs both path and counts"),
+        ('name = "simplex"', 'name = "simplex"\ncut = 3', r"method simplex has no parameter cut"),
+    ],
+)
+def test_mistakes_are_named(village, old, new, sentence):
+    with pytest.raises(RecipeError, match=sentence) as mistake:
+        Job.open(village.change((old, new)))
+    assert "\n" not in str(mistake.value)
+
+
+@pytest.mark.parametrize("epsilon", ["0", "-1", "nan", "inf"])
+def test_a_wrong_epsilon_is_refused(village, epsilon):
+    with pytest.raises(SudareError, match="epsilon"):
+        Job.open(village.change(("epsilon = 0.5", f"epsilon = {epsilon}")))
+
+
+def test_wrong_parts_keep_the_sentences_of_the_library(village):
+    with pytest.raises(DomainError, match="rows are not a range"):
+        Job.open(village.change(("rows = [8480, 8496]", "rows = [8496, 8480]")))
+
+
+def test_a_wrong_cap_is_refused(village):
+    with pytest.raises(ParameterError, match="cap"):
+        Job.open(village.change(("cap = { epsilon = 1.0 }", "cap = { epsilon = 1.0, rho = 1.0 }")))
+
+
+def test_maps_need_a_mesh(village):
+    text = village.recipe.read_text()
+    start, end = text.index("[domain.mesh]"), text.index("[domain.sex]")
+    village.recipe.write_text(text[:start] + text[end:])
+    with pytest.raises(RecipeError, match="geoparquet needs a mesh"):
+        Job.open(village.recipe)
+
+
+def test_a_missing_recipe_is_one_sentence(tmp_path):
+    with pytest.raises(RecipeError, match="there is no such recipe"):
+        Job.open(tmp_path / "none.toml")
+    (tmp_path / "bytes.toml").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(RecipeError, match="cannot be read"):
+        Job.open(tmp_path / "bytes.toml")
+
+
+def test_every_attribute_can_be_declared(village):
+    text = village.recipe.read_text()
+    start, end = text.index("[domain.mesh]"), text.index("[method]")
+    domain = """
+order = [["line", "grid"], "age", "size", "town"]
+[domain.line]
+type = "line"
+length = 10
+[domain.grid]
+type = "grid"
+shape = [4, 5]
+[domain.age]
+type = "bins"
+edges = [0, 15, 65, "open"]
+[domain.size]
+type = "bins"
+start = 0
+stop = 1
+step = 0.1
+[domain.town]
+type = "categories"
+values = [1, 2, 3]
+"""
+    head, _, tail = text.partition("[data]")
+    body = "[data]" + tail[: tail.index("[domain.mesh]")]
+    order, _, parts = domain.partition("[domain.line]")
+    village.recipe.write_text(
+        head + order + body + "[domain.line]" + parts + text[end:].replace(', "geoparquet", "geojson"', "")
+    )
+    assert start < end
+    job = Job.open(village.recipe)
+    assert job.domain == sd.Domain(
+        order=(("line", "grid"), "age", "size", "town"),
+        line=sd.Line(10),
+        grid=sd.Grid(4, 5),
+        age=sd.Bins(edges=[0, 15, 65, None]),
+        size=sd.Bins(0, 1, step=0.1),
+        town=sd.Categories([1, 2, 3]),
+    )
+
+
+def test_bins_need_edges_or_a_step(village):
+    bins = '[domain.age]\ntype = "bins"\nstart = 0\n\n[method]'
+    with pytest.raises(RecipeError, match="bins need edges, or start, stop and step"):
+        Job.open(village.change(("[method]", bins)))
+
+
+def test_the_schema_describes_what_is_read():
+    schema = json.loads(json.dumps(json_schema()))
+    assert {"dataset", "data", "domain", "privacy", "output"} <= set(schema["required"])
+    assert schema["additionalProperties"] is False
+
+
+def test_the_hash_of_a_recipe_ignores_spacing_and_sees_changes(village):
+    before = Job.open(village.recipe).recipe_sha256
+    assert Job.open(village.change(("epsilon = 0.5", "epsilon =    0.5  # half"))).recipe_sha256 == before
+    assert Job.open(village.change(("epsilon =    0.5", "epsilon = 0.4"))).recipe_sha256 != before

@@ -17,24 +17,30 @@ from sudare.publish import json_schema
 FOLDER = Path(__file__).parent / "reference"
 
 
-def commands(group: click.Group, path: str) -> Iterator[tuple[str, click.Command]]:
-    """Every command, depth first, with its full name."""
-    context = click.Context(group, info_name=path)
+def commands(context: click.Context) -> Iterator[click.Context]:
+    """Every command below a group, depth first, as the context it would run in."""
+    group = context.command
+    if not isinstance(group, click.Group):
+        return
     for name in group.list_commands(context):
         command = group.get_command(context, name)
         if command is None:
             raise LookupError(f"the command {name} is listed but not there")
-        yield f"{path} {name}", command
-        if isinstance(command, click.Group):
-            yield from commands(command, f"{path} {name}")
+        own = click.Context(command, info_name=name, parent=context, max_content_width=100, terminal_width=100)
+        yield own
+        yield from commands(own)
+
+
+def root() -> click.Context:
+    """The context of the whole command line."""
+    return click.Context(cli, info_name="sudare", **cli.context_settings)
 
 
 def cli_page() -> str:
     """The help of every command."""
     parts = ["# Commands", "", "Each command is one library call; `--json` prints the same result for machines.", ""]
-    for name, command in commands(cli, "sudare"):
-        context = click.Context(command, info_name=name, max_content_width=100, terminal_width=100)
-        parts += [f"## {name}", "", "```text", command.get_help(context), "```", ""]
+    for context in commands(root()):
+        parts += [f"## {context.command_path}", "", "```text", context.get_help(), "```", ""]
     return "\n".join(parts)
 
 

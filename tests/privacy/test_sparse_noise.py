@@ -111,9 +111,7 @@ def test_firing_positions_are_uniform_distinct_and_binomial_in_number(chance, si
 
 def test_cells_with_their_own_indices_are_placed_and_sorted():
     place = np.array([70, 3, 9, 50, 11])
-    noise = SparseNoise(
-        Sparse(np.array([9]), np.array([400]), 5, lambda rank: place[rank]), SCALE, Source.from_seed(1)
-    )
+    noise = SparseNoise(Sparse(np.array([9]), np.array([400]), 5, lambda rank: place[rank]), SCALE, Source.from_seed(1))
     index, value = noise.above(-(10**6))
     assert index.tolist() == [3, 9, 11, 50, 70]
     assert value[1] > 300

@@ -17,6 +17,7 @@ def publish(recipe: str, as_json: bool, quiet: bool) -> None:
     Example: sudare publish recipe.toml
     """
     from sudare.publish import publish as run
+    from sudare.publish.files import GEOJSON_LIMIT
 
     with stages(as_json or quiet) as progress:
         made = run(recipe, progress=progress)
@@ -34,3 +35,5 @@ def publish(recipe: str, as_json: bool, quiet: bool) -> None:
                 "budget left": made.balance.remaining_text,
             }
         )
+        for name in made.left_out:
+            click.echo(f"Note: {name} is left out: it is for tables of at most {GEOJSON_LIMIT:,} listed cells")

@@ -66,10 +66,11 @@ class Bound:
     key: bytes
 
     def __post_init__(self) -> None:
-        if type(self.key) is not bytes or len(self.key) != KEY_BYTES:
+        given = f"{len(self.key)} bytes" if type(self.key) is bytes else type(self.key).__name__
+        if given != f"{KEY_BYTES} bytes":
             raise ParameterError(
                 "the key of the hash is not 16 bytes",
-                value=type(self.key).__name__,
+                value=given,
                 allowed="bytes of length 16",
                 hint="Without a key, a fresh random one is drawn.",
             )

@@ -251,6 +251,7 @@ def _first_problem(problem: ValidationError) -> RecipeError:
     first = min(problem.errors(), key=lambda error: error["type"] != "extra_forbidden")
     # Pydantic's place of an attribute is domain, its name, the type it chose, and the key.
     place = [str(step) for i, step in enumerate(first["loc"]) if (i, first["loc"][0]) != (2, "domain")]
+    place = [step for step in place if step not in ("int", "decimal", "str") and "[" not in step]
     where = ".".join(place)
     if first["type"] == "extra_forbidden":
         known = _known_keys(first["loc"][:-1])

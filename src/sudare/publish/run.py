@@ -30,6 +30,7 @@ class Publication:
     release: Release
     certificate: dict[str, Any]
     balance: Balance
+    left_out: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """For machines; public facts only."""
@@ -37,6 +38,7 @@ class Publication:
             "release_id": self.release_id,
             "folder": str(self.folder),
             "files": sorted([*self.certificate["files"], NAME]),
+            "left_out": list(self.left_out),
             "summary": self.release.summary,
             "guarantee": self.release.guarantee.to_json(),
             "balance": self.balance.to_json(),
@@ -82,4 +84,5 @@ def publish(recipe: str | Path, *, progress: Callable[[str], None] = lambda _: N
         )
         text = json.dumps(certificate, indent=2, ensure_ascii=False)
         (folder / NAME).write_text(text + "\n", encoding="utf-8")
-    return Publication(release_id, target, made, certificate, job.ledger.balance(job.recipe.dataset))
+    left_out = tuple(name for name in job.recipe.output.formats if name not in files)
+    return Publication(release_id, target, made, certificate, job.ledger.balance(job.recipe.dataset), left_out)

@@ -7,7 +7,6 @@ import click
 import pytest
 
 from sudare.cli import COMMANDS
-from sudare.cli import main as cli
 
 ROOT = Path(__file__).parents[3]
 
@@ -26,7 +25,8 @@ def test_the_reference_is_up_to_date(reference):
 
 
 def test_every_command_has_help_and_an_example(reference):
-    for name, command in reference.commands(cli, "sudare"):
+    for context in reference.commands(reference.root()):
+        name, command = context.command_path, context.command
         assert command.help, name
         assert f"Example: {' '.join(name.split()[:2])}" in command.help, name
         for parameter in command.params:

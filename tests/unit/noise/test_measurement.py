@@ -15,9 +15,7 @@ HALF = Budget(epsilon=Fraction(1, 2))
 def test_the_noise_is_the_one_of_the_labels_child():
     values = np.array([10, 0, 7])
     noisy = measure(values, 3, HALF, Source.from_seed(1), "cells")
-    assert np.array_equal(
-        noisy - values, discrete_laplace(Fraction(6), Source.from_seed(1).child("cells"), 3)
-    )
+    assert np.array_equal(noisy - values, discrete_laplace(Fraction(6), Source.from_seed(1).child("cells"), 3))
 
 
 def test_the_scale_follows_sensitivity_and_budget():
@@ -95,6 +93,4 @@ def test_epsilon_too_small_for_the_noise_to_fit_is_refused():
 
 def test_sparse_noise_is_paid_in_epsilon():
     with pytest.raises(AccountingError, match="made with epsilon"):
-        measure(
-            Sparse(np.array([4]), np.array([9]), 100), 1, Budget(rho=Fraction(1)), Source.from_seed(1), "s"
-        )
+        measure(Sparse(np.array([4]), np.array([9]), 100), 1, Budget(rho=Fraction(1)), Source.from_seed(1), "s")

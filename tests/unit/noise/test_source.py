@@ -40,9 +40,7 @@ def test_children_depend_on_the_label_alone():
     second.words(1000)
     second.child("another")
     assert np.array_equal(first.child("level 3").words(8), second.child("level 3").words(8))
-    assert not np.array_equal(
-        Source.from_seed(5).child("a").words(8), Source.from_seed(5).child("b").words(8)
-    )
+    assert not np.array_equal(Source.from_seed(5).child("a").words(8), Source.from_seed(5).child("b").words(8))
 
 
 def test_a_label_is_taken_once():

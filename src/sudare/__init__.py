@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from sudare.publish.plan import plan
     from sudare.publish.rehearsal import rehearse
     from sudare.publish.run import publish
-    from sudare.tables import Laplace, Release, Simplex, experiment, release
+    from sudare.tables import Laplace, Release, Simplex, Tree, experiment, release
 
 __version__ = "0.1.0"
 
@@ -39,7 +39,7 @@ _HOME = {
     "errors": ("SudareError",),
     "privacy": ("Guarantee", "Ledger", "Unit"),
     "publish": ("plan", "rehearse", "verify"),
-    "tables": ("Laplace", "Release", "Simplex", "experiment", "release"),
+    "tables": ("Laplace", "Release", "Simplex", "Tree", "experiment", "release"),
 }
 _FOLDERS = (
     "charts",
@@ -70,6 +70,7 @@ __all__ = [
     "Release",
     "Simplex",
     "SudareError",
+    "Tree",
     "Unit",
     "estat_table",
     "experiment",

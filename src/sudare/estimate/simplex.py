@@ -6,14 +6,20 @@ those not above the t of the rest, repeat; a few linear passes, no sort.
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 from numpy.typing import NDArray
 
 from sudare.errors import ParameterError
 
 
-def simplex_level(values: NDArray[np.int64], total: int) -> int:
-    """floor(t): the cells that stay positive are exactly those with a value above it.
+_GRAIN = 20
+"""Fractions that agree in so many bits are ties: what differs further down is the rounding of floats."""
+
+
+def simplex_level(values: NDArray[np.int64], total: int | Fraction) -> int:
+    """floor(t): the cells that stay positive are exactly those with a value above it. Exact for any rational total.
 
     >>> simplex_level(np.array([10, 4, 1]), 9)  # t = (10 + 4 - 9) / 2 = 2.5
     2
@@ -43,4 +49,32 @@ def round_to_total(values: NDArray[np.int64], total: int, generator: np.random.G
     rounded = values - ceiling
     left_over = total - int(rounded.sum())
     rounded[generator.choice(count, left_over, replace=False, shuffle=False)] += 1
+    return rounded
+
+
+def round_real_to_total(
+    values: NDArray[np.float64], total: int, generator: np.random.Generator
+) -> NDArray[np.int64]:
+    """The nearest integer point for real ``values`` >= 0 (k,) that add up to ``total``: integers >= 0 that do so too.
+
+    Every value is rounded down, and the units left over go to the largest fractions, ties at random: by index, low
+    indices would gain.
+
+    >>> round_real_to_total(np.array([0.2, 2.7, 6.1]), 9, np.random.default_rng(1)).tolist()
+    [0, 3, 6]
+    """
+    count = len(values)
+    if not count or not abs(float(values.sum()) - total) <= 1e-9 * total + 1e-6 * count or values.min() < 0:
+        raise ParameterError("rounding needs values from 0 on that add up to the total", value=count)
+    rounded = np.floor(values).astype(np.int64)
+    fraction = values - rounded
+    left_over = total - int(rounded.sum())
+    gaining = min(max(left_over, 0), count)
+    # Values past 2**50 are whole by themselves and miss the total by their last bits, of which the largest value,
+    # at least total/k, has plenty.
+    rounded[np.argmax(values)] += left_over - gaining
+    if gaining:
+        order = np.rint(fraction * 2.0**_GRAIN).astype(np.int64) << 42
+        order |= generator.integers(0, 1 << 42, count)
+        rounded[np.argpartition(order, count - gaining)[count - gaining :]] += 1
     return rounded

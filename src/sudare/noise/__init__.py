@@ -6,7 +6,7 @@ law, `measure` adds it to private values. Everything after `measure` is post-pro
 
 from sudare.noise.gaussian import discrete_gaussian
 from sudare.noise.laplace import discrete_laplace
-from sudare.noise.measurement import Measured, Meter, Tape, measure, metered, record, secret
+from sudare.noise.measurement import Measured, Meter, Tape, measure, metered, noise_variance, record, secret
 from sudare.noise.source import Source
 from sudare.noise.sparse import Sparse, SparseNoise
 
@@ -21,6 +21,7 @@ __all__ = [
     "discrete_laplace",
     "measure",
     "metered",
+    "noise_variance",
     "record",
     "secret",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -24,17 +25,24 @@ _LARGEST_VALUE = 2**61
 
 @dataclass
 class Meter:
-    """Adds up what the measurements made under it cost."""
+    """Adds up what the measurements made under it cost.
 
-    costs: list[tuple[str, Budget]] = field(default_factory=list)
+    A ``final`` measurement is of units that no later measurement touches: its cost stands beside what comes
+    later and not on top of it (parallel composition over disjoint units), so it adds to what came before only.
+    """
+
+    costs: list[tuple[str, Budget, bool]] = field(default_factory=list)
 
     def check(self, budget: Budget) -> None:
         """Refuse when the costs are not exactly ``budget``: then the guarantee would be a false statement."""
         total = Fraction(0)
-        for _, cost in self.costs:
+        for label, cost, final in self.costs:
             if cost.currency != budget.currency:
                 raise AccountingError(f"a measurement costs {cost.currency}, the guarantee {budget.currency}")
-            total += cost.amount
+            if not final:
+                total += cost.amount
+            elif total + cost.amount > budget.amount:
+                raise AccountingError("a final measurement costs more than is left", value=label)
         if total != budget.amount:
             raise AccountingError(
                 "the measurements do not add up to the guarantee",
@@ -122,12 +130,26 @@ def secret(source: Source, label: str) -> int:
 
 @overload
 def measure(
-    values: NDArray[np.int64], sensitivity: Number, budget: Budget, source: Source, label: str
+    values: NDArray[np.int64],
+    sensitivity: Number,
+    budget: Budget,
+    source: Source,
+    label: str,
+    *,
+    final: bool = False,
 ) -> NDArray[np.int64]: ...
 @overload
-def measure(values: Sparse, sensitivity: Number, budget: Budget, source: Source, label: str) -> SparseNoise: ...
 def measure(
-    values: NDArray[np.int64] | Sparse, sensitivity: Number, budget: Budget, source: Source, label: str
+    values: Sparse, sensitivity: Number, budget: Budget, source: Source, label: str, *, final: bool = False
+) -> SparseNoise: ...
+def measure(
+    values: NDArray[np.int64] | Sparse,
+    sensitivity: Number,
+    budget: Budget,
+    source: Source,
+    label: str,
+    *,
+    final: bool = False,
 ) -> NDArray[np.int64] | SparseNoise:
     """Integer values plus exact noise; the only function of the package that sees both.
 
@@ -135,7 +157,7 @@ def measure(
     and in L2 for rho; the caller proves it. The noise is discrete Laplace of scale sensitivity/epsilon, which
     is epsilon-DP since P(z)/P(z') <= exp(|z - z'|/scale); or discrete Gaussian of variance
     sensitivity**2/(2 rho), which is rho-zCDP (Canonne, Kamath and Steinke 2020). It comes from
-    ``source.child(label)``.
+    ``source.child(label)``. ``final`` says that no row counted in ``values`` is measured again: see `Meter`.
 
     >>> measure(np.array([5, 0]), 1, Budget(epsilon=Fraction(1)), Source.from_seed(3), "cells").dtype
     dtype('int64')
@@ -145,7 +167,7 @@ def measure(
     if counts.dtype != np.int64 or (len(counts) and max(-int(counts.min()), int(counts.max())) > _LARGEST_VALUE):
         raise TableError("only whole numbers up to 2**61 can be measured", value=label)
     if (meter := _meter.get()) is not None:
-        meter.costs.append((label, budget))
+        meter.costs.append((label, budget, final))
     tape = _tape.get()
     noisy: NDArray[np.int64] | SparseNoise
     if tape is not None and tape.replayed is not None:
@@ -159,6 +181,19 @@ def measure(
     if tape is not None:
         tape.measured.append(Measured(label, values, bound, budget, noisy))
     return noisy
+
+
+def noise_variance(sensitivity: Number, budget: Budget) -> float:
+    """The variance of what `measure` adds, public: 2a/(1-a)**2, a = exp(-epsilon/sensitivity); or of a Gaussian.
+
+    >>> round(noise_variance(1, Budget(epsilon=Fraction(1))), 3)
+    1.841
+    """
+    bound = float(positive(sensitivity, "sensitivity"))
+    if budget.epsilon is None:
+        return bound**2 / (2 * float(budget.amount))
+    step = float(budget.amount) / bound
+    return 2 * math.exp(-step) / math.expm1(-step) ** 2
 
 
 def _noise(sensitivity: Fraction, budget: Budget, source: Source, shape: tuple[int, ...]) -> NDArray[np.int64]:

@@ -19,7 +19,7 @@ def write_page(rehearsal: Rehearsal, path: Path, *, title: str = "Rehearsal") ->
         facts = {
             "Data": rehearsal.basis,
             "Method": method,
-            "Epsilon": f"{float(rehearsal.release.budget.amount):g}",
+            rehearsal.release.budget.currency.capitalize(): f"{float(rehearsal.release.budget.amount):g}",
             "L1 accuracy": f"{rehearsal.accuracy:.4f}",
         }
         content = comparison_page(truth, released, title=title, facts=facts, method=method).encode()

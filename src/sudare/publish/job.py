@@ -14,7 +14,7 @@ from sudare.noise import Source, secret
 from sudare.privacy import Budget, Cap, Guarantee, Ledger
 from sudare.publish.recipe import Recipe, load
 from sudare.tables import Method
-from sudare.tables.release import guarantee_of
+from sudare.tables.release import Release, budget_of, promise, release, require_noise
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,8 @@ class Job:
     def open(cls, path: str | Path) -> Job:
         """Read a recipe and build every part once, so that mistakes show before anything is touched."""
         job = cls(load(path), Path(path).resolve().parent)
-        _ = job.domain, job.method, job.guarantee, job.cap
+        _ = job.domain, job.guarantee, job.cap
+        require_noise(job.method, job.budget)
         return job
 
     def path(self, name: str) -> Path:
@@ -48,13 +49,14 @@ class Job:
     @cached_property
     def budget(self) -> Budget:
         """What the release costs."""
-        return Budget(epsilon=self.recipe.privacy.epsilon)  # type: ignore[arg-type]  # Budget reads decimals exactly
+        privacy = self.recipe.privacy
+        return budget_of(privacy.epsilon, privacy.rho, privacy.delta)
 
     @cached_property
     def guarantee(self) -> Guarantee:
         """What the release will promise: known before any private value is."""
         public_total = self.recipe.privacy.total == "public" and self.method.uses_total
-        return guarantee_of(self.recipe.data.protected_unit(), self.budget, public_total)
+        return promise(self.recipe.data.protected_unit(), self.budget, public_total, self.recipe.privacy.delta)
 
     @cached_property
     def cap(self) -> Cap | None:
@@ -71,6 +73,20 @@ class Job:
     def recipe_sha256(self) -> str:
         """A hash of what the recipe says, whatever its spacing and comments."""
         return hashlib.sha256(self.recipe.model_dump_json(by_alias=True).encode()).hexdigest()
+
+    def release(self, table: CountTable, *, source: Source | None = None, seed: int | None = None) -> Release:
+        """Protect a table as the recipe says."""
+        privacy = self.recipe.privacy
+        return release(
+            table,
+            self.method,
+            privacy.epsilon,
+            total=privacy.total,
+            rho=privacy.rho,
+            delta=privacy.delta,
+            source=source,
+            seed=seed,
+        )
 
     def count(self, source: Source) -> CountTable:
         """The private table: bounded counts of the records, or the counts that are there."""

@@ -25,6 +25,7 @@ class Plan:
     index_bits: int
     memory_bytes: int
     method: str
+    explanation: str
     guarantee: Guarantee
     errors: list[dict[str, Any]]
     errors_from: str
@@ -41,6 +42,7 @@ class Plan:
             "index_bits": self.index_bits,
             "memory_bytes": self.memory_bytes,
             "method": self.method,
+            "explanation": self.explanation,
             "guarantee": self.guarantee.to_json(),
             "errors": self.errors,
             "errors_from": self.errors_from,
@@ -76,6 +78,7 @@ def plan(recipe: str | Path) -> Plan:
         job.domain.bits,
         min(job.domain.size, listed) * _BYTES_PER_CELL,
         job.method.name,
+        explain(job.domain, job.budget) if (explain := getattr(job.method, "explain", None)) else "",
         job.guarantee,
         errors,
         errors_from,

@@ -7,6 +7,7 @@ known one: a misspelt ``epsilon`` must not fall back to a default.
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Any, Literal, Union, get_args
@@ -16,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from sudare.domain import Bins, Categories, Domain, Grid, Line, Mesh
 from sudare.errors import RecipeError, did_you_mean
 from sudare.privacy import Unit
-from sudare.tables import Laplace, Method, Simplex
+from sudare.tables import Laplace, Method, Simplex, Tree
 
 Format = Literal["parquet", "csv", "geoparquet", "geojson"]
 GEOGRAPHIC = ("geoparquet", "geojson")
@@ -127,24 +128,33 @@ class Data(Part):
 
 
 class MethodChoice(Part):
-    """The method and its parameters."""
+    """The method and its parameters; each method takes its own only."""
 
-    name: Literal["laplace", "simplex"] = "simplex"
-    cut: int | None = None
+    name: Literal["tree", "laplace", "simplex"] = "tree"
+    cut: int | None = Field(default=None, description="laplace: the value from which on cells are kept")
+    children: int | None = Field(default=None, description="tree: children per node, 16 if not given")
+    shares: tuple[int | Decimal, ...] | None = Field(default=None, description="tree: of the root and each level")
 
     def build(self) -> Method:
         """The method that is meant."""
-        if self.name == "laplace":
-            return Laplace(cut=self.cut)
-        if self.cut is not None:
-            raise RecipeError(f"method {self.name} has no parameter cut")
-        return Simplex()
+        kinds: dict[str, tuple[Callable[..., Method], tuple[str, ...]]] = {
+            "tree": (Tree, ("children", "shares")),
+            "laplace": (Laplace, ("cut",)),
+            "simplex": (Simplex, ()),
+        }
+        kind, known = kinds[self.name]
+        given = {name: value for name, value in self if name != "name" and value is not None}
+        if unknown := given.keys() - set(known):
+            raise RecipeError(f"method {self.name} has no parameter {min(unknown)}")
+        return kind(**given)
 
 
 class Privacy(Part):
     """What may be spent, and whether the exact total is public."""
 
-    epsilon: int | Decimal = Field(description="finite, above 0")
+    epsilon: int | Decimal | None = Field(default=None, description="finite, above 0; or rho")
+    delta: int | Decimal | None = Field(default=None, description="with epsilon: Gaussian noise")
+    rho: int | Decimal | None = Field(default=None, description="zCDP instead of epsilon: Gaussian noise")
     total: Literal["noisy", "public"] = "noisy"
 
 

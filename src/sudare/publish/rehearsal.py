@@ -14,7 +14,7 @@ from sudare.measure import error_by_block, l1_accuracy
 from sudare.publish.areas import shown_levels, square_km
 from sudare.publish.job import Job
 from sudare.publish.synthetic import synthetic_table
-from sudare.tables import Release, release
+from sudare.tables import Release
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -78,7 +78,7 @@ def rehearse_on(
     runs = []
     for run in range(repetitions):
         progress(f"release {run + 1} of {repetitions}")
-        made = release(truth, job.method, job.budget.amount, total=job.recipe.privacy.total, seed=seed * 10_007 + run)
+        made = job.release(truth, seed=seed * 10_007 + run)
         runs.append(compared(job, truth, made, basis))
     return _mean(runs)
 

@@ -18,7 +18,7 @@ from sudare.publish.files import write
 from sudare.publish.folder import refuse_existing, whole_folder
 from sudare.publish.job import Job
 from sudare.publish.signing import load_or_create
-from sudare.tables import Release, release
+from sudare.tables import Release
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ def publish(recipe: str | Path, *, progress: Callable[[str], None] = lambda _: N
             job.recipe.dataset, job.guarantee, release_id, recipe_hash=job.recipe_sha256, default_cap=job.cap
         )
         progress("protecting")
-        made = release(table, job.method, job.budget.amount, total=job.recipe.privacy.total, source=source)
+        made = job.release(table, source=source)
         if made.guarantee != job.guarantee:
             raise AccountingError("the release promises something else than was paid for")
         progress("writing")

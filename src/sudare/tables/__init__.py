@@ -10,5 +10,6 @@ from sudare.tables.laplace import Laplace
 from sudare.tables.method import Method, Task
 from sudare.tables.release import Release, release
 from sudare.tables.simplex import Simplex
+from sudare.tables.tree import Tree
 
-__all__ = ["Laplace", "Method", "Release", "Simplex", "Task", "experiment", "release"]
+__all__ = ["Laplace", "Method", "Release", "Simplex", "Task", "Tree", "experiment", "release"]

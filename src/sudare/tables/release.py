@@ -9,9 +9,10 @@ from typing import Any
 from sudare.domain import CountTable
 from sudare.errors import ParameterError
 from sudare.noise import Source, metered
-from sudare.privacy import Budget, Guarantee, Number, Unit, positive
+from sudare.privacy import Budget, Guarantee, Number, Unit, epsilon_for, positive, rho_for
+from sudare.privacy.guarantee import ADJACENCIES
 from sudare.tables.method import Method, Task
-from sudare.tables.simplex import Simplex
+from sudare.tables.tree import Tree
 
 TOTALS = ("noisy", "public")
 
@@ -49,10 +50,15 @@ def release(
     epsilon: Number | None = None,
     *,
     total: str = "noisy",
+    rho: Number | None = None,
+    delta: Number | None = None,
     seed: int | None = None,
     source: Source | None = None,
 ) -> Release:
-    """Protect ``table`` with ``method`` (default `Simplex`) at a cost of ``epsilon``.
+    """Protect ``table`` with ``method`` (default `Tree`) at a cost of ``epsilon``.
+
+    With ``rho``, or with ``epsilon`` and ``delta`` together, the noise is discrete Gaussian (`Tree` only): zCDP, or
+    the largest zCDP budget that is certainly (epsilon, delta)-DP.
 
     ``total="public"`` keeps the exact total: then nothing holds for adding or removing a unit, and replacing
     one record, which changes two cells, costs 2 epsilon. ``seed`` is for experiments: such a release promises
@@ -64,40 +70,67 @@ def release(
     >>> made.guarantee.notion
     'none: seeded'
     """
-    if epsilon is None:
-        raise ParameterError("epsilon is missing", allowed="a finite number > 0")
     if total not in TOTALS:
         raise ParameterError("unknown way to treat the total", value=total, allowed=" or ".join(TOTALS))
     if not getattr(table, "private", False):
         raise ParameterError("release takes a private CountTable", value=type(table).__name__)
     if seed is not None and source is not None:
         raise ParameterError("give a seed or a source, not both")
-    method = Simplex() if method is None else method
+    method = Tree() if method is None else method
     if not isinstance(method, Method):
         raise ParameterError("not a method", value=method, hint="For instance sudare.Simplex().")
-    budget = Budget(epsilon=positive(epsilon, "epsilon"))
+    budget = budget_of(epsilon, rho, delta)
+    require_noise(method, budget)
     if source is None:
         source = Source.system() if seed is None else Source.from_seed(seed)
     public_total = total == "public" and method.uses_total
     with metered() as meter:
         index, value = method.protect(Task(table, budget, public_total, source))
     meter.check(budget)
-    guarantee = guarantee_of(table.unit, budget, public_total)
+    guarantee = promise(table.unit, budget, public_total, delta)
     if source.seeded:
         guarantee = guarantee.without_protection()
     return Release(CountTable.released(table.domain, index, value), guarantee, method, budget)
 
 
-def guarantee_of(unit: Unit, budget: Budget, public_total: bool) -> Guarantee:
-    """What a table release promises, from public things alone."""
-    if not public_total:
-        return Guarantee.of(budget, unit, public=("the domain",))
-    swaps = () if unit.max_rows == 1 else ("holds for swaps between units with equal row counts",)
-    return Guarantee(
-        "epsilon-DP",
-        unit,
-        adjacency="replace one record",
-        epsilon=2 * Fraction(budget.amount),
-        public=("the domain", "the total is public"),
-        assumptions=swaps,
-    )
+def budget_of(epsilon: Number | None, rho: Number | None = None, delta: Number | None = None) -> Budget:
+    """What the measurements cost in all, given epsilon, or rho, or epsilon and delta."""
+    if rho is not None:
+        if epsilon is not None or delta is not None:
+            raise ParameterError("give rho, or epsilon with or without delta, not both")
+        return Budget(rho=positive(rho, "rho"))
+    if epsilon is None:
+        raise ParameterError("epsilon is missing", allowed="a finite number > 0")
+    if delta is None:
+        return Budget(epsilon=positive(epsilon, "epsilon"))
+    return Budget(rho=rho_for(epsilon, delta))
+
+
+def require_noise(method: Method, budget: Budget) -> None:
+    """Refuse a budget in rho for a method that has no Gaussian noise."""
+    if budget.rho is not None and not getattr(method, "gaussian", False):
+        raise ParameterError(
+            "this method has no Gaussian noise", value=method.name, hint="Give epsilon alone, or use Tree()."
+        )
+
+
+def promise(unit: Unit, budget: Budget, public_total: bool, delta: Number | None = None) -> Guarantee:
+    """What a table release promises, from public things alone; with ``delta``, rho is read as (epsilon, delta).
+
+    Replacing a record under a public total changes two cells by one each: twice the distance in L1, and at most
+    twice in L2, so epsilon counts double and rho four times.
+    """
+    public: tuple[str, ...] = ("the domain",)
+    adjacency = ADJACENCIES[0]
+    assumptions: tuple[str, ...] = ()
+    if public_total:
+        budget = budget.times(Fraction(2 if budget.epsilon is not None else 4))
+        public, adjacency = (*public, "the total is public"), ADJACENCIES[1]
+        if unit.max_rows > 1:
+            assumptions = ("swaps between units with equal row counts",)
+    facts: dict[str, Any] = {"adjacency": adjacency, "public": public, "assumptions": assumptions}
+    if budget.rho is None or delta is None:
+        return Guarantee.of(budget, unit, **facts)
+    exact_delta = positive(delta, "delta")
+    epsilon = epsilon_for(budget.rho, exact_delta)
+    return Guarantee("(epsilon, delta)-DP", unit, epsilon=epsilon, delta=exact_delta, **facts)

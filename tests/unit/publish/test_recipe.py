@@ -28,7 +28,6 @@ def test_a_recipe_says_all_of_it(village):
         ("rows = [8480, 8496]", "row = [8480, 8496]", r"unknown key domain.mesh.row .*Did you mean 'rows'"),
         ('name = "simplex"', 'name = "simplx"', r"method.name: input should be"),
         ('outside = "drop"', 'outside = "ignore"', r"data.outside: input should be"),
-        ("epsilon = 0.5", "", r"the recipe lacks privacy.epsilon"),
         ("[privacy]\nepsilon = 0.5", "", r"the recipe lacks privacy"),
         ('kind = "table"', "kind = ", r"the recipe is not TOML"),
         ('type = "mesh"', 'type = "mash"', r"domain.mesh: .*mash.*expected tags"),
@@ -50,6 +49,25 @@ def test_mistakes_are_named(village, old, new, sentence):
 def test_a_wrong_epsilon_is_refused(village, epsilon):
     with pytest.raises(SudareError, match="epsilon"):
         Job.open(village.change(("epsilon = 0.5", f"epsilon = {epsilon}")))
+
+
+@pytest.mark.parametrize(
+    ("privacy", "sentence"),
+    [("", "epsilon is missing"), ("rho = 0.1", "no Gaussian noise"), ("epsilon = 1\nrho = 1", "not both")],
+)
+def test_a_wrong_budget_is_refused(village, privacy, sentence):
+    with pytest.raises(ParameterError, match=sentence):
+        Job.open(village.change(("epsilon = 0.5\n", privacy + "\n")))
+
+
+def test_a_budget_in_rho_or_epsilon_and_delta(village):
+    recipe = village.change(('name = "simplex"', 'name = "tree"'), ("epsilon = 0.5\n", "epsilon = 0.5\ndelta = 1e-6\n"))
+    guarantee = Job.open(recipe).guarantee
+    assert guarantee.notion == "(epsilon, delta)-DP"
+    assert guarantee.delta == sd.privacy.exact("1e-6")
+    assert 0.4999 < guarantee.epsilon <= 0.5
+    recipe = village.change(("epsilon = 0.5\ndelta = 1e-6\n", "rho = 0.02\n"))
+    assert Job.open(recipe).guarantee.rho == sd.privacy.exact("0.02")
 
 
 def test_wrong_parts_keep_the_sentences_of_the_library(village):

@@ -11,7 +11,7 @@ from sudare.noise import measure, record
 from sudare.tables import Method
 
 COUNTS = np.array([[0, 0, 9, 0], [120, 0, 0, 3], [0, 41, 0, 0]])
-METHODS = [sd.Laplace(), sd.Laplace(cut=8), sd.Simplex()]
+METHODS = [sd.Laplace(), sd.Laplace(cut=8), sd.Simplex(), sd.Tree(), sd.Tree(children=2)]
 
 
 @pytest.fixture
@@ -54,10 +54,12 @@ def test_laplace_cut_keeps_what_the_whole_vector_would_show(table):
     assert {int(i) for i in made.index} >= {int(i) for i in table.index[table.count > 30]}
 
 
+@pytest.mark.parametrize("method", [sd.Simplex(), sd.Tree(), sd.Tree(children=4)])
 @pytest.mark.parametrize("total", ["noisy", "public"])
-def test_simplex_gives_integers_from_zero_on_with_the_total(table, total):
+def test_estimates_are_integers_from_zero_on_with_the_total(table, total, method):
     for seed in range(200):
-        made = sd.release(table, sd.Simplex(), epsilon=0.05, total=total, seed=seed).table
+        made = sd.release(table, method, epsilon=0.05, total=total, seed=seed).table
+        assert table.domain.contains(made.index).all()
         assert made.count.dtype == np.int64
         assert (made.count > 0).all()
         if total == "public":
@@ -107,8 +109,13 @@ def test_a_neighbour_under_replay_gives_the_same_release(table, method, cell):
         again = sd.release(sd.CountTable.from_array(neighbour, unit=sd.Unit("person")), method, epsilon=0.3)
     assert np.array_equal(first.table.index, again.table.index)
     assert np.array_equal(first.table.count, again.table.count)
+    loss = Fraction(0)
     for before, after in zip(tape.measured, second.measured, strict=True):
-        assert _distance(before.exact, after.exact) <= before.sensitivity
+        distance = _distance(before.exact, after.exact)
+        assert distance <= before.sensitivity
+        loss += Fraction(int(distance)) / before.sensitivity * before.budget.epsilon
+    # The privacy loss of this neighbour, added up over what it moved: what the guarantee bounds.
+    assert loss <= Fraction(3, 10)
 
 
 def _distance(one, other):
@@ -192,6 +199,7 @@ def test_a_wrong_cut_is_refused(cut):
 def test_extreme_tables_are_released(method, counts):
     made = sd.release(sd.CountTable.from_array(counts), method, epsilon=0.5)
     assert abs(made.table.total - sum(counts)) < 10**4
+    assert sd.release(sd.CountTable.from_array(counts), method, epsilon=0.5, total="public").guarantee.holds
 
 
 def test_a_domain_of_2_to_the_40_cells_costs_what_is_populated():

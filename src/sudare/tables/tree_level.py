@@ -1,0 +1,100 @@
+"""One level of the tree: the children of the nodes that were split, and what is known of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sudare.domain import CountTable, Domain
+
+Integers = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+
+_NOWHERE = -(2.0**60)
+"""The value of a child without logical cells: no projection ever gives it anybody."""
+
+
+def populated_levels(table: CountTable, branching: list[int]) -> list[tuple[Integers, Integers]]:
+    """Populated blocks and their exact sums, for the children of each level from the root down.
+
+    These go nowhere but into `measure`.
+    """
+    block, total = table.index, table.count.astype(np.int64, copy=False)
+    levels = [(block, total)]
+    for bits in branching[:0:-1]:
+        block = block >> bits
+        first = np.flatnonzero(np.diff(block, prepend=-1))
+        block, total = block[first], np.add.reduceat(total, first) if len(first) else total
+        levels.append((block, total))
+    return levels[::-1]
+
+
+@dataclass
+class Level:
+    """``node`` (P,) ascending; ``children``, ``value``, ``variance``, ``goes``, ``logical`` are (P, 2**bits).
+
+    ``below`` is how many bits a child has below it. ``value`` is the best estimate so far with ``variance``;
+    ``goes`` marks children that are split further, whose order is the order of the next level's nodes.
+    """
+
+    node: Integers
+    children: Integers
+    below: int
+    value: Floats
+    variance: Floats
+    goes: Flags
+    logical: Flags
+
+    @classmethod
+    def of(cls, domain: Domain, node: Integers, bits: int, below: int) -> Self:
+        """The children of ``node``, of which nothing is known yet but which have logical cells."""
+        children = (node[:, None] << bits) + np.arange(1 << bits)
+        logical = np.ones(children.shape, dtype=np.bool_)
+        if domain.size < 1 << domain.bits:
+            logical = domain.block_sizes(children.ravel(), below).reshape(children.shape) > 0
+        value = np.full(children.shape, _NOWHERE)
+        return cls(node, children, below, value, np.zeros(children.shape), np.zeros_like(logical), logical)
+
+    def exact(self, block: Integers, total: Integers) -> Integers:
+        """Exact sums of the children, from the populated ``block`` (ascending) and ``total`` of their level."""
+        sums = np.zeros(self.children.shape, dtype=np.int64)
+        width = self.children.shape[1]
+        first = np.searchsorted(block, self.node * width)
+        length = np.searchsorted(block, (self.node + 1) * width) - first
+        row = np.repeat(np.arange(len(self.node)), length)
+        source = np.arange(len(row)) - (np.cumsum(length) - length)[row] + first[row]
+        sums[row, block[source] & (width - 1)] = total[source]
+        return sums
+
+    def learn(self, noisy: Integers, variance: float) -> None:
+        """A first measurement of the logical children."""
+        self.value[self.logical] = noisy
+        self.variance[self.logical] = variance
+
+    def learn_again(self, which: Flags, noisy: Integers, variance: float) -> None:
+        """A second measurement of some children, joined with the first."""
+        first = self.variance[which]
+        weight = first / np.maximum(first + variance, 1e-300)
+        self.value[which] += weight * (noisy - self.value[which])
+        self.variance[which] = weight * variance
+
+    def sums(self) -> tuple[Floats, Floats]:
+        """The sum over each node's children and its variance."""
+        return np.where(self.logical, self.value, 0.0).sum(axis=1), self.variance.sum(axis=1)
+
+    def joined_root(self, value: float, variance: float) -> float:
+        """The root's own measurement joined with the sum of its children's; of the top level only."""
+        total, spread = (float(column[0]) for column in self.sums())
+        return value + variance / max(variance + spread, 1e-300) * (total - value)
+
+    def join_children(self, lower: Level) -> None:
+        """The children that are split, joined with the sums of their own children on the level below."""
+        total, spread = lower.sums()
+        own = self.variance[self.goes]
+        weight = own / np.maximum(own + spread, 1e-300)
+        self.value[self.goes] += weight * (total - self.value[self.goes])
+        self.variance[self.goes] = weight * spread

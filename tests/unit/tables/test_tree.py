@@ -1,0 +1,200 @@
+"""The tree: its shape, its shares, what it spends on a path, and that its options do what they say."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import sudare as sd
+from sudare.errors import AccountingError, ParameterError
+from sudare.measure import error_by_block
+from sudare.noise import Source, measure, metered, record
+from sudare.privacy import Budget
+
+RNG = np.random.default_rng(1)
+
+
+def clustered(side: int = 64) -> np.ndarray:
+    counts = np.zeros((side, side), dtype=np.int64)
+    for row, column, height in ((10, 12, 3000), (40, 50, 800), (41, 9, 200)):
+        r, c = np.mgrid[:side, :side]
+        counts += (height * np.exp(-((r - row) ** 2 + (c - column) ** 2) / 8)).astype(np.int64)
+    return counts
+
+
+@pytest.mark.parametrize(
+    ("cells", "children", "branching"),
+    [
+        (1, 16, []),
+        (2, 16, [1]),
+        (16, 16, [4]),
+        (128, 16, [7]),
+        (256, 16, [4, 4]),
+        (2**18, 16, [6, 4, 4, 4]),
+        (8, 2, [1] * 3),
+    ],
+)
+def test_the_remainder_is_merged_into_the_top_level(cells, children, branching):
+    assert sd.Tree(children=children).branching(sd.Domain(cell=sd.Line(cells))) == branching
+
+
+@pytest.mark.parametrize("cells", [1, 2, 256, 2**18, 2**37])
+def test_the_shares_add_up_to_one(cells):
+    shares = sd.Tree().level_shares(sd.Domain(cell=sd.Line(cells)))
+    assert sum(shares) == 1
+    assert all(share > 0 for share in shares)
+
+
+def test_given_shares_are_used_in_proportion():
+    table = sd.CountTable.from_array(clustered())
+    with record() as tape:
+        sd.release(table, sd.Tree(shares=[1, 1, 2, 6]), epsilon=1)
+    costs = {m.label: m.budget.epsilon for m in tape.measured}
+    assert costs["root"] == costs["level 1"] == Fraction(1, 10)
+    assert costs["level 3"] == Fraction(3, 5)
+    assert costs["rest of level 1"] == Fraction(4, 5)
+    assert costs["rest of level 2"] == Fraction(3, 5)
+
+
+def test_no_row_is_measured_again_after_its_final_measurement():
+    """Every path from the root to a cell costs at most epsilon: checked cell by cell on the tape."""
+    counts = clustered()
+    table = sd.CountTable.from_array(counts)
+    with record() as tape:
+        sd.release(table, sd.Tree(), epsilon=Fraction(1, 5))
+    for cell in map(tuple, RNG.integers(0, 64, (40, 2))):
+        neighbour = counts.copy()
+        neighbour[cell] += 1
+        with record(replay=tape) as second:
+            sd.release(sd.CountTable.from_array(neighbour), sd.Tree(), epsilon=Fraction(1, 5))
+        moved = [
+            (before.label, before.budget.epsilon, int(np.abs(after.exact - before.exact).sum()))
+            for before, after in zip(tape.measured, second.measured, strict=True)
+        ]
+        assert sum(cost * distance for _, cost, distance in moved) == Fraction(1, 5)
+        assert sum(distance for label, _, distance in moved if label.startswith("rest")) <= 1
+
+
+def test_the_calls_do_not_depend_on_the_table():
+    labels = []
+    for counts in (clustered(), np.zeros((64, 64), dtype=np.int64), np.full((64, 64), 10**6)):
+        with record() as tape:
+            sd.release(sd.CountTable.from_array(counts), sd.Tree(), epsilon=0.3)
+        labels.append([(m.label, m.budget, m.sensitivity) for m in tape.measured])
+    assert labels[0] == labels[1] == labels[2]
+
+
+def test_a_final_measurement_that_costs_too_much_is_stopped():
+    source = Source.from_seed(1)
+    half = Budget(epsilon=Fraction(1, 2))
+    with metered() as meter:
+        measure(np.array([1]), 1, half, source, "a")
+        measure(np.array([1]), 1, Budget(epsilon=Fraction(3, 5)), source, "b", final=True)
+        measure(np.array([1]), 1, half, source, "c")
+    with pytest.raises(AccountingError, match="final measurement costs more"):
+        meter.check(Budget(epsilon=Fraction(1)))
+
+
+def test_the_tree_beats_noise_per_cell_in_areas_and_is_near_it_in_cells():
+    table = sd.CountTable.from_array(clustered())
+    squares = {}
+    for method in (sd.Tree(), sd.Simplex(), sd.Laplace()):
+        runs = [
+            error_by_block(table, sd.release(table, method, epsilon=0.2, seed=seed).table, [0, 4, 8])
+            for seed in range(30)
+        ]
+        squares[method.name] = np.mean([run.root_mean_square_error**2 for run in runs], axis=0) ** 0.5
+    assert squares["tree"][0] < squares["laplace"][0]
+    assert (squares["tree"][1:] < 0.8 * squares["simplex"][1:]).all()
+    assert (squares["tree"][1:] < 0.8 * squares["laplace"][1:]).all()
+
+
+def test_dense_counts_are_unbiased():
+    counts = RNG.integers(400, 600, 256)
+    table = sd.CountTable.from_array(counts)
+    mean = np.mean([sd.release(table, sd.Tree(), epsilon=1, seed=i).table.to_array() for i in range(600)], axis=0)
+    # Noise of a cell has variance below 2/0.42**2 + 1/4; 256 means beyond 6.5 sigma have chance 2e-8.
+    assert np.abs(mean - counts).max() < 6.5 * ((2 / 0.42**2 + 0.25) / 600) ** 0.5
+
+
+def test_thin_areas_are_spread_evenly():
+    counts = np.zeros(4096, dtype=np.int64)
+    counts[:256] = 1
+    table = sd.CountTable.from_array(counts)
+    mean = np.mean([sd.release(table, sd.Tree(), epsilon=0.5, seed=i).table.to_array() for i in range(300)], axis=0)
+    halves = mean[:128].sum(), mean[128:256].sum()
+    assert halves[0] == pytest.approx(halves[1], rel=0.1)
+
+
+@pytest.mark.parametrize("order", [None, ["sex", "place"]])
+def test_padding_and_masks_stay_empty(order):
+    mask = RNG.random((37, 21)) < 0.4
+    domain = sd.Domain(place=sd.Grid(37, 21, mask=mask), sex=sd.Categories(["a", "b", "c"]), order=order)
+    index = np.sort(domain.cells(RNG.choice(domain.size, 60, replace=False)))
+    table = sd.CountTable(domain, index, RNG.integers(1, 300, 60))
+    for seed in range(40):
+        made = sd.release(table, sd.Tree(), epsilon=0.05, total="public", seed=seed).table
+        assert domain.contains(made.index).all()
+        assert made.total == table.total
+
+
+def test_spread_reaches_every_logical_cell_and_no_other():
+    from sudare.tables.spread import spread
+
+    mask = RNG.random(300) < 0.3
+    domain = sd.Domain(cell=sd.Line(300, mask=mask))
+    reached = np.zeros(512, dtype=np.int64)
+    for seed in range(60):
+        index, count = spread(domain, np.array([0]), 9, np.array([40]), np.random.default_rng(seed))
+        assert count.sum() == 40
+        np.add.at(reached, index, count)
+    assert set(np.flatnonzero(reached)) == set(np.flatnonzero(mask))
+    index, count = spread(sd.Domain(cell=sd.Line(8)), np.array([0]), 3, np.array([21]), np.random.default_rng(1))
+    assert index.tolist() == list(range(8))
+    assert sorted(count.tolist()) == [2, 2, 2, 3, 3, 3, 3, 3]
+
+
+def test_gaussian_noise_under_rho_and_under_epsilon_and_delta():
+    table = sd.CountTable.from_array(clustered())
+    made = sd.release(table, sd.Tree(), rho=0.02)
+    assert made.guarantee.notion == "rho-zCDP"
+    assert made.guarantee.rho == Fraction(1, 50)
+    made = sd.release(table, epsilon=1, delta=1e-6)
+    assert made.guarantee.notion == "(epsilon, delta)-DP"
+    assert made.guarantee.epsilon <= 1
+    assert made.guarantee.delta == Fraction(1, 10**6)
+    assert sd.release(table, rho=0.02, total="public").guarantee.rho == Fraction(4, 50)
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"rho": 1, "epsilon": 1}, "not both"),
+        ({"rho": 1, "method": sd.Simplex()}, "no Gaussian noise"),
+        ({"epsilon": 1, "delta": 2}, "delta"),
+        ({"rho": -1}, "rho is not positive"),
+        ({}, "epsilon is missing"),
+    ],
+)
+def test_wrong_budgets_are_refused(options, sentence):
+    with pytest.raises(ParameterError, match=sentence):
+        sd.release(sd.CountTable.from_array([1, 2]), **options)
+
+
+@pytest.mark.parametrize("children", [0, 1, 3, 12, -16, 8192, 16.0, True])
+def test_children_are_a_power_of_two(children):
+    with pytest.raises(ParameterError, match="children is not a power of two"):
+        sd.Tree(children=children)
+
+
+@pytest.mark.parametrize(
+    ("shares", "sentence"), [("even", "unknown shares"), ([1, 0], "share is not positive"), ([1, 2, 3], "do not fit")]
+)
+def test_wrong_shares_are_refused(shares, sentence):
+    with pytest.raises(ParameterError, match=sentence):
+        sd.release(sd.CountTable.from_array(np.arange(16)), sd.Tree(shares=shares), epsilon=1)
+
+
+def test_the_explanation_names_every_level():
+    text = sd.Tree().explain(sd.Domain(cell=sd.Grid(16, 16)), Budget(epsilon=Fraction(1)))
+    assert text.startswith("epsilon: 0.03 on blocks of 256, 0.55 on blocks of 16, 0.42 on blocks of 1 cells")

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
+
 from sudare.domain import CountTable
 from sudare.errors import ParameterError
-from sudare.noise import Source, metered
+from sudare.noise import Source, metered, secret
 from sudare.privacy import Budget, Guarantee, Number, Unit, epsilon_for, positive, rho_for
 from sudare.privacy.guarantee import ADJACENCIES
 from sudare.tables.method import Method, Task
+from sudare.tables.public_totals import PublicTotals
 from sudare.tables.tree import Tree
 
 TOTALS = ("noisy", "public")
@@ -52,6 +56,7 @@ def release(
     total: str = "noisy",
     rho: Number | None = None,
     delta: Number | None = None,
+    public_totals: Sequence[tuple[Any, int]] = (),
     seed: int | None = None,
     source: Source | None = None,
 ) -> Release:
@@ -59,6 +64,10 @@ def release(
 
     With ``rho``, or with ``epsilon`` and ``delta`` together, the noise is discrete Gaussian (`Tree` only): zCDP, or
     the largest zCDP budget that is certainly (epsilon, delta)-DP.
+
+    ``public_totals`` lists ``(cells, number)`` of areas whose totals are public already, cells as indices or as
+    {attribute: values}; they are exactly kept, and the guarantee names them. The numbers come from the caller and
+    are never read off the table.
 
     ``total="public"`` keeps the exact total: then nothing holds for adding or removing a unit, and replacing
     one record, which changes two cells, costs 2 epsilon. ``seed`` is for experiments: such a release promises
@@ -84,10 +93,22 @@ def release(
     if source is None:
         source = Source.system() if seed is None else Source.from_seed(seed)
     public_total = total == "public" and method.uses_total
+    known = PublicTotals.of(table.domain, public_totals)
+    if known.areas and not method.uses_total:
+        raise ParameterError("this method cannot keep public totals", value=method.name)
+    if public_total:
+        known.agree_with(table.domain, int(table.total))
     with metered() as meter:
         index, value = method.protect(Task(table, budget, public_total, source))
     meter.check(budget)
+    if known.areas:
+        generator = np.random.default_rng(secret(source, "public totals"))
+        whole = int(table.total) if public_total else None
+        index, value = known.keep(table.domain, (index, value), generator, whole)
     guarantee = promise(table.unit, budget, public_total, delta)
+    if known.areas:
+        fact = f"the totals of {len(known.areas)} areas, given from elsewhere"
+        guarantee = replace(guarantee, public=(*guarantee.public, fact))
     if source.seeded:
         guarantee = guarantee.without_protection()
     return Release(CountTable.released(table.domain, index, value), guarantee, method, budget)

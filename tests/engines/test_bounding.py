@@ -130,6 +130,18 @@ def test_only_rows_inside_the_domain_take_part(records: Any) -> None:
     assert as_counter(table) == {4: 1, 5: 1}
 
 
+@pytest.mark.parametrize("max_rows", [1, 2, 3])
+def test_rows_outside_make_no_difference_to_the_choice(records: Any, max_rows: int) -> None:
+    random = np.random.default_rng(6)
+    people, cells = random.integers(0, 50, 400), random.integers(0, 13, 400)
+    inside = cells < 10
+    dropped = records({"who": people, "place": cells}).count(
+        LINE, unit="who", max_rows=max_rows, outside="drop", key=KEY
+    )
+    alone = records({"who": people[inside], "place": cells[inside]}).count(LINE, unit="who", max_rows=max_rows, key=KEY)
+    assert dropped == alone
+
+
 def test_rows_without_a_unit_are_dropped_when_asked(records: Any) -> None:
     held = records({"who": [1.0, None, float("nan"), 2.5, 3.0], "place": [1, 2, 3, 4, 5]})
     assert held.count(LINE, unit="who", outside="drop").index.tolist() == [1, 5]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from decimal import Decimal
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -205,3 +207,18 @@ def test_codes(mesh: Mesh, data: st.DataObject) -> None:
     agree(mesh, pyarrow.array(numbers, pyarrow.float64()))
     halves = [None if number is None else Decimal(number) + Decimal("0.5") * (number % 2) for number in numbers]
     agree(mesh, pyarrow.array(halves, pyarrow.decimal128(20, 1)))
+
+
+@settings(FEW, max_examples=8)
+@given(st.lists(double, min_size=1, max_size=150), st.sampled_from(["utf-8", "cp932"]))
+def test_numbers_written_out_are_read_as_they_were(values: list[float | None], encoding: str) -> None:
+    line, bins = Domain(x=Line(40)), Domain(x=Bins(0, 40, step=0.1))
+    typed = read(pyarrow.table({"x": pyarrow.array(values, pyarrow.float64())}))
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "numbers.csv"
+        text = "".join(f"{'' if value is None else repr(value)},名\n" for value in values)
+        path.write_text(f"x,note\n{text}", encoding=encoding)
+        written = read(path)
+        for outside in ("drop", "clamp"):
+            for domain in (line, bins):
+                assert written.count(domain, outside=outside) == typed.count(domain, outside=outside)

@@ -86,6 +86,7 @@ def _detected(path: Path) -> str:
 
 def _declared(encoding: str) -> str:
     try:
+        "".encode(encoding)  # some codecs are not for text
         return codecs.lookup(encoding).name
     except (LookupError, TypeError):
         raise ParameterError(

@@ -11,39 +11,34 @@ from __future__ import annotations
 from sudare.engines.protocol import Bound
 
 
-def first_look(bound: Bound) -> str:
-    """One pass that groups by unit. A unit whose rows share a cell is settled: the cell gets its rows, at
-    most ``max_rows``. Another is ``spread`` and looked at again; these stay one row each.
+def first_look(bound: Bound, refuse: bool) -> str:
+    """One pass that groups by unit, and then by cell.
 
-    ``outside`` is true where a unit is missing or has a row outside the domain.
+    A unit whose rows share a cell is settled: the cell gets its rows, at most ``max_rows``. Another stays as a
+    row of its own, ``spread``, to be looked at again. Cell -1 is there if a unit is missing or, with
+    ``refuse``, has a row outside the domain.
     """
-    units = (
-        "SELECT unit, min(cell) AS low, max(cell) AS high, count(cell) AS inside_rows, count(*) AS all_rows "
-        "FROM placed GROUP BY unit"
-    )
+    low = "min(COALESCE(cell, -1))" if refuse else "min(cell)"
+    units = f"SELECT unit, {low} AS low, max(cell) AS high, count(cell) AS inside_rows FROM placed GROUP BY unit"
     judged = (
-        "SELECT CASE WHEN unit IS NOT NULL AND low = high THEN low END AS cell, "
-        "CASE WHEN low <> high THEN unit END AS spread, inside_rows, "
-        f"least(inside_rows, {bound.max_rows}) AS own, unit IS NULL OR inside_rows < all_rows AS outside "
-        f"FROM ({units})"
+        "SELECT CASE WHEN unit IS NULL OR low < 0 THEN -1 WHEN low = high THEN low END AS cell, "
+        f"CASE WHEN low >= 0 AND low <> high THEN unit END AS spread, inside_rows FROM ({units})"
     )
-    return (
-        "SELECT cell, spread, bool_or(outside) AS outside, CAST(sum(own) AS BIGINT) AS kept, "
-        f"max(inside_rows) AS inside_rows FROM ({judged}) GROUP BY cell, spread"
-    )
+    # With a limit of one row no number of rows is needed, and DuckDB leaves out what is not asked for.
+    kept = "count(*) AS kept"
+    if bound.max_rows > 1:
+        own = f"least(inside_rows, {bound.max_rows})"
+        kept = f"CAST(sum({own}) AS BIGINT) AS kept, max(inside_rows) AS inside_rows"
+    return f"SELECT cell, spread, {kept} FROM ({judged}) GROUP BY cell, spread"
 
 
 def second_look(bound: Bound) -> str:
     """The rows of units that are spread over cells: all of them within the limit, else chosen by hash."""
-    spread = "SELECT spread FROM counted WHERE spread IS NOT NULL AND inside_rows"
-    within = (
-        "SELECT cell, count(cell) AS kept FROM placed "
-        f"SEMI JOIN ({spread} <= {bound.max_rows}) ON unit = spread GROUP BY cell"
-    )
+    spread = "SELECT spread FROM counted WHERE spread IS NOT NULL"
+    over = spread if bound.max_rows == 1 else f"{spread} AND inside_rows > {bound.max_rows}"
     # A row outside has cell NULL, so that it counts as none of ``repeats`` and vanishes in the range.
     pairs = (
-        "SELECT unit, cell, count(cell) AS repeats FROM placed "
-        f"SEMI JOIN ({spread} > {bound.max_rows}) ON unit = spread GROUP BY unit, cell"
+        f"SELECT unit, cell, count(cell) AS repeats FROM placed SEMI JOIN ({over}) ON unit = spread GROUP BY unit, cell"
     )
     rows = f"SELECT unit, cell, unnest(range(1, repeats + 1)) AS occurrence FROM ({pairs})"
     text = f"concat('{bound.key.hex()}/', cell, '/', occurrence, '/', unit)"
@@ -51,5 +46,9 @@ def second_look(bound: Bound) -> str:
         f"SELECT cell FROM ({rows}) QUALIFY row_number() OVER "
         f"(PARTITION BY unit ORDER BY md5({text}), cell, occurrence) <= {bound.max_rows}"
     )
-    over = f"SELECT cell, count(*) AS kept FROM ({chosen}) GROUP BY cell"
-    return over if bound.max_rows == 1 else f"{over} UNION ALL {within}"
+    cells = f"SELECT cell, count(*) AS kept FROM ({chosen}) GROUP BY cell"
+    if bound.max_rows == 1:
+        return cells
+    within = f"{spread} AND inside_rows <= {bound.max_rows}"
+    whole = f"SELECT cell, count(cell) AS kept FROM placed SEMI JOIN ({within}) ON unit = spread GROUP BY cell"
+    return f"{cells} UNION ALL {whole}"

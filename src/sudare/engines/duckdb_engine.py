@@ -63,8 +63,6 @@ class DuckdbEngine:
                 name: _column(name, str(kind), source.typed)
                 for name, kind in zip(described.columns, described.types, strict=True)
             }
-        if not columns:
-            raise InputError("the source has no columns", value=source.name)
         return cls(source, columns)
 
     def count_rows(self, placement: Placement, bound: Bound | None) -> CellCounts:
@@ -72,21 +70,20 @@ class DuckdbEngine:
         unit = None if bound is None else bound.unit
         with self._opened(placement, unit) as connection:
             place_rows(connection, placement, {} if unit is None else {"unit": unit_sql(unit)})
+            refuse = placement.outside == "error"
             if bound is None:
-                counted = "SELECT cell, count(*) AS kept FROM placed GROUP BY cell"
-                connection.execute(f"CREATE TEMP TABLE counted AS {counted}")
-                outside = "cell IS NULL"
+                counted = "SELECT COALESCE(cell, -1) AS cell, count(*) AS kept FROM placed GROUP BY cell"
             else:
-                connection.execute(f"CREATE TEMP TABLE counted AS {first_look(bound)}")
-                outside = "outside"
-            if placement.outside == "error" and _any(connection, outside):
+                counted = first_look(bound, refuse)
+            connection.execute(f"CREATE TEMP TABLE counted AS {counted}")
+            if refuse and _any(connection, "cell = -1"):
                 raise outside_refusal(connection, placement, unit)
-            cells = "SELECT cell, kept FROM counted WHERE cell IS NOT NULL"
+            cells = "SELECT cell, kept FROM counted WHERE cell >= 0"
             if bound is not None and _any(connection, "spread IS NOT NULL"):
                 cells = f"{cells} UNION ALL {second_look(bound)}"
-            result = connection.sql(
-                f"SELECT cell, CAST(sum(kept) AS BIGINT) AS kept FROM ({cells}) GROUP BY cell"
-            ).to_arrow_table()
+            # Rows outside are still there as a cell NULL that keeps nothing.
+            summed = f"SELECT cell, CAST(sum(kept) AS BIGINT) AS kept FROM ({cells}) GROUP BY cell HAVING sum(kept) > 0"
+            result = connection.sql(summed).to_arrow_table()
         cell, kept = (result.column(name).to_numpy() for name in ("cell", "kept"))
         return CellCounts(cell, kept)
 

@@ -105,10 +105,9 @@ def _positions(columns: Sequence[Column], prefix: str) -> Translation:
         layer[axis] = _whole_of_double(number)
         if column.kind == "untyped":
             # A double holds whole numbers up to 2**53; beyond it the digits are read as they stand.
-            raw[f"{axis}_digits"] = _clipped(f"TRY_CAST({identifier(column.name)} AS HUGEINT)")
-            layer[axis] = (
-                f"CASE WHEN abs({number}) < {2**53} OR NOT isfinite({number}) THEN {layer[axis]} ELSE {axis}_digits END"
-            )
+            raw[f"{axis}_digits"] = _clipped(_parsed(column, "HUGEINT"))
+            exact = f"COALESCE({axis}_digits, {layer[axis]})"
+            layer[axis] = f"CASE WHEN abs({number}) < {2**53} THEN {layer[axis]} ELSE {exact} END"
     return Translation(axes, raw, (layer,) if layer else ())
 
 
@@ -193,7 +192,7 @@ def _codes(attribute: Mesh, level: MeshLevel, column: Column, prefix: str) -> Tr
     if column.kind in ("text", "untyped"):
         text = f"CAST({identifier(column.name)} AS VARCHAR)"
         pattern = text_literal(f"[0-9]{{{level.digits}}}")
-        read = f"CASE WHEN regexp_full_match({text}, {pattern}) THEN TRY_CAST({text} AS BIGINT) END"
+        read = f"CASE WHEN regexp_full_match({text}, {pattern}) THEN {_parsed(column, 'BIGINT')} END"
         least = 0
     else:
         read = _whole_of_any(column)
@@ -220,7 +219,13 @@ def _double(column: Column) -> str:
     name = identifier(column.name)
     if column.type.startswith("DECIMAL"):
         return f"CAST(CAST({name} AS VARCHAR) AS DOUBLE)"  # by its digits: rounded once
-    return f"TRY_CAST({name} AS DOUBLE)"
+    return _parsed(column, "DOUBLE") if column.kind == "untyped" else f"CAST({name} AS DOUBLE)"
+
+
+def _parsed(column: Column, kind: str) -> str:
+    """Text as a number, NULL if it is none."""
+    # Not a bare TRY_CAST: DuckDB 2.0 hands one to its CSV reader as a CAST, which fails (duckdb issue 23818).
+    return f"TRY_CAST(trim(CAST({identifier(column.name)} AS VARCHAR)) AS {kind})"
 
 
 def _whole(column: Column, farthest: int = FARTHEST) -> str:

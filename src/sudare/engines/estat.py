@@ -5,9 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -23,7 +22,10 @@ _OUTSIDE = ("error", "drop")
 
 
 def estat_table(
-    paths: Any, value: str | None = None, domain: Domain | None = None, outside: str = "error"
+    paths: str | Path | Iterable[str | Path],
+    value: str | None = None,
+    domain: Domain | None = None,
+    outside: str = "error",
 ) -> CountTable:
     """The count table of one column of e-Stat mesh files.
 

@@ -104,15 +104,18 @@ def _in_memory(source: Any) -> Source:
     import pyarrow
     from pyarrow import dataset
 
-    if isinstance(source, pyarrow.Table | dataset.Dataset):
-        return ArrowSource("the Arrow data", source)
     if isinstance(source, pyarrow.RecordBatch):
-        return ArrowSource("the Arrow data", pyarrow.Table.from_batches([source]))
+        return _in_arrow("the Arrow data", pyarrow.Table.from_batches([source]))
+    if isinstance(source, pyarrow.Table | dataset.Dataset):
+        return _in_arrow("the Arrow data", source)
     if isinstance(source, duckdb.DuckDBPyRelation):
         return RelationSource(source)
-    frame = narwhals.from_native(source, pass_through=True)
+    try:
+        frame = narwhals.from_native(source, pass_through=True)
+    except narwhals.exceptions.DuplicateError:
+        raise InputError("two columns of the frame have the same name") from None
     if isinstance(frame, narwhals.DataFrame):
-        return ArrowSource("the frame", _converted(frame))
+        return _in_arrow("the frame", _converted(frame))
     if isinstance(frame, narwhals.LazyFrame) and frame.implementation.is_polars():
         return LazyFrameSource(frame)
     if hasattr(source, "__arrow_c_stream__"):
@@ -120,17 +123,30 @@ def _in_memory(source: Any) -> Source:
     raise InputError("records cannot be read from this", value=type(source).__name__, allowed=f"{_FILES}; {_FRAMES}")
 
 
+def _in_arrow(name: str, data: Any) -> Source:
+    names = data.schema.names
+    if not names:
+        raise InputError("the source has no columns", value=name)
+    if len(set(names)) < len(names):
+        twice = next(each for each in names if names.count(each) > 1)
+        raise InputError(f"two columns of {name} have the same name", value=twice)
+    return ArrowSource(name, data)
+
+
 def _converted(frame: Any) -> pyarrow.Table:
-    """An eager frame in Arrow, column by column; a column of mixed types is kept as one that cannot be used."""
+    """An eager frame in Arrow, column by column."""
     import pyarrow
 
     columns = {}
-    for name in frame.columns:
+    for series in frame.iter_columns():
         try:
-            columns[str(name)] = frame[name].to_arrow()
-        except (pyarrow.ArrowException, TypeError, ValueError, OverflowError):
-            # Arrow's message quotes a value. Nulls of a type that no attribute reads take the column's place.
-            columns[str(name)] = pyarrow.nulls(len(frame), pyarrow.list_(pyarrow.null()))
+            columns[str(series.name)] = series.to_arrow()
+        except (pyarrow.ArrowException, TypeError, ValueError, OverflowError):  # their messages quote a value
+            raise InputError(
+                "a column of the frame holds values of more than one type",
+                value=series.name,
+                hint="Give it one type, or leave it out.",
+            ) from None
     return pyarrow.table(columns)
 
 
@@ -150,7 +166,7 @@ def _spooled(reader: pyarrow.RecordBatchReader) -> Source:
         raise InputError("the Arrow stream cannot be read") from None
     data = dataset.dataset(path, format="ipc")
     weakref.finalize(data, rmtree, folder, ignore_errors=True)
-    return ArrowSource("the Arrow stream", data)
+    return _in_arrow("the Arrow stream", data)
 
 
 def _existing(path: Path) -> Path:

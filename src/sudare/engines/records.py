@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Never
+from typing import Never
 
 import numpy as np
 
@@ -40,7 +41,7 @@ class Records:
     def count(
         self,
         domain: Domain,
-        columns: Any = None,
+        columns: Mapping[str, str | Sequence[str]] | None = None,
         unit: str | None = None,
         max_rows: int = 1,
         outside: str = "error",
@@ -94,7 +95,7 @@ class Records:
     def table(
         self,
         domain: Domain,
-        columns: Any = None,
+        columns: Mapping[str, str | Sequence[str]] | None = None,
         count: str = "n",
         unit: Unit | None = None,
         outside: str = "error",
@@ -113,7 +114,7 @@ class Records:
         127
         """
         protected = Unit() if unit is None else unit
-        if not isinstance(protected, Unit):
+        if type(protected) is not Unit:
             raise ParameterError("unit is not a Unit", value=unit, hint='Write unit=Unit("person").')
         placement = place(domain, columns, self.engine.columns, outside)
         rows = self.engine.read_counts(placement, find_count(count, self.engine.columns))

@@ -61,8 +61,10 @@ class PublicTotals:
         for area, number in zip(self.areas, self.numbers, strict=True):
             own = _members(index, area)
             inside |= own
-            people = (index[own], count[own]) if own.any() else (area, np.ones(len(area), dtype=np.int64))
-            kept.append(_scaled(*people, number, generator))
+            if own.any():
+                kept.append(_scaled(index[own], count[own], number, generator))
+            else:
+                kept.append(_scaled(area, np.ones(len(area), dtype=np.int64), number, generator))
         rest = (index[~inside], count[~inside])
         if total is not None:
             missing = total - sum(self.numbers)

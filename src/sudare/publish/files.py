@@ -16,7 +16,7 @@ from sudare.errors import OutputError
 if TYPE_CHECKING:
     import pyarrow as pa
 
-GEOJSON_LIMIT = 50_000
+GEOJSON_LIMIT = 100_000
 FILE_OF = {
     "parquet": "table.parquet",
     "csv": "table.csv",

@@ -78,8 +78,9 @@ def test_geometric_law_and_its_twins(rate, fits):
 
 
 def test_a_gap_beyond_every_index_saturates():
-    draws = Geometric(Rate.rational(Fraction(1, 10**40))).draw(Source.from_seed(7), 100)
-    assert (draws == 2**62).all()
+    for rate in (Fraction(1, 10**40), Fraction(1, 10**400)):  # the second is 0 as a double
+        draws = Geometric(Rate.rational(rate)).draw(Source.from_seed(7), 100)
+        assert (draws == 2**62).all()
 
 
 def test_neighbouring_values_are_told_apart_by_no_more_than_epsilon():

@@ -117,6 +117,14 @@ def test_cells_with_their_own_indices_are_placed_and_sorted():
     assert value[1] > 300
 
 
+def test_a_level_that_noise_never_reaches_shows_the_populated_cells_alone():
+    noise = SparseNoise(Sparse(np.array([4]), np.array([10**12]), 2**40), SCALE, Source.from_seed(1))
+    for level in (10**11, 10**6):
+        index, value = noise.above(level)
+        assert index.tolist() == [4]
+        assert abs(value[0] - 10**12) < 1000
+
+
 def test_a_vector_too_long_to_fill_is_refused():
     noise = SparseNoise(Sparse(np.array([0]), np.array([2]), 2**29), SCALE, Source.from_seed(1))
     with pytest.raises(ParameterError, match="too many cells"):

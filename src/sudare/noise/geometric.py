@@ -36,6 +36,8 @@ class Split:
     @cached_property
     def tail_bits(self) -> int:
         """k of B = 2**k."""
+        if self.rate.approximate < 2.0**-_MOST_BITS:  # or so small that a double is 0
+            return _MOST_BITS
         exponent = -math.frexp(self.rate.approximate)[1]
         return min(max(0, exponent - _HEAD_BITS + 1), _MOST_BITS)
 
@@ -102,7 +104,7 @@ class Geometric:
     """
 
     def __init__(self, rate: Rate) -> None:
-        if not 0 < rate.approximate < math.inf:
+        if not 0 <= rate.approximate < math.inf:
             raise ParameterError("a geometric law has a positive, finite rate", value=rate.approximate)
         split = Split(rate)
         self._tail_bits, self._length = split.tail_bits, split.length

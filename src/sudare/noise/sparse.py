@@ -6,6 +6,7 @@ gaps between them; lowering the level later keeps what was drawn and extends it 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -86,11 +87,13 @@ class SparseNoise:
 
     def above(self, level: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Index and value, sorted by index, of all cells whose noisy value is above ``level``."""
-        if len(self._index) < self.size and (self._level is None or level < self._level):
-            if level < 0:
+        # Past 500 scales the chance to fire leaves the range of a double; looking down to there costs nothing.
+        looked = min(level, math.floor(500 * self._scale))
+        if len(self._index) < self.size and (self._level is None or looked < self._level):
+            if looked < 0:
                 self._complete()
             else:
-                self._lower(level)
+                self._lower(looked)
         shown = self._value > level
         return self._index[shown], self._value[shown]
 

@@ -30,7 +30,7 @@ def _context() -> Any:
 def scaled_floor(number: Callable[[Any], Real], precision: int) -> int:
     """floor(2**precision * number(context)), certain: the precision is raised until rounding cannot matter.
 
-    ``number`` computes an irrational number in [0, 1] with the functions of the given mpmath context.
+    ``number`` computes an irrational number in (0, 1) with the functions of the given mpmath context.
 
     >>> scaled_floor(lambda real: real.exp(-1), 32) == int(2**32 * 0.36787944117144233)
     True
@@ -42,8 +42,10 @@ def scaled_floor(number: Callable[[Any], Real], precision: int) -> int:
             real.prec = precision + guard
             scaled = real.ldexp(number(real), precision)
             slack = real.ldexp(1, -guard // 2)
-            low, high = int(real.floor(scaled - slack)), int(real.floor(scaled + slack))
-            if low == high:
+            # The number lies strictly between 0 and 1, however near: its floor needs no more precision there.
+            low = max(int(real.floor(scaled - slack)), 0)
+            high = min(int(real.floor(scaled + slack)), (1 << precision) - 1)
+            if low >= high:
                 return low
             guard *= 2
 

@@ -134,11 +134,12 @@ class MethodChoice(Part):
     cut: int | None = Field(default=None, description="laplace: the value from which on cells are kept")
     children: int | None = Field(default=None, description="tree: children per node, 16 if not given")
     shares: tuple[int | Decimal, ...] | None = Field(default=None, description="tree: of the root and each level")
+    strength: int | Decimal | None = Field(default=None, description="tree: negative l2 in the splits, 0 to below 1")
 
     def build(self) -> Method:
         """The method that is meant."""
         kinds: dict[str, tuple[Callable[..., Method], tuple[str, ...]]] = {
-            "tree": (Tree, ("children", "shares")),
+            "tree": (Tree, ("children", "shares", "strength")),
             "laplace": (Laplace, ("cut",)),
             "simplex": (Simplex, ()),
         }

@@ -206,6 +206,24 @@ def test_wrong_shares_are_refused(shares, sentence):
         sd.release(sd.CountTable.from_array(np.arange(16)), sd.Tree(shares=shares), epsilon=1)
 
 
+@pytest.mark.parametrize("strength", [-0.1, 1, 2, float("nan"), "much"])
+def test_a_wrong_strength_is_refused(strength):
+    with pytest.raises(ParameterError, match="strength is"):
+        sd.Tree(strength=strength)
+
+
+def test_strength_leaves_fewer_cells_and_the_same_total():
+    table = sd.CountTable.from_array(clustered())
+    sizes = [
+        np.mean(
+            [len(sd.release(table, sd.Tree(strength=s), epsilon=0.3, total="public", seed=i).table) for i in range(10)]
+        )
+        for s in (0, 0.3)
+    ]
+    assert sizes[1] < sizes[0]
+    assert sd.release(table, sd.Tree(strength=0.3), epsilon=0.3, total="public", seed=1).table.total == table.total
+
+
 def test_the_explanation_names_every_level():
     text = sd.Tree().explain(sd.Domain(cell=sd.Grid(16, 16)), Budget(epsilon=Fraction(1)))
     assert text.startswith("epsilon: 0.03 on blocks of 256, 0.55 on blocks of 16, 0.42 on blocks of 1 cells")

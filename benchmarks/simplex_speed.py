@@ -60,8 +60,8 @@ def main() -> None:
         made = sd.release(table, method, epsilon=EPSILON, total="public").table
         ratios.append(theirs[strength] / ours[name])
         print(
-            f"{name:20s} sudare {ours[name]:.3f} s, dense NumPy {theirs[strength]:.3f} s: {ratios[-1]:.1f} times faster;"
-            f" released {len(made):,} cells ({len(made) / table.domain.size:.2%})"
+            f"{name:20s} sudare {ours[name]:.3f} s, dense NumPy {theirs[strength]:.3f} s:"
+            f" {ratios[-1]:.1f} times faster; released {len(made):,} cells ({len(made) / table.domain.size:.2%})"
         )
     print(f"peak memory of sudare {peak:.0f} MB")
     sys.exit(0 if min(ratios) >= GOAL else 1)

@@ -29,7 +29,18 @@ if TYPE_CHECKING:
     from sudare.publish.plan import plan
     from sudare.publish.rehearsal import rehearse
     from sudare.publish.run import publish
-    from sudare.tables import Laplace, Release, Simplex, Tree, experiment, release
+    from sudare.tables import (
+        Laplace,
+        NegativeL2,
+        NonnegativeLasso,
+        Privelet,
+        Release,
+        Simplex,
+        TopDown,
+        Tree,
+        experiment,
+        release,
+    )
 
 __version__ = "0.1.0"
 
@@ -39,7 +50,18 @@ _HOME = {
     "errors": ("SudareError",),
     "privacy": ("Guarantee", "Ledger", "Unit"),
     "publish": ("plan", "rehearse", "verify"),
-    "tables": ("Laplace", "Release", "Simplex", "Tree", "experiment", "release"),
+    "tables": (
+        "Laplace",
+        "NegativeL2",
+        "NonnegativeLasso",
+        "Privelet",
+        "Release",
+        "Simplex",
+        "TopDown",
+        "Tree",
+        "experiment",
+        "release",
+    ),
 }
 _FOLDERS = (
     "charts",
@@ -67,9 +89,13 @@ __all__ = [
     "Ledger",
     "Line",
     "Mesh",
+    "NegativeL2",
+    "NonnegativeLasso",
+    "Privelet",
     "Release",
     "Simplex",
     "SudareError",
+    "TopDown",
     "Tree",
     "Unit",
     "estat_table",

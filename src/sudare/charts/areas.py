@@ -37,12 +37,13 @@ def error_by_area(
     width: int | str = "container",
     height: int = 300,
     narrow: bool = False,
+    up_to: float | None = None,
 ) -> Spec:
     """RMSE and MAE against the size of an area, both axes logarithmic, one colour per method.
 
     ``reference`` is what an average area of each size truly holds, drawn as a dotted line: above it, a
     figure is mostly noise. What is exactly 0 has no place on a logarithmic axis and is left out. ``narrow``
-    puts the legends below.
+    puts the legends below. ``up_to`` looks closer: errors from 0 to there on a linear axis, the rest cut off.
 
     >>> spec = error_by_area([Curve("Tree", [1, 4], [2.0, 3.0], [1.5, 2.5])])
     >>> len(spec["datasets"]["errors"])
@@ -57,6 +58,10 @@ def error_by_area(
     true = [] if reference is None else _rows(*reference, metric=_TRUE)
     areas = _range([row["area"] for row in rows])
     values = _range([row["value"] for row in rows + true])
+    if up_to is not None:
+        if not 0 < up_to < math.inf:
+            raise ParameterError("up_to is not an error to look up to", value=up_to, allowed="a finite number > 0")
+        values = [0.0, up_to]
     return fill(
         "error_by_area",
         errors=rows,
@@ -71,7 +76,8 @@ def error_by_area(
         area_domain=areas,
         area_ticks=_ticks(*areas),
         value_domain=values,
-        value_ticks=_ticks(*values),
+        value_ticks=_ticks(*values) if up_to is None else np.linspace(0, up_to, 9).tolist(),
+        value_scale="log" if up_to is None else "linear",
         legend_orient="bottom" if narrow else "right",
     )
 

@@ -28,7 +28,7 @@ def chart_names() -> list[str]:
     """The charts there are.
 
     >>> chart_names()
-    ['error_by_area', 'map', 'profile']
+    ['error_by_area', 'error_by_value', 'map', 'panel', 'profile']
     """
     folder = files("sudare.charts") / "specs"
     return sorted(entry.name.removesuffix(_SUFFIX) for entry in folder.iterdir() if entry.name.endswith(_SUFFIX))

@@ -77,6 +77,7 @@ def side_by_side(
     (2, 430, 430)
     """
     values = np.concatenate([np.asarray(truth), np.asarray(released)])
+    domain, ticks = brightness(values)
     pixels = frame.pixels(width)
     return fill(
         "map",
@@ -95,18 +96,20 @@ def side_by_side(
         truth_subtitle=subtitles[0],
         released_subtitle=subtitles[1] + ("; negative values in red" if (values < 0).any() else ""),
         colour_title=what,
-        brightness_domain=[0, float(np.log1p(_top(values)))],
-        brightness_ticks=np.log1p(_ticks(_top(values))).tolist(),
+        brightness_domain=domain,
+        brightness_ticks=ticks,
         legend_orient="top" if narrow else "right",
         legend_length=pixels[0] if narrow else min(200, pixels[1]),
     )
 
 
-def _top(values: NDArray[np.number]) -> float:
-    """The brightest value: the largest one, at least 1 so that an empty map has a scale."""
-    return max(1.0, float(values.max())) if len(values) else 1.0
+def brightness(values: NDArray[np.number]) -> tuple[list[float], list[float]]:
+    """The ends of the scale log(1 + value) for these values, and its ticks at 1, 10, 100, ...
 
-
-def _ticks(top: float) -> list[int]:
-    """1, 10, 100, ... up to the brightest value."""
-    return [10**power for power in range(int(np.log10(top)) + 1)]
+    >>> [round(float(np.expm1(end))) for end in brightness(np.array([-3, 40]))[0]]
+    [0, 40]
+    """
+    # At least 1, so that an empty map has a scale.
+    top = max(1.0, float(values.max())) if len(values) else 1.0
+    ticks = [10**power for power in range(int(np.log10(top)) + 1)]
+    return [0.0, float(np.log1p(top))], np.log1p(ticks).tolist()

@@ -13,7 +13,7 @@ import click
 import sudare
 from sudare.errors import SudareError
 
-COMMANDS = ("plan", "rehearse", "publish", "verify", "ledger", "schema", "demo")
+COMMANDS = ("plan", "rehearse", "publish", "verify", "ledger", "schema", "reproduce", "demo")
 
 
 class Commands(click.Group):

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from sudare.errors import ParameterError
 
-
 _GRAIN = 20
 """Fractions that agree in so many bits are ties: what differs further down is the rounding of floats."""
 
@@ -52,9 +51,7 @@ def round_to_total(values: NDArray[np.int64], total: int, generator: np.random.G
     return rounded
 
 
-def round_real_to_total(
-    values: NDArray[np.float64], total: int, generator: np.random.Generator
-) -> NDArray[np.int64]:
+def round_real_to_total(values: NDArray[np.float64], total: int, generator: np.random.Generator) -> NDArray[np.int64]:
     """The nearest integer point for real ``values`` >= 0 (k,) that add up to ``total``: integers >= 0 that do so too.
 
     Every value is rounded down, and the units left over go to the largest fractions, ties at random: by index, low
@@ -74,7 +71,11 @@ def round_real_to_total(
     # at least total/k, has plenty.
     rounded[np.argmax(values)] += left_over - gaining
     if gaining:
-        order = np.rint(fraction * 2.0**_GRAIN).astype(np.int64) << 42
-        order |= generator.integers(0, 1 << 42, count)
-        rounded[np.argpartition(order, count - gaining)[count - gaining :]] += 1
+        order = np.rint(fraction * 2.0**_GRAIN).astype(np.int32)
+        least = np.partition(order, count - gaining)[count - gaining]
+        above = order > least
+        rounded += above
+        ties = np.flatnonzero(order == least)
+        chosen = generator.choice(len(ties), gaining - np.count_nonzero(above), replace=False, shuffle=False)
+        rounded[ties[chosen]] += 1
     return rounded

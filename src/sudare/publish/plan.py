@@ -70,7 +70,8 @@ def plan(recipe: str | Path) -> Plan:
         remarks.append(f"the data are not there yet: {job.recipe.data.path}")
     if job.path(job.recipe.output.folder).exists():
         remarks.append(f"the output folder exists already: {job.recipe.output.folder}")
-    listed = job.domain.size if job.method.name == "laplace" else 10 * job.recipe.rehearsal.people
+    dense = job.method.name in ("laplace", "privelet")
+    listed = job.domain.size if dense else 10 * job.recipe.rehearsal.people
     return Plan(
         job.recipe.dataset,
         job.domain.describe(),

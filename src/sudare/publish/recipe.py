@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from sudare.domain import Bins, Categories, Domain, Grid, Line, Mesh
 from sudare.errors import RecipeError, did_you_mean
 from sudare.privacy import Unit
-from sudare.tables import Laplace, Method, Simplex, Tree
+from sudare.tables import Laplace, Method, NegativeL2, NonnegativeLasso, Privelet, Simplex, TopDown, Tree
 
 Format = Literal["parquet", "csv", "geoparquet", "geojson"]
 GEOGRAPHIC = ("geoparquet", "geojson")
@@ -130,11 +130,15 @@ class Data(Part):
 class MethodChoice(Part):
     """The method and its parameters; each method takes its own only."""
 
-    name: Literal["tree", "laplace", "simplex"] = "tree"
+    name: Literal["tree", "laplace", "simplex", "negative_l2", "nonnegative_lasso", "privelet", "top_down"] = "tree"
     cut: int | None = Field(default=None, description="laplace: the value from which on cells are kept")
     children: int | None = Field(default=None, description="tree: children per node, 16 if not given")
     shares: tuple[int | Decimal, ...] | None = Field(default=None, description="tree: of the root and each level")
-    strength: int | Decimal | None = Field(default=None, description="tree: negative l2 in the splits, 0 to below 1")
+    strength: int | Decimal | Literal["auto"] | None = Field(
+        default=None, description="negative_l2, nonnegative_lasso: how strong, or auto; tree: in the splits"
+    )
+    fit: Literal["scale", "shift"] | None = Field(default=None, description="negative_l2, nonnegative_lasso")
+    decomposition: Literal["morton", "standard"] | None = Field(default=None, description="privelet")
 
     def build(self) -> Method:
         """The method that is meant."""
@@ -142,6 +146,10 @@ class MethodChoice(Part):
             "tree": (Tree, ("children", "shares", "strength")),
             "laplace": (Laplace, ("cut",)),
             "simplex": (Simplex, ()),
+            "negative_l2": (NegativeL2, ("strength", "fit")),
+            "nonnegative_lasso": (NonnegativeLasso, ("strength", "fit")),
+            "privelet": (Privelet, ("decomposition",)),
+            "top_down": (TopDown, ()),
         }
         kind, known = kinds[self.name]
         given = {name: value for name, value in self if name != "name" and value is not None}

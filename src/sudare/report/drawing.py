@@ -69,7 +69,7 @@ class Drawing:
         if self.is_map:
             row, column = coordinates
             return side_by_side(
-                self._frame(),
+                map_frame(self._attribute, 1 << self.shift),
                 row,
                 column,
                 truth,
@@ -101,24 +101,6 @@ class Drawing:
         drawn = np.flatnonzero((values[0] != 0) | (values[1] != 0))
         place = [np.asarray(axis) for axis in np.unravel_index(drawn, lengths)]
         return place, values[0][drawn], values[1][drawn]
-
-    def _frame(self) -> Frame:
-        side = 1 << self.shift
-        rows, columns = (((length - 1) >> self.shift) + 1 for length in self._attribute.lengths)
-        if not isinstance(self._attribute, Mesh):
-            return Frame(rows, columns, cell_height=side, cell_width=side)
-        south, west, north, east = (float(edge[0]) for edge in self._attribute.corners([0], [0]))
-        return Frame(
-            rows,
-            columns,
-            south,
-            west,
-            (north - south) * side,
-            (east - west) * side,
-            aspect=_ground(self._attribute)[0] / _ground(self._attribute)[1],
-            x_title="longitude (°E)",
-            y_title="latitude (°N)",
-        )
 
     def _profile(
         self, place: NDArray[np.int64], truth: NDArray[Any], released: NDArray[Any], width: int | None
@@ -160,6 +142,26 @@ def drawn_attribute(domain: Domain) -> str:
     """
     attributes = domain.attributes
     return max(attributes, key=lambda name: (len(attributes[name].lengths), attributes[name].spatial))
+
+
+def map_frame(attribute: Any, side: int = 1) -> Frame:
+    """Where the cells of a grid or mesh lie on a map, drawn in blocks of ``side`` x ``side`` cells."""
+    rows, columns = ((length - 1) // side + 1 for length in attribute.lengths)
+    if not isinstance(attribute, Mesh):
+        return Frame(rows, columns, cell_height=side, cell_width=side)
+    south, west, north, east = (float(edge[0]) for edge in attribute.corners([0], [0]))
+    east_km, north_km = _ground(attribute)
+    return Frame(
+        rows,
+        columns,
+        south,
+        west,
+        (north - south) * side,
+        (east - west) * side,
+        aspect=east_km / north_km,
+        x_title="longitude (°E)",
+        y_title="latitude (°N)",
+    )
 
 
 def _ground(mesh: Mesh) -> tuple[float, float]:

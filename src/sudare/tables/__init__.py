@@ -8,8 +8,28 @@ to the budget, and everything after that is post-processing.
 from sudare.tables.experiment import experiment
 from sudare.tables.laplace import Laplace
 from sudare.tables.method import Method, Task
+from sudare.tables.negative_l2 import NegativeL2
+from sudare.tables.nonnegative_lasso import NonnegativeLasso
+from sudare.tables.privelet import Privelet
 from sudare.tables.release import Release, release
 from sudare.tables.simplex import Simplex
+from sudare.tables.strength import from_reference, target_sparsity
+from sudare.tables.top_down import TopDown
 from sudare.tables.tree import Tree
 
-__all__ = ["Laplace", "Method", "Release", "Simplex", "Task", "Tree", "experiment", "release"]
+__all__ = [
+    "Laplace",
+    "Method",
+    "NegativeL2",
+    "NonnegativeLasso",
+    "Privelet",
+    "Release",
+    "Simplex",
+    "Task",
+    "TopDown",
+    "Tree",
+    "experiment",
+    "from_reference",
+    "release",
+    "target_sparsity",
+]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 from sudare.errors import ParameterError
@@ -11,6 +12,7 @@ from sudare.noise import measure
 from sudare.noise.sparse import DENSE_LIMIT
 from sudare.privacy import Budget
 from sudare.tables.method import Cells, Task
+from sudare.tables.threshold import protect_above
 
 
 @dataclass(frozen=True)
@@ -20,24 +22,36 @@ class Laplace:
     Sensitivity: a unit has at most max_rows rows and each adds one to one cell, so the vector of all counts
     moves by at most max_rows in L1; noise of scale max_rows/epsilon makes it epsilon-DP. ``cut`` keeps only
     noisy values from ``cut`` on, which is post-processing; they are drawn sparsely, with the same law.
+
+    ``clip`` is the first paper's way to compare it with the others: noisy values clipped at 0 and scaled to the total,
+    in integers. It needs the total, public or noisy for 5 % of epsilon, and is `NonnegativeLasso` of strength 0.
     """
 
     cut: int | None = None
+    clip: bool = False
 
     def __post_init__(self) -> None:
         if self.cut is not None and (type(self.cut) is not int or self.cut < 1):
             raise ParameterError("cut is not a whole number from 1 on", value=self.cut)
+        if type(self.clip) is not bool:
+            raise ParameterError("clip is neither true nor false", value=self.clip)
+        if self.clip and self.cut is not None:
+            raise ParameterError("give cut or clip, not both")
 
     name = "laplace"
-    uses_total = False
+
+    @property
+    def uses_total(self) -> bool:
+        """Only to scale what was clipped."""
+        return self.clip
 
     @property
     def parameters(self) -> dict[str, Any]:
         """The declared parameters."""
-        return {"cut": self.cut}
+        return {"cut": self.cut, "clip": self.clip}
 
     def protect(self, task: Task) -> Cells:
-        """Integers, possibly negative; every logical cell unless cut."""
+        """Integers, possibly negative; every logical cell unless cut or clipped."""
         size = task.table.domain.size
         if self.cut is None and size > DENSE_LIMIT:
             raise ParameterError(
@@ -46,12 +60,14 @@ class Laplace:
                 allowed=f"at most {DENSE_LIMIT} cells",
                 hint="Give cut=, the value from which on cells are kept, or use another method.",
             )
+        if self.clip:
+            return protect_above(task, lambda *_: Fraction(0), "scale")
         noisy = measure(task.sparse(), task.sensitivity, task.budget, task.source, "cells")
         return noisy.above(-(2**62) if self.cut is None else self.cut - 1)
 
     def block_error(self, budget: Budget, sensitivity: int, cells: int) -> float | None:
-        """Sqrt(cells * 2 a/(1-a)**2), a = exp(-epsilon/max_rows); with a cut it depends on the data."""
-        if self.cut is not None or budget.epsilon is None:
+        """Sqrt(cells * 2 a/(1-a)**2), a = exp(-epsilon/max_rows); cut or clipped it depends on the data."""
+        if self.cut is not None or self.clip or budget.epsilon is None:
             return None
         step = float(budget.epsilon / sensitivity)
         return math.sqrt(cells * 2 * math.exp(-step)) / -math.expm1(-step)

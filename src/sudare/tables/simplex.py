@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -56,17 +58,19 @@ def measure_cells_and_total(task: Task) -> tuple[SparseNoise, int]:
     return measure(task.sparse(), task.sensitivity, for_cells, task.source, "cells"), int(total[0])
 
 
-def active_cells(noisy: SparseNoise, total: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def active_cells(noisy: SparseNoise, total: int | Fraction) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The cells above the simplex threshold of the whole noisy vector, of which only the top is drawn.
 
     With fewer cells the threshold is lower, so the one found among the visible cells is a lower bound: looking
     down to it shows every cell that can be active, and a second search among these is final.
     """
-    level = noisy.level_for(total)
+    level = noisy.level_for(math.ceil(total))
     while True:
         index, value = noisy.above(level)
-        threshold = simplex_level(value, total) if len(value) else level - 1 - abs(level)
+        # While few cells are visible the bound lies far too low, and going there would list a domain of any size.
+        lowered = level - 1 - level // 8 if level > 0 else 2 * level - 1
+        threshold = simplex_level(value, total) if len(value) else lowered
         if threshold >= level or len(value) == noisy.size:
             active = value > threshold
             return index[active], value[active]
-        level = threshold
+        level = max(threshold, lowered) if level > 0 else threshold

@@ -14,49 +14,51 @@ _STEP_BITS = 4
 
 
 def spread(
-    domain: Domain, block: Integers, level: int, people: Integers, generator: np.random.Generator
+    domain: Domain, block: Integers, level: int, people: Integers, generator: np.random.Generator, group: int = 1
 ) -> tuple[Integers, Integers]:
-    """Cells and counts: ``people`` > 0 of each block of 2**level cells, as even as whole people allow.
+    """Cells and counts: ``people`` > 0 of each block (ascending) of 2**level cells, as even as whole people allow.
 
-    Each of x people of a block gets a stretch of 1/x of it and a random cell in there. Where padding or a mask
-    takes part of a block, its people go down the tree in proportion to the logical cells instead.
+    People stand in groups of about ``group``, where a block has more cells than groups. Each of k groups gets a
+    stretch of 1/k of the block and a random cell in there. Where padding or a mask takes part of a block, the
+    groups go down the tree in proportion to the logical cells instead.
     """
     if level == 0 or not len(block):
         return block, people
-    whole = np.ones(len(block), dtype=np.bool_)
+    cells = np.full(len(block), 1 << level, dtype=np.int64)
     if domain.size < 1 << domain.bits:
-        whole = domain.block_sizes(block, level) == 1 << level
-    index, count = _stretches(block[whole], level, people[whole], generator)
+        cells = domain.block_sizes(block, level)
+    groups = np.minimum(-(-people // group), cells)
+    whole = cells == 1 << level
     if whole.all():
-        return index, count
-    rest = _descend(domain, block[~whole], level, people[~whole], generator)
-    return np.concatenate([index, rest[0]]), np.concatenate([count, rest[1]])
+        return _stretches(block, level, people, groups, generator)
+    parts = [
+        _stretches(block[whole], level, people[whole], groups[whole], generator),
+        _descend(domain, block[~whole], level, people[~whole], groups[~whole], generator),
+    ]
+    return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
 
 
 def _stretches(
-    block: Integers, level: int, people: Integers, generator: np.random.Generator
+    block: Integers, level: int, people: Integers, groups: Integers, generator: np.random.Generator
 ) -> tuple[Integers, Integers]:
-    """Blocks without padding, ascending: person q of x is in cell floor((q + u) cells / x), u random for each.
+    """Blocks without padding: group q of k is in cell floor((q + u) cells / k), u random for each.
 
-    With one u for all, people at equal distances could all fall on the same category of different places.
+    With one u for all, groups at equal distances could all fall on the same category of different places.
     """
     cells = 1 << level
-    everywhere, people = np.divmod(people, cells)
-    total = int(people.sum())
+    total = int(groups.sum())
+    number = np.arange(total, dtype=np.float64)
+    number -= np.repeat(np.cumsum(groups) - groups, groups)
     place = generator.random(total)
-    place += np.arange(total)
-    place -= np.repeat(np.cumsum(people) - people, people)
-    place *= np.repeat(cells / np.maximum(people, 1), people)
+    place += number
+    place *= np.repeat(cells / groups, groups)
     index = place.astype(np.int64)
     np.minimum(index, cells - 1, out=index)
-    index += np.repeat(block << level, people)
-    count = np.ones(total, dtype=np.int64)
-    full = np.flatnonzero(everywhere)
-    if len(full):
-        index = np.concatenate([((block[full] << level)[:, None] + np.arange(cells)).ravel(), index])
-        count = np.concatenate([np.repeat(everywhere[full], cells), count])
-        order = np.argsort(index, kind="stable")
-        index, count = index[order], count[order]
+    index += np.repeat(block << level, groups)
+    if (people == groups).all():
+        count = np.ones(total, dtype=np.int64)
+    else:
+        count = _sizes(number, np.ones(total), np.repeat(people / groups, groups), generator, groups)
     apart = index[1:] != index[:-1]
     if apart.all():
         return index, count
@@ -64,16 +66,35 @@ def _stretches(
     return index[first], np.add.reduceat(count, first)
 
 
+def _sizes(
+    start: NDArray[np.float64],
+    width: NDArray[np.float64],
+    each: NDArray[np.float64],
+    generator: np.random.Generator,
+    per_block: Integers,
+) -> Integers:
+    """People in runs of groups [start, start + width) of their block, ``each`` per group: whole, fair, adding up."""
+    offset = np.repeat(generator.random(len(per_block)), per_block)
+    upper = np.floor((start + width) * each + offset + 1e-9)
+    return (upper - np.floor(start * each + offset + 1e-9)).astype(np.int64)
+
+
 def _descend(
-    domain: Domain, block: Integers, level: int, people: Integers, generator: np.random.Generator
+    domain: Domain, block: Integers, level: int, people: Integers, groups: Integers, generator: np.random.Generator
 ) -> tuple[Integers, Integers]:
-    """Blocks with padding or masked cells: a few bits at a time, in proportion to logical cells."""
+    """Blocks with padding or masked cells: a few bits at a time, groups in proportion to logical cells."""
+    owner, node, here = np.arange(len(block)), block, groups
     while level:
         bits = min(_STEP_BITS, level)
         level -= bits
-        children = (block[:, None] << bits) + np.arange(1 << bits)
+        children = (node[:, None] << bits) + np.arange(1 << bits)
         sizes = domain.block_sizes(children.ravel(), level).reshape(children.shape).astype(np.float64)
-        split = round_rows(sizes * (people / sizes.sum(axis=1))[:, None], people, generator)
+        split = round_rows(sizes * (here / sizes.sum(axis=1))[:, None], here, generator)
         kept = split > 0
-        block, people = children[kept], split[kept]
-    return block, people
+        owner = np.repeat(owner, kept.sum(axis=1))
+        node, here = children[kept], split[kept]
+    runs = np.bincount(owner, minlength=len(block))
+    before = np.cumsum(here) - here
+    start = before - np.repeat((np.cumsum(groups) - groups), runs)
+    each = np.repeat(people / groups, runs)
+    return node, _sizes(start.astype(np.float64), here.astype(np.float64), each, generator, runs)

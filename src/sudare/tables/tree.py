@@ -27,6 +27,8 @@ from sudare.tables.tree_level import Level, populated_levels
 
 ROOT_SHARE = Fraction(3, 100)
 LEAF_SHARE = Fraction(42, 100)
+MOST_SPREAD = 2**24
+"""Cells over which the people of thin blocks are spread at most; in a larger domain they stand in groups instead."""
 WORTH = 12 / 2**0.5
 """A node is split while its people are at least so many standard deviations of the noise its whole rest would buy."""
 
@@ -190,11 +192,12 @@ def _split(domain: Domain, levels: list[Level], total: int, gamma: float, genera
     With gamma = 1 - strength, the projection of z/gamma onto the total is that of z onto gamma times it, over gamma.
     """
     people = np.array([total], dtype=np.int64)
+    group = 1 if domain.size <= MOST_SPREAD else -(-total // MOST_SPREAD)
     index, count = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int64)]
     for level in levels:
         split = round_rows(project_rows(level.value, np.multiply(people, gamma)) / gamma, people, generator)
         ends = ~level.goes & (split > 0)
-        cells = spread(domain, level.children[ends], level.below, split[ends], generator)
+        cells = spread(domain, level.children[ends], level.below, split[ends], generator, group)
         index.append(cells[0])
         count.append(cells[1])
         people = split[level.goes]

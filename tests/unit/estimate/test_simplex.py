@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from sudare.errors import ParameterError
 from sudare.estimate import round_to_total, simplex_level
+from sudare.estimate.simplex import round_real_to_total
 
 
 def threshold_by_sorting(values: list[int], total: int) -> Fraction:
@@ -54,3 +55,51 @@ def test_units_left_over_fall_on_every_cell_alike():
 def test_nothing_to_project_is_refused(values, total):
     with pytest.raises(ParameterError, match="needs cells and a positive total"):
         simplex_level(np.array(values, dtype=np.int64), total)
+
+
+@given(tables, st.fractions(Fraction(1, 1000), 5000))
+def test_the_level_is_exact_for_rational_totals(values, total):
+    t = threshold_by_sorting(values, total)
+    assert simplex_level(np.array(values), total) == t.numerator // t.denominator
+
+
+@given(st.lists(st.integers(0, 10**6), min_size=1, max_size=60), st.integers(1, 10**6), st.integers(0, 2**32))
+def test_real_values_are_rounded_to_the_nearest_integer_point(weights, total, seed):
+    weights = np.array(weights) + (sum(weights) == 0)
+    values = weights * (total / weights.sum())
+    rounded = round_real_to_total(values, total, np.random.default_rng(seed))
+    assert rounded.sum() == total
+    assert (rounded >= 0).all()
+    gained = rounded - np.floor(values)
+    assert set(gained.tolist()) <= {0, 1}
+    fractions = values - np.floor(values)
+    if 0 < gained.sum() < len(gained):
+        # Nearest: no cell that gained has a smaller fraction than one that did not.
+        assert fractions[gained == 1].min() >= fractions[gained == 0].max() - 2.0**-19
+
+
+def test_equal_fractions_gain_alike():
+    generator = np.random.default_rng(1)
+    values = np.array([0.3, 1.3, 2.3, 7.3, 1000.3, 10**6 + 0.3, 0.2, 0.0, 5.0, 6.0]) + 1e-9
+    total = round(float(values.sum()))
+    gains = sum(round_real_to_total(values, total, generator) - np.floor(values) for _ in range(20_000))
+    assert gains[6:].sum() == 0
+    # Two of six cells gain in each run: six counts beyond 6.5 sigma have chance 5e-10.
+    assert np.abs(gains[:6] - 20_000 / 3).max() < 6.5 * (20_000 * 2 / 9) ** 0.5
+
+
+@pytest.mark.parametrize("total", [10**12, 2**53 + 1, 2**61 - 1])
+def test_the_total_is_kept_where_floats_have_no_fractions(total):
+    weights = np.array([1.0, 1.0, 1.0, 1e-9, 0.37, 0.0])
+    values = weights * (total / weights.sum())
+    for scale in (1 - 2.0**-52, 1, 1 + 2.0**-52):
+        rounded = round_real_to_total(values * scale, total, np.random.default_rng(1))
+        assert int(rounded.sum()) == total
+        assert (rounded >= 0).all()
+        assert rounded[:5].astype(float) == pytest.approx(values[:5], rel=1e-6, abs=1)
+
+
+@pytest.mark.parametrize("values", [[], [1.0, 2.0], [-1.0, 6.0], [float("nan"), 5.0]])
+def test_values_that_are_no_split_of_the_total_are_refused(values):
+    with pytest.raises(ParameterError, match="add up to the total"):
+        round_real_to_total(np.array(values), 5, np.random.default_rng(1))

@@ -155,6 +155,19 @@ def test_spread_reaches_every_logical_cell_and_no_other():
     assert count.min() == 2
 
 
+def test_people_stand_in_groups_where_cells_are_too_many_to_list():
+    from sudare.tables.spread import spread
+
+    mask = np.ones(2**12, dtype=bool)
+    mask[7] = False
+    for domain in (sd.Domain(cell=sd.Line(2**12)), sd.Domain(cell=sd.Line(2**12, mask=mask))):
+        index, count = spread(domain, np.array([0]), 12, np.array([1003]), np.random.default_rng(1), group=10)
+        assert 90 <= len(index) <= 101
+        assert count.sum() == 1003
+        assert count.min() >= 9
+        assert (np.diff(index) > 0).all()
+
+
 def test_spread_people_fall_on_all_categories_alike():
     """The 16 people of 256 cells have stretches of 16: not all of them on the same cell of their stretch."""
     from sudare.tables.spread import spread

@@ -1,0 +1,120 @@
+"""One method against the truth, many times: as the paper ran it, and as Sudare does."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from sudare.domain import CountTable
+from sudare.measure import density, error_by_value
+from sudare.papers.float_noise import Estimator, Floats, float_release
+from sudare.papers.tuning import tuned
+from sudare.tables.method import Method
+from sudare.tables.release import release
+
+Estimate = Callable[[float, int], CountTable]
+"""A strength and a seed -> a release."""
+
+
+@dataclass(frozen=True)
+class Contender:
+    """A method, the paper's own estimate (``floats``), and what the paper says of it.
+
+    ``strength`` (fixed) or ``bounds`` (to tune within) are for epsilon 1; where ``per_noise``, they grow with the
+    noise. ``error`` (RMSE) and ``nonzero`` (%) are per epsilon, ``seconds`` for 100 runs per grid.
+    """
+
+    name: str
+    method: Callable[[float], Method]
+    floats: Estimator | None = None
+    strength: float = 0.0
+    bounds: tuple[float, float] | None = None
+    per_noise: bool = False
+    error: tuple[float, ...] = ()
+    nonzero: tuple[float, ...] = ()
+    seconds: tuple[float | None, ...] = ()
+    seconds_tuned: tuple[float | None, ...] = ()
+
+
+@dataclass(frozen=True)
+class Score:
+    """Means over runs: RMSE of a cell, share of cells not zero, and RMSE and mean error (4,) by true count."""
+
+    error: float
+    nonzero: float
+    range_error: Floats
+    range_mean: Floats
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a contender did on one table: with float noise as in the paper (None for our own), and with whole noise.
+
+    ``strengths`` are the ones used with each; ``seconds`` are for one run with whole noise, NaN where nothing is tuned.
+    """
+
+    contender: Contender
+    epsilon: float
+    floats: Score | None
+    whole: Score
+    strengths: tuple[float | None, float | None]
+    first: CountTable
+    seconds: float
+    seconds_tuned: float
+
+
+def score(truth: CountTable, estimates: Sequence[CountTable]) -> Score:
+    """The mean error of releases."""
+    ranges = [error_by_value(truth, one) for one in estimates]
+    squares = [np.nansum(one.cells * one.root_mean_square_error**2) / truth.domain.size for one in ranges]
+    return Score(
+        float(np.mean(np.sqrt(squares))),
+        float(np.mean([density(one) for one in estimates])),
+        np.mean([one.root_mean_square_error for one in ranges], axis=0),
+        np.mean([one.mean_error for one in ranges], axis=0),
+    )
+
+
+def compete(truth: CountTable, contender: Contender, epsilon: float, runs: int, *, floats: bool = True) -> Outcome:
+    """One contender at one epsilon, tuned on the truth where it has bounds; the clock runs for whole noise only."""
+
+    def whole(strength: float, seed: int) -> CountTable:
+        return release(truth, contender.method(strength), epsilon, total="public", seed=seed).table
+
+    paper = strength = None
+    if floats and (estimator := contender.floats) is not None:
+
+        def as_paper(strength: float, seed: int) -> CountTable:
+            return float_release(truth, estimator, strength, epsilon, seed)
+
+        strength = _strength(truth, contender, as_paper, epsilon, runs)
+        paper = score(truth, [as_paper(strength, seed) for seed in range(runs)])
+    start = time.perf_counter()
+    own_strength = _strength(truth, contender, whole, epsilon, runs)
+    tuning = time.perf_counter() - start
+    start = time.perf_counter()
+    made = [whole(own_strength, seed) for seed in range(runs)]
+    seconds = time.perf_counter() - start
+    return Outcome(
+        contender,
+        epsilon,
+        paper,
+        score(truth, made),
+        (strength, own_strength if contender.floats else None),
+        made[0],
+        seconds / runs,
+        (tuning + seconds) / runs if contender.bounds else float("nan"),
+    )
+
+
+def _strength(truth: CountTable, contender: Contender, estimate: Estimate, epsilon: float, runs: int) -> float:
+    unit = 1 / epsilon if contender.per_noise else 1.0
+    if contender.bounds is None:
+        return contender.strength * unit
+    low, high = contender.bounds
+    return tuned(
+        lambda strength: score(truth, [estimate(strength, seed) for seed in range(runs)]).error, low * unit, high * unit
+    )

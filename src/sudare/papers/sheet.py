@@ -1,0 +1,72 @@
+"""A table of a paper with our numbers in it: printed, written as CSV, and given to machines."""
+
+from __future__ import annotations
+
+import csv
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from sudare.errors import OutputError, ParameterError
+
+Entry: TypeAlias = str | int | float | None
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """``rows`` under a ``header``; ``name`` is its file's, ``title`` for people. None and NaN are empty.
+
+    >>> Sheet("t", "A table", ("method", "error"), (("Tree", 12345.678), ("none", None))).text_rows
+    [('Tree', '12,345.7'), ('none', '')]
+    """
+
+    name: str
+    title: str
+    header: tuple[str, ...]
+    rows: tuple[tuple[Entry, ...], ...]
+
+    def __post_init__(self) -> None:
+        if any(len(row) != len(self.header) for row in self.rows):
+            raise ParameterError("a row of a sheet has another length than its header", value=self.name)
+
+    @property
+    def text_rows(self) -> list[tuple[str, ...]]:
+        """The rows as a person reads them."""
+        return [tuple(map(_text, row)) for row in self.rows]
+
+    def write(self, folder: Path) -> Path:
+        """Write ``name``.csv with all digits into ``folder``."""
+        path = folder / f"{self.name}.csv"
+        try:
+            with path.open("w", encoding="utf-8", newline="") as file:
+                writer = csv.writer(file, lineterminator="\n")
+                writer.writerow(self.header)
+                writer.writerows([["" if _is_empty(entry) else entry for entry in row] for row in self.rows])
+        except OSError as problem:
+            raise OutputError(f"a table cannot be written: {problem.strerror}", value=str(path)) from None
+        return path
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON: one object per row."""
+        return {
+            "name": self.name,
+            "title": self.title,
+            "rows": [
+                {name: None if _is_empty(entry) else entry for name, entry in zip(self.header, row, strict=True)}
+                for row in self.rows
+            ],
+        }
+
+
+def _is_empty(entry: Entry) -> bool:
+    return entry is None or (isinstance(entry, float) and math.isnan(entry))
+
+
+def _text(entry: Entry) -> str:
+    if _is_empty(entry):
+        return ""
+    if isinstance(entry, float):
+        size = abs(entry)
+        return f"{entry:,.1f}" if size >= 1000 else f"{entry:.2f}" if size >= 10 else f"{entry:.4g}"
+    return f"{entry:,}" if isinstance(entry, int) else str(entry)

@@ -1,0 +1,102 @@
+"""Cells above a threshold, fitted to a total: what negative l2, the non-negative lasso and clipped noise share."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sudare.errors import ParameterError
+from sudare.estimate.simplex import round_real_to_total, round_to_total, simplex_level
+from sudare.noise import SparseNoise, secret
+from sudare.privacy import Number, exact
+from sudare.tables.method import TOTAL_SHARE, Cells, Task
+from sudare.tables.simplex import active_cells, measure_cells_and_total
+from sudare.tables.strength import FITS, Automatic, Strength
+
+Integers = NDArray[np.int64]
+
+
+def noise_scale(task: Task) -> Fraction:
+    """The scale of the noise that `measure_cells_and_total` adds to the cells."""
+    share = Fraction(1) if task.public_total else 1 - TOTAL_SHARE
+    return task.sensitivity / (share * task.budget.amount)
+
+
+def protect_above(task: Task, choose: Callable[[SparseNoise, int, Fraction], Fraction], fit: str) -> Cells:
+    """Measure, choose a threshold from the noisy table, the total and the noise's scale, and fit what is above.
+
+    Integers > 0 that add up to the noisy (or public) total, none where that is not positive. Where no cell is above
+    the threshold, the largest noisy ones share the total.
+    """
+    noisy, total = measure_cells_and_total(task)
+    if total <= 0:
+        empty = np.empty(0, dtype=np.int64)
+        return empty, empty.copy()
+    threshold = choose(noisy, total, noise_scale(task))
+    index, value = noisy.above(math.floor(threshold))
+    if not len(value):
+        # Whole numbers whose excess over a threshold adds up to one half: only the largest.
+        index, value = active_cells(noisy, Fraction(1, 2))
+        fit = "shift"
+    fitted = fit_to_total(value, total, threshold, fit, np.random.default_rng(secret(task.source, "rounding")))
+    kept = fitted > 0
+    return index[kept], fitted[kept]
+
+
+def fit_to_total(
+    value: Integers, total: int, threshold: Fraction, fit: str, generator: np.random.Generator
+) -> Integers:
+    """Integers >= 0 (k,) with sum ``total`` > 0, from the noisy values (k,) above a threshold.
+
+    "scale": (value - threshold) times one factor. "shift": one number is added to each, or subtracted from each that
+    stays above 0, which is the simplex projection of these cells.
+
+    >>> fit_to_total(np.array([5, 9]), 20, Fraction(3), "scale", np.random.default_rng(1)).tolist()
+    [5, 15]
+    >>> fit_to_total(np.array([5, 9]), 20, Fraction(3), "shift", np.random.default_rng(1)).tolist()
+    [8, 12]
+    """
+    excess = int(value.sum()) - len(value) * threshold
+    if fit == "scale" and excess != total:
+        whole = math.floor(threshold)
+        above = (value - whole).astype(np.float64)
+        above -= float(threshold - whole)
+        above *= float(total / excess)
+        return round_real_to_total(above, total, generator)
+    active = value > simplex_level(value, total)
+    fitted = np.zeros_like(value)
+    fitted[active] = round_to_total(value[active], total, generator)
+    return fitted
+
+
+def require_fit(fit: object) -> None:
+    """Refuse an unknown way to restore the total."""
+    if fit not in FITS:
+        raise ParameterError("unknown way to restore the total", value=fit, allowed=" or ".join(map(repr, FITS)))
+
+
+def read_strength(strength: Number | Strength, below: int | None = None) -> Fraction | Strength:
+    """A declared strength: an exact number from 0 on (and under ``below``), or what chooses a threshold."""
+    if isinstance(strength, str) and strength == "auto":
+        return Automatic()
+    if isinstance(strength, Strength):
+        return strength
+    number = exact(strength, "strength")
+    if number < 0 or (below is not None and number >= below):
+        raise ParameterError(
+            "strength is out of range",
+            value=strength,
+            allowed=f'from 0 on{"" if below is None else f" and under {below}"}, or "auto"',
+            hint="Or a strength that chooses by itself: from_reference(table), target_sparsity(share).",
+        )
+    return number
+
+
+def plain_strength(strength: Number | Strength) -> Any:
+    """The strength as a plain value for certificates."""
+    return strength if isinstance(strength, str | int | float) else str(strength)

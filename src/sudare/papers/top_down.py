@@ -301,11 +301,7 @@ def _outcome(
 
 def _law(method: Method, table: CountTable, level: int) -> float:
     """The exact RMSE of a block, or NaN."""
-    budget, rows = Budget(epsilon=EPSILON), table.unit.max_rows
-    if isinstance(method, Privelet):
-        error = method.block_error(budget, rows, 1 << level, table.domain)
-    else:
-        error = method.block_error(budget, rows, 1 << level)
+    error = method.block_error(Budget(epsilon=EPSILON), table.unit.max_rows, 1 << level, table.domain)
     return float("nan") if error is None else error
 
 

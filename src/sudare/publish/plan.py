@@ -104,5 +104,5 @@ def _exact_error(job: Job, level: int) -> dict[str, Any]:
         "block_level": level,
         "cells": 1 << level,
         "square_km": square_km(job.domain, level),
-        "root_mean_square_error": job.method.block_error(job.budget, rows, 1 << level),
+        "root_mean_square_error": job.method.block_error(job.budget, rows, 1 << level, job.domain),
     }

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from sudare.domain import Domain
 from sudare.errors import ParameterError
 from sudare.noise import measure
 from sudare.noise.sparse import DENSE_LIMIT
@@ -65,7 +66,13 @@ class Laplace:
         noisy = measure(task.sparse(), task.sensitivity, task.budget, task.source, "cells")
         return noisy.above(-(2**62) if self.cut is None else self.cut - 1)
 
-    def block_error(self, budget: Budget, sensitivity: int, cells: int) -> float | None:
+    def block_error(
+        self,
+        budget: Budget,
+        sensitivity: int,
+        cells: int,
+        domain: Domain | None = None,  # noqa: ARG002 - the Protocol's; noise per cell is alike in every domain
+    ) -> float | None:
         """Sqrt(cells * 2 a/(1-a)**2), a = exp(-epsilon/max_rows); cut or clipped it depends on the data."""
         if self.cut is not None or self.clip or budget.epsilon is None:
             return None

@@ -9,7 +9,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from sudare.domain import CountTable
+from sudare.domain import CountTable, Domain
 from sudare.noise import Source, Sparse
 from sudare.privacy import Budget
 
@@ -65,5 +65,5 @@ class Method(Protocol):
     def protect(self, task: Task) -> Cells:
         """Measure, then estimate: the released cells."""
 
-    def block_error(self, budget: Budget, sensitivity: int, cells: int) -> float | None:
-        """The exact RMSE of a sum of ``cells`` cells, where it does not depend on the data; else None."""
+    def block_error(self, budget: Budget, sensitivity: int, cells: int, domain: Domain | None = None) -> float | None:
+        """The exact RMSE of the sum of a block of ``cells`` cells, where it does not depend on the data; else None."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from sudare.domain import Domain
 from sudare.noise import SparseNoise
 from sudare.privacy import Budget, Number
 from sudare.tables.method import Cells, Task
@@ -64,5 +65,5 @@ class NegativeL2:
         _, value = active_cells(noisy, excess)
         return (int(value.sum()) - excess) / len(value)
 
-    def block_error(self, budget: Budget, sensitivity: int, cells: int) -> float | None:
+    def block_error(self, budget: Budget, sensitivity: int, cells: int, domain: Domain | None = None) -> float | None:
         """It depends on the data."""

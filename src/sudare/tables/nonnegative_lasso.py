@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
+from sudare.domain import Domain
 from sudare.errors import ParameterError
 from sudare.noise import SparseNoise
 from sudare.noise.sparse import DENSE_LIMIT
@@ -65,7 +66,7 @@ class NonnegativeLasso:
         visible = look(noisy, total, scale, self.fit)
         return strength.choose(replace(visible, lowest=max(visible.lowest, Fraction(0))))
 
-    def block_error(self, budget: Budget, sensitivity: int, cells: int) -> float | None:
+    def block_error(self, budget: Budget, sensitivity: int, cells: int, domain: Domain | None = None) -> float | None:
         """It depends on the data."""
 
 

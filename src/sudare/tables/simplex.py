@@ -10,8 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sudare.domain import Domain
 from sudare.estimate import round_to_total, simplex_level
 from sudare.noise import SparseNoise, measure, secret
+from sudare.noise.sparse import DENSE_LIMIT
 from sudare.privacy import Budget
 from sudare.tables.method import TOTAL_SHARE, Cells, Task
 
@@ -39,13 +41,23 @@ class Simplex:
         if total <= 0:
             empty = np.empty(0, dtype=np.int64)
             return empty, empty.copy()
+        generator = np.random.default_rng(secret(task.source, "rounding"))
         index, value = active_cells(noisy, total)
-        rounded = round_to_total(value, total, np.random.default_rng(secret(task.source, "rounding")))
+        if not len(value):
+            index, value = anywhere(task.table.domain, total, generator)
+        rounded = round_to_total(value, total, generator)
         kept = rounded > 0
         return index[kept], rounded[kept]
 
-    def block_error(self, budget: Budget, sensitivity: int, cells: int) -> float | None:
+    def block_error(self, budget: Budget, sensitivity: int, cells: int, domain: Domain | None = None) -> float | None:
         """It depends on the data."""
+
+
+def anywhere(domain: Domain, total: int, generator: np.random.Generator) -> Cells:
+    """Some cells at random, for people of whom nothing is known but that they exist."""
+    rank = generator.integers(0, domain.size, min(total, 2**16))
+    index = np.unique(domain.cells(rank))
+    return index, np.zeros(len(index), dtype=np.int64)
 
 
 def measure_cells_and_total(task: Task) -> tuple[SparseNoise, int]:
@@ -63,9 +75,14 @@ def active_cells(noisy: SparseNoise, total: int | Fraction) -> tuple[NDArray[np.
 
     With fewer cells the threshold is lower, so the one found among the visible cells is a lower bound: looking
     down to it shows every cell that can be active, and a second search among these is final.
+
+    Where the total is above the sum of all positive cells, every cell of the domain is active by a fraction of a
+    person. In a domain too large to be listed, the cells above 0 take those people instead; there may be none.
     """
     level = noisy.level_for(math.ceil(total))
     while True:
+        if level <= 0 and noisy.size > DENSE_LIMIT:
+            return noisy.above(0)
         index, value = noisy.above(level)
         # While few cells are visible the bound lies far too low, and going there would list a domain of any size.
         lowered = level - 1 - level // 8 if level > 0 else 2 * level - 1

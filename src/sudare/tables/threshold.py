@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 from sudare.errors import ParameterError
 from sudare.estimate.simplex import round_real_to_total, round_to_total, simplex_level
 from sudare.noise import SparseNoise, secret
+from sudare.noise.sparse import DENSE_LIMIT
 from sudare.privacy import Number, exact
 from sudare.tables.method import TOTAL_SHARE, Cells, Task
-from sudare.tables.simplex import active_cells, measure_cells_and_total
+from sudare.tables.simplex import active_cells, anywhere, measure_cells_and_total
 from sudare.tables.strength import FITS, Automatic, Strength
 
 Integers = NDArray[np.int64]
@@ -37,13 +38,20 @@ def protect_above(task: Task, choose: Callable[[SparseNoise, int, Fraction], Fra
     if total <= 0:
         empty = np.empty(0, dtype=np.int64)
         return empty, empty.copy()
+    generator = np.random.default_rng(secret(task.source, "rounding"))
+    large = noisy.size > DENSE_LIMIT  # too large to be listed: see `active_cells`
+    if large and not len(active_cells(noisy, total)[0]):
+        index, value = anywhere(task.table.domain, total, generator)
+        return index, round_to_total(value, total, generator)
     threshold = choose(noisy, total, noise_scale(task))
+    if large:
+        threshold = max(threshold, Fraction(0))
     index, value = noisy.above(math.floor(threshold))
     if not len(value):
         # Whole numbers whose excess over a threshold adds up to one half: only the largest.
         index, value = active_cells(noisy, Fraction(1, 2))
         fit = "shift"
-    fitted = fit_to_total(value, total, threshold, fit, np.random.default_rng(secret(task.source, "rounding")))
+    fitted = fit_to_total(value, total, threshold, fit, generator)
     kept = fitted > 0
     return index[kept], fitted[kept]
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from sudare.domain import Domain
 from sudare.errors import ParameterError
 from sudare.noise import measure, secret
 from sudare.privacy import Budget
@@ -59,7 +60,7 @@ class TopDown:
         generator = np.random.default_rng(secret(task.source, "rounding"))
         return (_serial if self.serial else _sparse)(task, total, shares, generator)
 
-    def block_error(self, budget: Budget, sensitivity: int, cells: int) -> float | None:
+    def block_error(self, budget: Budget, sensitivity: int, cells: int, domain: Domain | None = None) -> float | None:
         """It depends on the data."""
 
 

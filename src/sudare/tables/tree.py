@@ -132,7 +132,7 @@ class Tree:
             total = levels[0].joined_root(total, variance)
         return _split(domain, levels, max(0, round(total)), 1 - float(self.strength), generator)
 
-    def block_error(self, budget: Budget, sensitivity: int, cells: int) -> float | None:
+    def block_error(self, budget: Budget, sensitivity: int, cells: int, domain: Domain | None = None) -> float | None:
         """It depends on the data."""
 
 

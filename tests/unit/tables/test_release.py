@@ -137,7 +137,7 @@ class Overspending:
         measure(np.array([1]), 1, task.budget, task.source, "twice")
         return np.array([0]), np.array([1])
 
-    def block_error(self, budget, sensitivity, cells):
+    def block_error(self, budget, sensitivity, cells, domain=None):
         return None
 
 
@@ -209,6 +209,16 @@ def test_a_domain_of_2_to_the_40_cells_costs_what_is_populated():
     made = sd.release(table, sd.Simplex(), epsilon=0.5, total="public").table
     assert made.total == table.total
     assert len(made) < 50_000
+
+
+@pytest.mark.parametrize("method", [sd.Simplex(), sd.NegativeL2(), sd.NonnegativeLasso(), sd.TopDown(), sd.Tree()])
+@pytest.mark.parametrize("epsilon", [0.2, 30])
+def test_few_people_in_a_huge_domain_are_released_whatever_the_noise(method, epsilon):
+    table = sd.CountTable(sd.Domain(cell=sd.Line(2**40)), [7, 5000], [3, 1])
+    for seed in range(15):
+        made = sd.release(table, method, epsilon=epsilon, total="public", seed=seed).table
+        assert made.total == 4
+        assert sd.release(table, method, epsilon=epsilon, seed=seed).table.total >= 0
 
 
 def test_the_summary_holds_public_facts(table):

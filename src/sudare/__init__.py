@@ -49,19 +49,13 @@ _HOME = {
     "engines": ("estat_table", "read"),
     "errors": ("SudareError",),
     "privacy": ("Guarantee", "Ledger", "Unit"),
-    "publish": ("plan", "rehearse", "verify"),
-    "tables": (
-        "Laplace",
-        "NegativeL2",
-        "NonnegativeLasso",
-        "Privelet",
-        "Release",
-        "Simplex",
-        "TopDown",
-        "Tree",
-        "experiment",
-        "release",
-    ),
+    # Modules named after their function are named in full: a folder's attribute of that name may be either.
+    "publish.certificate": ("verify",),
+    "publish.plan": ("plan",),
+    "publish.rehearsal": ("rehearse",),
+    "tables": ("Laplace", "NegativeL2", "NonnegativeLasso", "Privelet", "Simplex", "TopDown", "Tree"),
+    "tables.experiment": ("experiment",),
+    "tables.release": ("Release", "release"),
 }
 _FOLDERS = (
     "charts",
@@ -76,7 +70,7 @@ _FOLDERS = (
     "report",
     "tables",
 )
-_MODULE_OF = {name: folder for folder, names in _HOME.items() for name in names}
+_MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
 
 __all__ = [
     "Bins",

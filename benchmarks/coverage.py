@@ -1,0 +1,139 @@
+"""How often a 90 % interval of `release.error` holds the truth, by block level and class of the released value.
+
+Run: python benchmarks/coverage.py [--tuning] [--runs 3] [--methods tree,simplex,laplace] [--each]
+Goals, in every stratum with at least 200 blocks: 87 % or more; and 85 to 97 % for all released blocks above 0 from
+16 cells up. Without --tuning the data are those that nothing was tuned on: three of the six DPBench grids and two
+512 x 512 windows of the census, from the folder SUDARE_DATA or ../shared/data; elsewhere synthetic tables stand in,
+and the output says so. With --each every data set is judged by itself. Exits with 1 if a goal is missed for Tree.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import os
+import sys
+import time
+from collections import defaultdict
+from pathlib import Path
+
+import numpy as np
+
+import sudare as sd
+from sudare.measure.logical import logical_blocks
+from sudare.publish import synthetic_table
+from sudare.tables.pyramid import at_blocks
+
+FOLDER = Path(os.environ.get("SUDARE_DATA", Path(__file__).parents[2] / "shared" / "data"))
+TUNING = ("BeijingTaxiE", "BeijingTaxiS", "Loan_2D")
+TESTING = ("Adult_2D", "cabspottingE", "cabspottingS")
+RECORDS = (10**4, 10**6)
+EPSILONS = (0.1, 1)
+CLASSES = ("0", "1-9", "10-99", "100-999", "1000+")
+LEAST, LOWEST, LOWEST_ABOVE, HIGHEST_ABOVE = 200, 0.87, 0.85, 0.97
+AREA = 4  # block level of 16 cells
+
+Counts = dict[tuple[str, int, int], np.ndarray]
+
+
+def grid(name: str, records: int) -> sd.CountTable:
+    shares = np.load(FOLDER / "dpbench-2d" / f"{name}_256_256.npy")
+    drawn = np.random.default_rng(records).multinomial(records, shares.ravel() / shares.sum())
+    return sd.CountTable.from_array(drawn.reshape(shares.shape))
+
+
+def window(south: int, west: int) -> sd.CountTable:
+    domain = sd.Domain(mesh=sd.Mesh("500m", rows=(south, south + 512), columns=(west, west + 512)))
+    with gzip.open(FOLDER / "jp-mesh" / "jp500m_2020.csv.gz", "rt") as file:
+        header = file.readline().strip().split(",")
+        columns = (0, header.index("pop"))
+        code, count = np.loadtxt(file, delimiter=",", usecols=columns, dtype=np.int64, unpack=True)
+    index, inside = domain.locate({"mesh": code})
+    return sd.CountTable(domain, index[inside], count[inside])
+
+
+def tables(tuning: bool) -> dict[str, sd.CountTable]:
+    square = sd.Domain(cell=sd.Grid(256, 256))
+    if not (FOLDER / "dpbench-2d").exists():
+        print("synthetic stand-ins: the real data are not here")
+        return {f"synthetic {n:,}": synthetic_table(square, n, seed=6 - tuning) for n in RECORDS}
+    found = {f"{name} {n:,}": grid(name, n) for name in (TUNING if tuning else TESTING) for n in RECORDS}
+    if tuning:
+        large = sd.Domain(cell=sd.Grid(512, 512))
+        dense = {"synthetic 512 x 512": synthetic_table(large, 48_000_000, seed=5, populated_share=0.39)}
+        return found | {f"synthetic {n:,}": synthetic_table(square, n, seed=5) for n in RECORDS} | dense
+    return found | {"census, Tokyo": window(8426, 6044), "census, Osaka": window(8200, 5300)}
+
+
+def tally(name: str, truth: sd.CountTable, made: sd.Release, counts: Counts) -> None:
+    """Blocks, and blocks whose interval holds the truth, by level and class."""
+    for level in range(truth.domain.bits + 1):
+        bars = made.error(block_level=level)
+        block, people = truth.block_sums(level)
+        true = at_blocks(bars.block, block, people)
+        holds = (true >= bars.low) & (true <= bars.high)
+        own = np.searchsorted([1, 10, 100, 1000], bars.value, side="right")
+        for number in range(5):
+            counts[name, level, number] += (np.count_nonzero(own == number), np.count_nonzero(holds[own == number]))
+        zero = bars.elsewhere
+        missed = people[at_blocks(block, bars.block, np.ones(len(bars.block), bool), absent=False) == 0]
+        empty = logical_blocks(truth.domain, level) - len(bars.block) - len(missed)
+        inside = np.count_nonzero((missed >= zero.low[0]) & (missed <= zero.high[0])) + empty * (zero.low[0] <= 0)
+        counts[name, level, 0] += (empty + len(missed), inside)
+
+
+def judge(title: str, names: list[str], counts: Counts) -> bool:
+    """Print the table of coverages, and say whether the goals are met."""
+    print(f"\n{title}\nlevel " + "".join(f"{text:>18}" for text in CLASSES))
+    met, above = True, np.zeros(2)
+    for level in sorted({key[1] for key in counts}):
+        row = ""
+        for number in range(5):
+            blocks, holds = sum((counts[name, level, number] for name in names), np.zeros(2))
+            above += (blocks, holds) if number and level >= AREA else (0, 0)
+            if blocks < LEAST:
+                row += f"{'':18}"
+                continue
+            low = holds / blocks < LOWEST
+            met &= not low
+            row += f"{holds / blocks:9.1%}{'!' if low else ' '}{int(blocks):8,}"
+        if row.strip():
+            print(f"{level:5} {row}")
+    share = above[1] / above[0]
+    print(f"released blocks above 0 from 16 cells up: {share:.1%} of {int(above[0]):,}")
+    return met and LOWEST_ABOVE <= share <= HIGHEST_ABOVE
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tuning", action="store_true")
+    parser.add_argument("--each", action="store_true")
+    parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--methods", default="tree,simplex,laplace")
+    options = parser.parse_args()
+    methods = {
+        "tree": "Tree",
+        "simplex": "Simplex",
+        "negative_l2": "NegativeL2",
+        "nonnegative_lasso": "NonnegativeLasso",
+        "laplace": "Laplace",
+        "top_down": "TopDown",
+    }
+    data = tables(options.tuning)
+    good = True
+    for name in options.methods.split(","):
+        method = getattr(sd.tables, methods[name])()
+        for epsilon in EPSILONS:
+            start, counts = time.perf_counter(), defaultdict(lambda: np.zeros(2))
+            for label, truth in data.items():
+                for run in range(options.runs):
+                    tally(label, truth, sd.release(truth, method, epsilon=epsilon, seed=2000 + run), counts)
+            title = f"{name}, epsilon {epsilon} ({time.perf_counter() - start:.0f} s)"
+            met = [judge(f"{title}: {label}", [label], counts) for label in data] if options.each else []
+            met.append(judge(f"{title}: all data", list(data), counts))
+            good &= all(met) or name != "tree"
+    sys.exit(0 if good else 1)
+
+
+if __name__ == "__main__":
+    main()

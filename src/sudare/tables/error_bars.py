@@ -1,0 +1,258 @@
+"""Error bars without the truth: how far any sum of a released table may be off, from public things alone.
+
+For raw Laplace noise the law of every sum is known and used. For all other methods the released table is turned
+into tables that the truth could have been (`sudare.tables.plausible`), these are released again by the same method
+and budget with seeded noise, and what became of them is learned by block level and released value
+(`sudare.tables.strata`). All of it is post-processing of the released table: the same table has the same bars.
+"""
+
+from __future__ import annotations
+
+import contextvars
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sudare.domain import CountTable, Domain
+from sudare.errors import ParameterError
+from sudare.measure.columns import Columns
+from sudare.noise import Source
+from sudare.privacy import Budget, Unit
+from sudare.tables.areas import Areas, CellSet
+from sudare.tables.laplace import Laplace
+from sudare.tables.laplace_sum import expected_size, reach
+from sudare.tables.method import Method, Task
+from sudare.tables.places import by_codes, by_mapping
+from sudare.tables.plausible import first_guess, redraw
+from sudare.tables.privelet import Privelet
+from sudare.tables.pyramid import Numbers, Pyramid
+from sudare.tables.strata import Strata, student
+
+Integers = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Bars = tuple[Floats, Floats, Floats]
+"""Expected absolute error, low and high."""
+
+ROUNDS = 2
+"""How often plausible truths are redrawn from what became of the last ones."""
+MOST_REPLICATES, FEWEST_REPLICATES = 12, 4
+_CELLS_IN_ALL = 1 << 20
+"""Large tables have blocks enough to learn from in fewer replicates."""
+RESERVE = 0.8
+"""Of what an interval may miss, the share that is used: plausible truths are not the truth."""
+_SEED = 20_210_903
+_FLATTENING = {"simplex": 1.09, "negative_l2": 1.09, "nonnegative_lasso": 1.09, "laplace": 1.09}
+"""Methods that see every cell by itself, and no area, lose thin people without a trace: no plausible truth has them
+all back, and what is missing adds up. From 8 cells up, intervals are wider by this factor for each doubling."""
+_FLAT_UP_TO = 2
+
+
+@dataclass(frozen=True)
+class ErrorBars(Columns):
+    """One entry per sum: its released value, the expected absolute error, and an interval for the truth."""
+
+    value: Numbers
+    expected_error: Floats
+    low: Floats
+    high: Floats
+
+
+@dataclass(frozen=True)
+class BlockErrorBars(Columns):
+    """One entry per block of 2**block_level neighbours that is not 0; ``elsewhere`` is what holds for all others."""
+
+    block: Integers
+    value: Numbers
+    expected_error: Floats
+    low: Floats
+    high: Floats
+    elsewhere: ErrorBars
+
+    def _columns(self) -> dict[str, Any]:
+        return {name: column for name, column in super()._columns().items() if name != "elsewhere"}
+
+
+@dataclass(frozen=True)
+class CodeErrorBars(Columns):
+    """One entry per mesh code."""
+
+    code: NDArray[Any]
+    value: Numbers
+    expected_error: Floats
+    low: Floats
+    high: Floats
+
+
+@dataclass(frozen=True)
+class AreaErrorBars(Columns):
+    """One entry per area of a mapping; an area named "" last, for the cells that it does not name."""
+
+    area: NDArray[Any]
+    value: Numbers
+    expected_error: Floats
+    low: Floats
+    high: Floats
+
+
+@dataclass(frozen=True)
+class ErrorModel:
+    """What is known about the errors of one released table."""
+
+    table: CountTable
+    scale: float | None
+    strata: Strata | None
+    pairs: tuple[Pyramid, ...]
+    widening: float = 1.0
+
+    @classmethod
+    def of(cls, table: CountTable, method: Method, budget: Budget, unit: Unit, public_total: bool) -> ErrorModel:
+        """From the released table and public facts; costs about thirty releases, fewer for a large table."""
+        if isinstance(method, Laplace) and method.block_error(budget, unit.max_rows, 1) is not None:
+            return cls(table, unit.max_rows / float(budget.amount), None, ())
+        additive = isinstance(method, Privelet)
+        release_again = _Again(table.domain, method, budget, unit, public_total)
+        earlier, pairs = release_again.empty() if additive else release_again.plausible(table)
+        strata = Strata.learn(pairs, table.domain, additive)
+        return cls(table, None, strata, (*earlier, *pairs), _FLATTENING.get(method.name, 1.0))
+
+    def at_level(self, level: Any, coverage: float) -> BlockErrorBars:
+        """All blocks of 2**level cells at once."""
+        bits = self.table.domain.bits
+        if type(level) is not int or not 0 <= level <= bits:
+            raise ParameterError("there is no such block level", value=level, allowed=f"0 to {bits}")
+        block, value = self.table.block_sums(level)
+        block, value = block[value != 0], value[value != 0]
+        nothing = np.zeros(1, dtype=value.dtype)
+        elsewhere = ErrorBars(nothing, *self._blocks(None, level, nothing, coverage))
+        return BlockErrorBars(block, value, *self._blocks(block, level, value, coverage), elsewhere)
+
+    def of_cells(self, cells: Any, coverage: float) -> ErrorBars:
+        """The sum over one set of cells."""
+        return ErrorBars(*self._areas(CellSet.of(self.table.domain, cells), coverage))
+
+    def of_codes(self, codes: Any, coverage: float) -> CodeErrorBars:
+        """Sums over mesh codes and everything in other attributes."""
+        areas = by_codes(self.table.domain, codes)
+        return CodeErrorBars(areas.names, *self._areas(areas, coverage))
+
+    def of_mapping(self, mapping: Any, coverage: float) -> AreaErrorBars:
+        """Sums over the areas of a mapping."""
+        areas = by_mapping(self.table.domain, mapping)
+        return AreaErrorBars(areas.names, *self._areas(areas, coverage))
+
+    def _blocks(self, block: Integers | None, level: int, value: Numbers, coverage: float) -> Bars:
+        """Blocks of 2**level cells with these released values; whole ones if they are not named."""
+        if self.scale is not None:
+            whole = np.array([min(1 << level, self.table.domain.size)])
+            return self._raw(whole if block is None else self.table.domain.block_sizes(block, level), value, coverage)
+        assert self.strata is not None  # noqa: S101 - there is no scale
+        strata, own = self.strata.of(level, value)
+        missed = RESERVE * (1 - coverage)
+        low = np.array([stratum.below(missed / 2) for stratum in strata])
+        high = np.array([stratum.above(missed / 2) for stratum in strata])
+        wider = self.widening ** max(0, level - _FLAT_UP_TO)
+        margin = (wider - 1) * (high - low)[own] / 2
+        low, high = value + low[own] - margin, high[own] + margin
+        if not self._signed:
+            # What reaches down to 0 misses nothing below: half of that share is left out above instead.
+            one_sided = np.array([stratum.above(0.75 * missed) for stratum in strata])[own] + margin
+            high = np.where((value > 0) & (low <= 0), one_sided, high)
+            low = np.where(value == 0, 0.0, low)
+        expected = wider * np.array([stratum.expected for stratum in strata])[own]
+        return expected, *self._within(low, value + high)
+
+    def _areas(self, areas: Areas, coverage: float) -> tuple[Numbers, Floats, Floats, Floats]:
+        """Values and bars of areas of any shape; those that are a block are treated as such."""
+        domain = self.table.domain
+        value = areas.sums(domain, self.table.index, self.table.count)
+        if self.scale is not None:
+            return value, *self._raw(areas.sizes, value, coverage)
+        errors = np.array([areas.sums(domain, pair.index, pair.columns[0] - pair.columns[1]) for pair in self.pairs])
+        expected, low, high = self._shaped(errors.astype(np.float64), areas.sizes, value, coverage)
+        block, level, whole = areas.blocks(domain)
+        for number in np.unique(level[whole]).tolist():
+            here = np.flatnonzero(whole & (level == number))
+            expected[here], low[here], high[here] = self._blocks(block[here], number, value[here], coverage)
+        return value, expected, low, high
+
+    def _shaped(self, errors: Floats, sizes: Integers, value: Numbers, coverage: float) -> Bars:
+        """Each area's own errors over the replicates (r, areas), which vary at least as those of blocks of its size."""
+        assert self.strata is not None  # noqa: S101 - asked only where there are strata
+        level = np.minimum(np.ceil(np.log2(np.maximum(sizes, 1))).astype(np.int64), self.table.domain.bits)
+        usual = np.zeros(len(value))
+        for number in np.unique(level).tolist():
+            strata, own = self.strata.of(number, value[level == number])
+            usual[level == number] = np.array([stratum.variance for stratum in strata])[own]
+        replicates = len(errors)
+        mean = errors.mean(axis=0)
+        spread = np.sqrt(np.maximum(errors.var(axis=0, ddof=1) * (1 + 1 / replicates), usual))
+        spread = spread * self.widening ** np.maximum(0, level - _FLAT_UP_TO)
+        width = student(1 - RESERVE * (1 - coverage) / 2, replicates - 1) * spread
+        expected = np.sqrt(2 / np.pi) * np.sqrt(spread**2 + mean**2)
+        return expected, *self._within(value + mean - width, value + mean + width)
+
+    def _raw(self, cells: Integers, value: Numbers, coverage: float) -> Bars:
+        assert self.scale is not None  # noqa: S101 - asked only of raw noise
+        number, own = np.unique(cells, return_inverse=True)
+        width = np.array([reach(int(k), self.scale, coverage) if k else 0.0 for k in number])[own]
+        expected = np.array([expected_size(int(k), self.scale) if k else 0.0 for k in number])[own]
+        return expected, value - width, value + width
+
+    @property
+    def _signed(self) -> bool:
+        """Whether the released table holds what no truth can be: fractions or negative numbers."""
+        return self.table.count.dtype.kind == "f" or bool(len(self.table) and self.table.count.min() < 0)
+
+    def _within(self, low: Floats, high: Floats) -> tuple[Floats, Floats]:
+        """What a truth can be: whole numbers from 0 on, where the released table has such."""
+        return (low, high) if self._signed else (np.maximum(np.rint(low), 0.0), np.maximum(np.rint(high), 0.0))
+
+
+@dataclass(frozen=True)
+class _Again:
+    """Releases a table by the same method and budget, with noise from a fixed seed that protects nobody."""
+
+    domain: Domain
+    method: Method
+    budget: Budget
+    unit: Unit
+    public_total: bool
+
+    def plausible(self, table: CountTable) -> tuple[list[Pyramid], list[Pyramid]]:
+        """Pairs of a plausible truth and what it is released as: those of the last round but one, and of the last."""
+        generator = np.random.default_rng(_SEED)
+        count = np.rint(table.count).astype(np.int64)
+        people = Pyramid(table.index[count > 0], count[None, count > 0])
+        replicates = min(MOST_REPLICATES, max(FEWEST_REPLICATES, _CELLS_IN_ALL // max(1, len(people.index))))
+        truths = first_guess(people, self.domain, generator, replicates)
+        for number in range(ROUNDS):
+            pairs = self._pairs(truths, number)
+            truths = redraw(people, pairs, self.domain, generator)
+        return pairs, self._pairs(truths, ROUNDS)
+
+    def empty(self) -> tuple[list[Pyramid], list[Pyramid]]:
+        """Pairs of nobody and the noise alone: enough where the error does not depend on the data."""
+        nobody = Pyramid(np.empty(0, dtype=np.int64), np.empty((1, 0), dtype=np.int64))
+        return self._pairs([nobody] * MOST_REPLICATES, 0), self._pairs([nobody] * MOST_REPLICATES, 1)
+
+    def _pairs(self, truths: Sequence[Pyramid], batch: int) -> list[Pyramid]:
+        pairs = []
+        for number, truth in enumerate(truths):
+            table = CountTable(self.domain, truth.index, truth.columns[0], self.unit)
+            source = Source.from_seed(_SEED + 1000 * batch + number)
+            task = Task(table, self.budget, self.public_total, source)
+            # A context of its own: a tape or a meter that watches the caller must not see these measurements.
+            index, value = contextvars.Context().run(self.method.protect, task)
+            pairs.append(Pyramid.of(table, CountTable.released(self.domain, index, value)))
+        return pairs
+
+
+def checked_coverage(level: Any) -> float:
+    """The probability that an interval is to hold the truth with."""
+    if isinstance(level, bool) or not isinstance(level, int | float) or not 0 < level < 1 or math.isnan(level):
+        raise ParameterError("the level of an interval is not between 0 and 1", value=level, allowed="0 < level < 1")
+    return float(level)

@@ -1,0 +1,181 @@
+"""Areas as people write them: mesh codes of any coarseness, categories, and tables from codes to names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sudare.domain import Domain, Mesh
+from sudare.domain.attribute import Attribute
+from sudare.domain.mesh import LEVELS, mesh_level
+from sudare.domain.mesh_codes import read_codes
+from sudare.domain.regions import Box
+from sudare.errors import ParameterError, did_you_mean
+from sudare.tables.areas import Crossed, Layer, Parts, place_key
+from sudare.tables.pyramid import Integers
+
+
+class Squares(NamedTuple):
+    """Places that are squares of ``side`` cells: ``which`` of those listed, and where on each axis."""
+
+    side: int
+    origin: tuple[int, ...]
+    which: Integers
+    position: tuple[Integers, ...]
+
+
+def by_codes(domain: Domain, codes: Any) -> Parts:
+    """One area per mesh code, of the level of the domain's mesh or a coarser one."""
+    meshes = _meshes(domain)
+    if len(meshes) != 1:
+        raise ParameterError(
+            "codes need a domain with one mesh", value=len(meshes), hint="aggregate({attribute: mapping}) names it."
+        )
+    listed = [codes] if isinstance(codes, str | int | np.generic) else list(codes)
+    return _parts(domain, meshes[0], listed, np.arange(len(listed)), np.array(listed, dtype=object))
+
+
+def by_mapping(domain: Domain, mapping: Any) -> Crossed:
+    """Areas from a table of places and names: a mapping, a frame of two columns, or {attribute: either}."""
+    if isinstance(mapping, Mapping) and mapping and all(_is_table(value) for value in mapping.values()):
+        for name in mapping:
+            if name not in domain.attributes:
+                raise ParameterError(
+                    "there is no such attribute", value=name, hint=did_you_mean(str(name), domain.attributes)
+                )
+        tables = {name: _pairs(table) for name, table in mapping.items()}
+    else:
+        candidates = _meshes(domain) or list(domain.attributes)
+        if len(candidates) != 1:
+            raise ParameterError(
+                "a mapping does not say which attribute it is about",
+                allowed=f"{{attribute: mapping}} for one of {', '.join(domain.attributes)}",
+            )
+        tables = {candidates[0]: _pairs(mapping)}
+    return Crossed(tuple(_named(domain, name, *pairs) for name, pairs in tables.items()), domain.size)
+
+
+def _named(domain: Domain, name: str, places: list[Any], areas: list[Any]) -> Parts:
+    listed = [(place, area) for place, area in zip(places, areas, strict=True) if area is not None and area != ""]
+    if not listed:
+        raise ParameterError("a mapping names no area", value=name)
+    number = {area: position for position, area in enumerate(dict.fromkeys(area for _, area in listed))}
+    own = np.array([number[area] for _, area in listed], dtype=np.int64)
+    parts = _parts(domain, name, [place for place, _ in listed], own, np.array([str(area) for area in number]))
+    _refuse_overlap(parts)
+    return parts
+
+
+def _parts(domain: Domain, name: str, places: list[Any], area: Integers, names: NDArray[Any]) -> Parts:
+    """Areas number ``area`` made of ``places`` of the attribute ``name``."""
+    if not places:
+        raise ParameterError("there are no codes", allowed="at least one")
+    attribute = domain.attributes[name]
+    axes = tuple(number for number, axis in enumerate(domain.axes) if axis.name == name)
+    layers = []
+    cells = np.zeros(len(names), dtype=np.int64)
+    low, high = np.full((len(names), len(axes)), 2**62), np.full((len(names), len(axes)), -1)
+    for squares in _squares(attribute, name, places):
+        own = area[squares.which]
+        begin = [np.maximum(p * squares.side - o, 0) for p, o in zip(squares.position, squares.origin, strict=True)]
+        end = [
+            np.minimum((position + 1) * squares.side - start, length)
+            for position, start, length in zip(squares.position, squares.origin, attribute.lengths, strict=True)
+        ]
+        number = _logical_cells(attribute, begin, end)
+        if not number.all():
+            raise _unknown(name, places[int(squares.which[number == 0][0])])
+        key = place_key(squares.position)
+        order = np.argsort(key, kind="stable")
+        if (again := np.flatnonzero(np.diff(key[order]) == 0)).size:
+            raise ParameterError("a code is listed twice", value=places[int(squares.which[order[again[0] + 1]])])
+        layers.append(Layer(axes, squares.origin, squares.side, key[order], own[order]))
+        np.add.at(cells, own, number)
+        for axis in range(len(axes)):
+            np.minimum.at(low[:, axis], own, begin[axis])
+            np.maximum.at(high[:, axis], own, end[axis] - 1)
+    return Parts(names, tuple(layers), cells, low, high, domain.size // attribute.size)
+
+
+def _squares(attribute: Attribute, name: str, places: list[Any]) -> list[Squares]:
+    """The places by resolution; refuses the first that the attribute does not know."""
+    if not isinstance(attribute, Mesh):
+        columns = zip(*places, strict=True) if len(attribute.lengths) > 1 else [places]
+        position, inside = attribute.locate(*(list(column) for column in columns))
+        if not inside.all():
+            raise _unknown(name, places[int(np.argmin(inside))])
+        return [Squares(1, (0,) * len(position), np.arange(len(places)), position)]
+    found = []
+    read = np.zeros(len(places), dtype=np.bool_)
+    for level in LEVELS.values():
+        if level.cells <= mesh_level(attribute.cell_size).cells:
+            row, column, valid = read_codes(places, level.name)
+            which = np.flatnonzero(valid & ~read)
+            read |= valid
+            side = mesh_level(attribute.cell_size).cells // level.cells
+            if len(which):
+                origin = (attribute.rows[0], attribute.columns[0])
+                found.append(Squares(side, origin, which, (row[which], column[which])))
+    if not read.all():
+        raise ParameterError(
+            f"a code is not of the {attribute.cell_size} mesh or a coarser one", value=places[int(np.argmin(read))]
+        )
+    return found
+
+
+def _logical_cells(attribute: Attribute, begin: Sequence[Integers], end: Sequence[Integers]) -> Integers:
+    """Logical cells in boxes from ``begin`` to before ``end``, per axis; 0 for what lies outside."""
+    number = np.ones(len(begin[0]), dtype=np.int64)
+    for low, high in zip(begin, end, strict=True):
+        number *= np.maximum(high - low, 0)
+    if isinstance(attribute.region, Box):
+        return number
+    for box in np.flatnonzero(number):
+        axes = [np.arange(low[box], high[box]) for low, high in zip(begin, end, strict=True)]
+        coordinates = [axis.reshape(-1) for axis in np.meshgrid(*axes, indexing="ij")]
+        number[box] = np.count_nonzero(attribute.allowed(*coordinates))
+    return number
+
+
+def _refuse_overlap(parts: Parts) -> None:
+    """A code below another that is listed too would be counted twice."""
+    for position, coarse in enumerate(parts.layers):
+        for fine in parts.layers[position + 1 :]:
+            axes: list[Integers] = [np.empty(0, dtype=np.int64)] * (max(fine.axes) + 1)
+            for axis, place, start in zip(fine.axes, (fine.key >> 31, fine.key % 2**31), fine.origin, strict=True):
+                axes[axis] = place * fine.side - start
+            if (coarse.find(axes) >= 0).any():
+                raise ParameterError("a mapping names a code and another one inside it", hint="Name each cell once.")
+
+
+def _meshes(domain: Domain) -> list[str]:
+    return [name for name, attribute in domain.attributes.items() if isinstance(attribute, Mesh)]
+
+
+def _is_table(value: Any) -> bool:
+    return isinstance(value, Mapping) or hasattr(value, "columns") or hasattr(value, "column_names")
+
+
+def _pairs(table: Any) -> tuple[list[Any], list[Any]]:
+    """Places and area names: of a mapping, or of the two columns of a frame."""
+    if isinstance(table, Mapping):
+        return list(table), list(table.values())
+    import narwhals as nw
+
+    try:
+        frame = nw.from_native(table, eager_only=True)
+    except TypeError:
+        raise ParameterError(
+            "a mapping is neither a dictionary nor a frame", value=type(table).__name__, allowed="code -> area name"
+        ) from None
+    if len(frame.columns) != 2:
+        raise ParameterError("a mapping has another number of columns", value=len(frame.columns), allowed="2")
+    places, areas = (frame[column].to_list() for column in frame.columns)
+    return places, [None if area is None or area != area else area for area in areas]
+
+
+def _unknown(name: str, place: Any) -> ParameterError:
+    return ParameterError(f"a code is not in the domain of {name}", value=place)

@@ -1,0 +1,160 @@
+"""How far the truth is from a released block, by block level and released value, learned from examples."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import NormalDist
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sudare.domain import Domain
+from sudare.measure.logical import logical_blocks
+from sudare.tables.pyramid import Numbers, Pyramid
+
+Floats = NDArray[np.float64]
+
+ENOUGH = 100
+"""A stratum with fewer examples also looks at its neighbours."""
+_MOST_KEPT = 4001
+
+
+@dataclass(frozen=True, eq=False)
+class Stratum:
+    """Errors (true minus released) of similar blocks: ``zeros`` that are 0, and the others sorted.
+
+    Of many errors evenly spaced order statistics are ``kept``, each standing for ``weight`` of them.
+    """
+
+    independent: float
+    zeros: int
+    kept: Floats
+    weight: float
+    expected: float
+    mean: float
+    variance: float
+
+    @classmethod
+    def of(cls, errors: Numbers, zeros: int = 0, replicates: int = 1) -> Stratum:
+        """From a plain list of errors and a number of further errors of 0, over so many replicates."""
+        ordered = np.sort(errors.astype(np.float64))
+        number = max(1, zeros + len(ordered))
+        mean = float(ordered.sum()) / number
+        variance = max(0.0, float(ordered @ ordered) / number - mean**2)
+        expected = float(np.abs(ordered).sum()) / number
+        weight = 1.0
+        if len(ordered) > _MOST_KEPT:
+            weight = len(ordered) / _MOST_KEPT
+            ordered = ordered[np.linspace(0, len(ordered) - 1, _MOST_KEPT).round().astype(np.int64)]
+        return cls(number / replicates, zeros, ordered, weight, expected, mean, variance)
+
+    @property
+    def number(self) -> float:
+        """Examples in all."""
+        return self.zeros + self.weight * len(self.kept)
+
+    def below(self, tail: float) -> float:
+        """The error that only a share ``tail`` of the examples is below."""
+        return -self._reach(tail, -1)
+
+    def above(self, tail: float) -> float:
+        """The error that only a share ``tail`` of the examples is above."""
+        return self._reach(tail, 1)
+
+    def _reach(self, tail: float, side: int) -> float:
+        """How far the examples reach on one side (-1 or 1), with a little more where they are few.
+
+        Replicates repeat the same blocks, so only ``independent`` examples count for how sure a quantile is.
+        """
+        degrees = max(self.independent - 1, 2.0)
+        mean = side * self.mean
+        if self.number * tail < 1:
+            # Too few for quantiles of their own: a normal law with estimated mean and variance.
+            return float(mean + self.variance**0.5 * student(1 - tail, degrees))
+        rank = np.ceil((self.number + 1) * (1 - tail))
+        own = side * self._ranked(rank if side > 0 else self.number + 1 - rank)
+        return own + (own - mean) * (student(1 - tail, degrees) / student(1 - tail, np.inf) - 1)
+
+    def _ranked(self, rank: float) -> float:
+        """The error with this rank from 1 on, the zeros standing where they belong."""
+        below = self.weight * int(np.searchsorted(self.kept, 0.0))
+        if below < rank <= below + self.zeros:
+            return 0.0
+        position = (rank if rank <= below else rank - self.zeros) / self.weight
+        return float(self.kept[min(max(int(np.ceil(position)) - 1, 0), len(self.kept) - 1)])
+
+
+@dataclass(frozen=True, eq=False)
+class Strata:
+    """The strata of each block level: one for released zeros, then half octaves of the released value.
+
+    With ``additive`` noise the error does not depend on the value, and each level is one stratum.
+    """
+
+    levels: tuple[tuple[Stratum, ...], ...]
+    additive: bool
+
+    @classmethod
+    def learn(cls, pairs: Sequence[Pyramid], domain: Domain, additive: bool = False) -> Strata:
+        """From ``pairs`` of two columns, a plausible truth and what it was released as."""
+        levels: list[tuple[Stratum, ...]] = []
+        for level in range(domain.bits + 1):
+            sums = np.concatenate([pair.level(level)[1] for pair in pairs], axis=1)
+            elsewhere = len(pairs) * logical_blocks(domain, level) - sums.shape[1]
+            error = sums[0] - sums[1]
+            if additive:
+                levels.append((Stratum.of(error, elsewhere),))
+            else:
+                levels.append(_by_value(sums[1], error, elsewhere, len(pairs)))
+        return cls(tuple(levels), additive)
+
+    def of(self, level: int, value: Numbers) -> tuple[tuple[Stratum, ...], NDArray[np.int64]]:
+        """The strata of a level, and which of them each released value belongs to."""
+        strata = self.levels[level]
+        if self.additive:
+            return strata, np.zeros(len(value), dtype=np.int64)
+        return strata, np.minimum(value_class(value), len(strata) - 1)
+
+
+def value_class(value: Numbers) -> NDArray[np.int64]:
+    """0 for 0 (and below), 1 to 3 for themselves, from 4 on half octaves.
+
+    >>> value_class(np.array([0, 1, 3, 4, 6, 8, 1000])).tolist()
+    [0, 1, 3, 4, 5, 6, 19]
+    """
+    number = np.maximum(np.asarray(value, dtype=np.float64), 0)
+    return np.where(number < 4, number, np.floor(2 * np.log2(np.maximum(number, 4)) + 1e-9)).astype(np.int64)
+
+
+def student(probability: float, degrees: float) -> float:
+    """The quantile of Student's t, by its expansion around the normal one (Abramowitz and Stegun 26.7.5).
+
+    >>> round(student(0.95, 9), 2), round(student(0.95, 3), 2)
+    (1.83, 2.35)
+    """
+    z = NormalDist().inv_cdf(probability)
+    first = (z**3 + z) / 4
+    second = (5 * z**5 + 16 * z**3 + 3 * z) / 96
+    third = (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384
+    return z + first / degrees + second / degrees**2 + third / degrees**3
+
+
+def _by_value(released: Numbers, error: Numbers, elsewhere: int, replicates: int) -> tuple[Stratum, ...]:
+    own = value_class(released)
+    order = np.argsort(own, kind="stable")
+    own, error = own[order], error[order]
+    first_above = int(np.searchsorted(own, 1))
+    strata = [Stratum.of(error[:first_above], elsewhere, replicates)]
+    for number in range(1, int(own[-1]) + 1 if len(own) else 1):
+        width = 0
+        while True:
+            first, last = np.searchsorted(own, [max(number - width, 1), number + width + 1])
+            if last - first >= ENOUGH or (first == first_above and last == len(own)):
+                break
+            width += 1
+        strata.append(Stratum.of(error[first:last], replicates=replicates))
+    if len(strata) == 1:
+        # No example was released above 0, so a released value is as far off as the people who vanished were many.
+        strata.append(Stratum.of(np.concatenate([error, -error]), replicates=replicates))
+    return tuple(strata)

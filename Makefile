@@ -32,7 +32,7 @@ types: $(STAMP)  ## mypy, strict
 
 bench: $(STAMP)  ## benchmarks beside the peers from PyPI, in one run
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
-	@set -e; for part in benchmarks/*.py; do echo "== $$part"; $(BIN)/python $$part; done
+	@set -e; for part in $$(grep -l __main__ benchmarks/*.py); do echo "== $$part"; $(BIN)/python $$part; done
 
 docs: $(STAMP)  ## write the reference pages of the commands and the recipe
 	$(BIN)/python docs/make_reference.py

@@ -6,13 +6,13 @@ Run: python benchmarks/noise.py   (goal: at least 200 times OpenDP, within 2 tim
 from __future__ import annotations
 
 import sys
-import time
 from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
 
 from sudare.noise import Source, discrete_gaussian, discrete_laplace
+from timing import best
 
 SCALES = (1, 10, 190)
 
@@ -20,14 +20,7 @@ SCALES = (1, 10, 190)
 def nanoseconds(work: Callable[[int], object], size: int, rounds: int = 5) -> float:
     """Best time per draw; the first round, which builds tables, is not counted."""
     work(size)
-    best = min(_timed(work, size) for _ in range(rounds))
-    return best / size * 1e9
-
-
-def _timed(work: Callable[[int], object], size: int) -> float:
-    start = time.perf_counter()
-    work(size)
-    return time.perf_counter() - start
+    return best(lambda: work(size), rounds) / size * 1e9
 
 
 def opendp_laplace(scale: float) -> Callable[[int], object]:

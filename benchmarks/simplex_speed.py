@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import resource
 import sys
-import time
 
 import numpy as np
 
 import sudare as sd
 from sudare.papers.census import JAPAN, census_window
 from sudare.tables.negative_l2 import NegativeL2
+from timing import best
 
 EPSILON, RUNS, GOAL = 0.1, 5, 15
 STRENGTH = 0.01
@@ -26,15 +26,6 @@ def dense(counts: np.ndarray, total: int, rng: np.random.Generator, strength: fl
     ordered = np.sort(noisy)[::-1]
     threshold = (np.cumsum(ordered) - total) / np.arange(1, len(ordered) + 1)
     return np.clip(noisy - threshold[np.flatnonzero(ordered > threshold)[-1]], 0, None)
-
-
-def best(work, runs: int) -> float:
-    times = []
-    for _ in range(runs):
-        start = time.perf_counter()
-        work()
-        times.append(time.perf_counter() - start)
-    return min(times)
 
 
 def main() -> None:

@@ -12,8 +12,6 @@ import argparse
 import math
 import resource
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -22,21 +20,13 @@ import sudare as sd
 from sudare.charts import render_png
 from sudare.publish import synthetic_table
 from sudare.tables.top_down import TopDown
+from timing import best
 
 METHODS = {"Tree": sd.Tree(), "TopDown": TopDown()}
 DOMAIN = sd.Domain(cell=sd.Grid(2**15, 2**14), kind=sd.Categories(list(range(256))))
 POPULATED = (10**4, 10**5, 10**6, 10**7)
 JUDGED, MOST_TIMES, MOST_GIGABYTES = 10**6, 6.0, 8.0
 DRAWS, PEOPLE_PER_CELL = 20_000_000, 100
-
-
-def best(work: Callable[[], object], runs: int) -> float:
-    times = []
-    for _ in range(runs):
-        start = time.perf_counter()
-        work()
-        times.append(time.perf_counter() - start)
-    return min(times)
 
 
 def draw(rows: list[dict[str, object]], path: str) -> None:

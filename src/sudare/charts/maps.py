@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -47,6 +48,20 @@ class Frame:
         """The right edge."""
         return self.west + self.columns * self.cell_width
 
+    def axes(self, width: int) -> dict[str, Any]:
+        """What every map's spec needs of its frame, for a map ``width`` pixels wide."""
+        pixels = self.pixels(width)
+        return {
+            "west": self.west,
+            "south": self.south,
+            "x_domain": [self.west, self.east],
+            "y_domain": [self.south, self.north],
+            "x_title": self.x_title,
+            "y_title": self.y_title,
+            "width": pixels[0],
+            "height": pixels[1],
+        }
+
     def pixels(self, width: int) -> tuple[int, int]:
         """Width and height of the drawing: ``width`` wide, unless it would be much taller than wide."""
         height = width * self.rows / (self.columns * self.aspect)
@@ -82,16 +97,9 @@ def side_by_side(
     return fill(
         "map",
         cells=csv_text({"row": row, "column": column, "truth": truth, "released": released}),
-        west=frame.west,
-        south=frame.south,
+        **frame.axes(width),
         cell_width=frame.cell_width,
         cell_height=frame.cell_height,
-        x_domain=[frame.west, frame.east],
-        y_domain=[frame.south, frame.north],
-        x_title=frame.x_title,
-        y_title=frame.y_title,
-        width=pixels[0],
-        height=pixels[1],
         columns=1 if narrow else 2,
         truth_subtitle=subtitles[0],
         released_subtitle=subtitles[1] + ("; negative values in red" if (values < 0).any() else ""),

@@ -1,6 +1,7 @@
 """Error bars without the truth: how far any sum of a released table may be off, from public things alone.
 
-For raw Laplace noise the law of every sum is known and used. For all other methods the released table is turned
+For raw Laplace noise the law of every sum is known and used, widened where a value may have been picked because it
+is large. For all other methods the released table is turned
 into tables that the truth could have been (`sudare.tables.plausible`), these are released again by the same method
 and budget with seeded noise, and what became of them is learned by block level and released value
 (`sudare.tables.strata`). All of it is post-processing of the released table: the same table has the same bars.
@@ -19,6 +20,7 @@ from numpy.typing import NDArray
 
 from sudare.domain import CountTable, Domain
 from sudare.errors import ParameterError
+from sudare.estimate import round_to_total, simplex_level
 from sudare.measure.columns import Columns
 from sudare.noise import Source
 from sudare.privacy import Budget, Unit
@@ -45,10 +47,12 @@ _CELLS_IN_ALL = 1 << 20
 RESERVE = 0.8
 """Of what an interval may miss, the share that is used: plausible truths are not the truth."""
 _SEED = 20_210_903
-_FLATTENING = {"simplex": 1.09, "negative_l2": 1.09, "nonnegative_lasso": 1.09, "laplace": 1.09}
+_FLATTENING = {"simplex": 1.075, "negative_l2": 1.085, "nonnegative_lasso": 1.085, "laplace": 1.085}
 """Methods that see every cell by itself, and no area, lose thin people without a trace: no plausible truth has them
 all back, and what is missing adds up. From 8 cells up, intervals are wider by this factor for each doubling."""
 _FLAT_UP_TO = 2
+_MOST_PICKED = 1 << 22
+"""Cells up to which raw noise is drawn again everywhere; a larger table has the exact law alone."""
 
 
 @dataclass(frozen=True)
@@ -111,10 +115,11 @@ class ErrorModel:
     @classmethod
     def of(cls, table: CountTable, method: Method, budget: Budget, unit: Unit, public_total: bool) -> ErrorModel:
         """From the released table and public facts; costs about thirty releases, fewer for a large table."""
-        if isinstance(method, Laplace) and method.block_error(budget, unit.max_rows, 1) is not None:
-            return cls(table, unit.max_rows / float(budget.amount), None, ())
-        additive = isinstance(method, Privelet)
         release_again = _Again(table.domain, method, budget, unit, public_total)
+        if isinstance(method, Laplace) and method.block_error(budget, unit.max_rows, 1) is not None:
+            picked = release_again.picked(table) if table.domain.size <= _MOST_PICKED else None
+            return cls(table, unit.max_rows / float(budget.amount), picked, ())
+        additive = isinstance(method, Privelet)
         earlier, pairs = release_again.empty() if additive else release_again.plausible(table)
         strata = Strata.learn(pairs, table.domain, additive)
         return cls(table, None, strata, (*earlier, *pairs), _FLATTENING.get(method.name, 1.0))
@@ -148,7 +153,11 @@ class ErrorModel:
         """Blocks of 2**level cells with these released values; whole ones if they are not named."""
         if self.scale is not None:
             whole = np.array([min(1 << level, self.table.domain.size)])
-            return self._raw(whole if block is None else self.table.domain.block_sizes(block, level), value, coverage)
+            cells = whole if block is None else self.table.domain.block_sizes(block, level)
+            if self.strata is None:
+                return self._raw(cells, value, coverage)
+            missed = RESERVE * (1 - coverage)
+            return self._picked(self._raw(cells, value, 1 - missed), self.strata, level, value, missed)
         assert self.strata is not None  # noqa: S101 - there is no scale
         strata, own = self.strata.of(level, value)
         missed = RESERVE * (1 - coverage)
@@ -202,6 +211,15 @@ class ErrorModel:
         expected = np.array([expected_size(int(k), self.scale) if k else 0.0 for k in number])[own]
         return expected, value - width, value + width
 
+    def _picked(self, bars: Bars, learned: Strata, level: int, value: Numbers, missed: float) -> Bars:
+        """The exact law, and what holds for values picked because they are large: the hull of both."""
+        expected, low, high = bars
+        strata, own = learned.of(level, value)
+        below = value + np.array([stratum.below(missed / 2) for stratum in strata])[own]
+        above = value + np.array([stratum.above(missed / 2) for stratum in strata])[own]
+        large = value > 0
+        return expected, np.where(large, np.minimum(low, below), low), np.where(large, np.maximum(high, above), high)
+
     @property
     def _signed(self) -> bool:
         """Whether the released table holds what no truth can be: fractions or negative numbers."""
@@ -233,6 +251,17 @@ class _Again:
             pairs = self._pairs(truths, number)
             truths = redraw(people, pairs, self.domain, generator)
         return pairs, self._pairs(truths, ROUNDS)
+
+    def picked(self, table: CountTable) -> Strata:
+        """How raw noise treats large values: a plausible truth is the simplex projection of the noisy table."""
+        total = int(table.total)
+        index, count = table.index[:0], table.count[:0].astype(np.int64)
+        if total > 0:
+            values = table.count.astype(np.int64, copy=False)
+            active = values > simplex_level(values, total)
+            index, count = table.index[active], round_to_total(values[active], total, np.random.default_rng(_SEED))
+        truth = Pyramid(index[count > 0], count[None, count > 0])
+        return Strata.learn(self._pairs([truth] * FEWEST_REPLICATES, 0), self.domain)
 
     def empty(self) -> tuple[list[Pyramid], list[Pyramid]]:
         """Pairs of nobody and the noise alone: enough where the error does not depend on the data."""

@@ -66,9 +66,9 @@ class Release:
         Measured by benchmarks/coverage.py on data that nothing was tuned on: bars of `Tree` and `TopDown` hold in
         every class of value (`TopDown`'s less where nearly everything is lost in noise: zeros then hide more people
         than they say). Those of `Simplex`, `NegativeL2` and `NonnegativeLasso` do too, but are longer than needed
-        for large areas: these methods lose thin people without a trace. Those of `Laplace` are its exact law: they
-        hold over all cells, less often over cells picked for a large value. Public totals of areas are not known
-        to the bars.
+        for large areas: these methods lose thin people without a trace. Those of `Laplace` are its exact law, for
+        blocks widened where a value may have been picked for being large (up to 2**22 cells). Public totals of
+        areas are not known to the bars.
 
         >>> import sudare as sd
         >>> made = sd.release(sd.CountTable.from_array([0, 0, 9, 0, 120, 0, 0, 3]), sd.Laplace(), epsilon=1, seed=7)

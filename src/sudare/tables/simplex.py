@@ -81,13 +81,12 @@ def active_cells(noisy: SparseNoise, total: int | Fraction) -> tuple[NDArray[np.
     """
     level = noisy.level_for(math.ceil(total))
     while True:
-        if level <= 0 and noisy.size > DENSE_LIMIT:
-            return noisy.above(0)
-        index, value = noisy.above(level)
+        lowest = level <= 0 and noisy.size > DENSE_LIMIT
+        index, value = noisy.above(0 if lowest else level)
         # While few cells are visible the bound lies far too low, and going there would list a domain of any size.
         lowered = level - 1 - level // 8 if level > 0 else 2 * level - 1
         threshold = simplex_level(value, total) if len(value) else lowered
-        if threshold >= level or len(value) == noisy.size:
+        if threshold >= level or lowest or len(value) == noisy.size:
             active = value > threshold
             return index[active], value[active]
         level = max(threshold, lowered) if level > 0 else threshold

@@ -221,6 +221,21 @@ def test_few_people_in_a_huge_domain_are_released_whatever_the_noise(method, eps
         assert sd.release(table, method, epsilon=epsilon, seed=seed).table.total >= 0
 
 
+@pytest.mark.parametrize("method", [sd.Simplex(), sd.NegativeL2(), sd.NonnegativeLasso()])
+@pytest.mark.parametrize("guess", [-1, 0, 3, 10**6])
+def test_the_guess_of_how_deep_to_look_does_not_change_what_is_active(method, guess, monkeypatch):
+    """A wrong guess, which comes from private things, may cost time but must not show in a huge domain either."""
+    monkeypatch.setattr("sudare.noise.SparseNoise.level_for", lambda self, total: guess)
+    index = np.arange(300) * 10**6
+    table = sd.CountTable(sd.Domain(cell=sd.Line(2**29)), index, np.arange(300) * 7 + 1)
+    made = sd.release(table, method, epsilon=4, total="public", seed=3).table
+    assert made.total == table.total
+    assert (made.count > 0).all()
+    assert np.isin(index[100:], made.index).all()
+    released = dict(zip(made.index.tolist(), made.count.tolist(), strict=True))
+    assert max(abs(released[i] - c) for i, c in zip(index.tolist()[200:], table.count.tolist()[200:], strict=True)) < 40
+
+
 def test_the_summary_holds_public_facts(table):
     made = sd.release(table, sd.Simplex(), epsilon=1)
     assert made.summary["total"] == made.table.total

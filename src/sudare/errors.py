@@ -91,10 +91,6 @@ class AccountingError(SudareError):
     """The measurements cost something else than the guarantee says: a defect, never a user's mistake."""
 
 
-class MissingExtraError(SudareError):
-    """An optional part of the package is asked for and not installed."""
-
-
 def did_you_mean(word: str, known: Iterable[str]) -> str | None:
     """A hint that names the known word nearest to ``word``, or None.
 

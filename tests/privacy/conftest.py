@@ -55,3 +55,24 @@ def gaussian_cdf(sigma: float) -> Callable[[np.ndarray], np.ndarray]:
 @pytest.fixture
 def laws() -> dict[str, Callable[[float], Callable[[np.ndarray], np.ndarray]]]:
     return {"laplace": laplace_cdf, "gaussian": gaussian_cdf}
+
+
+def smallest_p(one: np.ndarray, other: np.ndarray, counts: np.ndarray, width: int) -> float:
+    """Two samples (runs, cells) of releases of ``counts``: each populated cell in steps of ``width``, the empty ones
+    together, how many are positive, and where."""
+    empty = np.flatnonzero(counts == 0)
+    views = [lambda a, c=c: a[:, c] // width for c in np.flatnonzero(counts)]
+    views += [lambda a: a[:, empty].ravel(), lambda a: (a > 0).sum(1), lambda a: np.nonzero(a[:, empty])[1]]
+    smallest = 1.0
+    for view in views:
+        a, b = view(one), view(other)
+        most = int(max(a.max(), b.max())) + 1
+        table = np.array([np.bincount(a, minlength=most), np.bincount(b, minlength=most)])
+        smallest = min(smallest, stats.chi2_contingency(table[:, table.sum(0) >= 20]).pvalue)
+    return smallest
+
+
+@pytest.fixture
+def agree() -> Callable[..., bool]:
+    """agree(one, other, counts, width): whether two samples of releases may have one law."""
+    return lambda *samples: smallest_p(*samples) > FALSE_ALARM

@@ -58,16 +58,20 @@ _HOME = {
     "tables.release": ("Release", "release"),
 }
 _FOLDERS = (
+    "anonymity",
     "charts",
     "domain",
     "engines",
     "errors",
     "estimate",
+    "local",
     "measure",
     "noise",
     "privacy",
     "publish",  # a folder that can be called: sudare.publish("recipe.toml")
+    "reconstruct",
     "report",
+    "reweight",
     "tables",
 )
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}

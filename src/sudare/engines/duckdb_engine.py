@@ -10,15 +10,19 @@ DuckDB says when something fails can quote a value, so that its errors are never
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from sudare.engines.duckdb_bound import first_look, second_look
 from sudare.engines.duckdb_place import locate_rows, outside_refusal, place_rows
+from sudare.engines.duckdb_rows import tuples_sql, values_sql
 from sudare.engines.duckdb_sources import Opening, Source
 from sudare.engines.duckdb_sql import count_sql, identifier, unit_sql
 from sudare.engines.protocol import (
@@ -27,6 +31,7 @@ from sudare.engines.protocol import (
     CellCounts,
     Column,
     CountRows,
+    Groups,
     Kind,
     Placement,
 )
@@ -68,7 +73,7 @@ class DuckdbEngine:
     def count_rows(self, placement: Placement, bound: Bound | None) -> CellCounts:
         """See `Engine`."""
         unit = None if bound is None else bound.unit
-        with self._opened(placement, unit) as connection:
+        with self._placed(placement, unit) as connection:
             place_rows(connection, placement, {} if unit is None else {"unit": unit_sql(unit)})
             refuse = placement.outside == "error"
             if bound is None:
@@ -89,22 +94,52 @@ class DuckdbEngine:
 
     def read_counts(self, placement: Placement, count: Column) -> CountRows:
         """See `Engine`."""
-        with self._opened(placement, count) as connection:
+        with self._placed(placement, count) as connection:
             axes = locate_rows(connection, placement, {"counted": count_sql(count)})
             known = [f"COALESCE({axis}, {UNKNOWN}) AS {axis}" for axis in axes]
             rows = connection.sql(f"SELECT counted, {', '.join(known)} FROM located").to_arrow_table()
         return CountRows(tuple(rows.column(axis).to_numpy() for axis in axes), rows.column("counted").to_numpy())
 
+    def group_rows(self, columns: Sequence[Column], bound: Bound | None) -> Groups:
+        """See `Engine`."""
+        with self._opened(columns, bound.unit if bound else None) as connection:
+            found = connection.sql(tuples_sql(columns, bound)).to_arrow_table()
+        coded = [_coded(found.column(f"c{place}")) for place in range(len(columns))]
+        codes = np.stack([code for code, _ in coded], axis=1)
+        order = np.lexsort(codes.T[::-1])
+        return Groups(codes[order], tuple(labels for _, labels in coded), found.column("n").to_numpy()[order])
+
+    def read_values(self, columns: Sequence[Column], bound: Bound | None) -> list[NDArray[Any]]:
+        """See `Engine`."""
+        with self._opened(columns, bound.unit if bound else None) as connection:
+            found = connection.sql(values_sql(columns, bound)).to_arrow_table()
+        return [column.to_numpy() for column in found.columns]
+
+    def _placed(
+        self, placement: Placement, further: Column | None
+    ) -> AbstractContextManager[duckdb.DuckDBPyConnection]:
+        return self._opened([column for columns in placement.columns.values() for column in columns], further)
+
     @contextmanager
-    def _opened(self, placement: Placement, further: Column | None) -> Iterator[duckdb.DuckDBPyConnection]:
+    def _opened(self, needed: Sequence[Column], further: Column | None) -> Iterator[duckdb.DuckDBPyConnection]:
         """A connection in which ``source`` has the columns that are needed and no others."""
-        needed = [column for columns in placement.columns.values() for column in columns]
         names = list(dict.fromkeys(column.name for column in [*needed, *([further] if further else [])]))
         with _connection(self.source, self.memory_limit) as (connection, folder):
             relation = self.source.open(Opening(connection, folder, names))
             selected = ", ".join(identifier(name) for name in names)
             connection.execute(f"CREATE TEMP VIEW source AS SELECT {selected} FROM {relation}")
             yield connection
+
+
+def _coded(column: Any) -> tuple[NDArray[np.int32], list[str | None]]:
+    """A column of text as places in its sorted distinct values; a missing value is the last."""
+    encoded = column.combine_chunks().dictionary_encode()
+    values = encoded.dictionary.to_pylist()
+    place = np.empty(len(values) + 1, dtype=np.int32)
+    place[np.array(sorted(range(len(values)), key=values.__getitem__), dtype=np.int64)] = np.arange(len(values))
+    place[len(values)] = len(values)
+    codes = place[encoded.indices.fill_null(len(values)).to_numpy()]
+    return codes, [*sorted(values), *([None] if column.null_count else [])]
 
 
 def _any(connection: duckdb.DuckDBPyConnection, condition: str) -> bool:

@@ -7,9 +7,9 @@ position in ``domain.shape``, the same in every engine.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, Protocol, TypeAlias, get_args
+from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -91,6 +91,18 @@ class CountRows(NamedTuple):
     value: NDArray[np.int64] | NDArray[np.float64]
 
 
+class Groups(NamedTuple):
+    """Distinct tuples of some columns and how many rows each has, as small whole numbers.
+
+    ``codes`` (int32, tuples x columns) are places in ``labels``, one sorted list of texts for each column, in which
+    a missing value is a last None; ``rows`` is int64. Tuples come in the order of their codes.
+    """
+
+    codes: NDArray[np.int32]
+    labels: tuple[list[str | None], ...]
+    rows: NDArray[np.int64]
+
+
 class Engine(Protocol):
     """The verbs. Each reads the records anew, raises `InputError` for what cannot be read, and never shows
     a value of theirs."""
@@ -104,3 +116,10 @@ class Engine(Protocol):
 
     def read_counts(self, placement: Placement, count: Column) -> CountRows:
         """The rows of a table that holds one count per cell."""
+
+    def group_rows(self, columns: Sequence[Column], bound: Bound | None) -> Groups:
+        """The distinct tuples of ``columns`` as text, after at most so many rows of each unit are kept."""
+
+    def read_values(self, columns: Sequence[Column], bound: Bound | None) -> list[NDArray[Any]]:
+        """The columns in one unstated order of rows: float64 for numbers (NaN where missing), else objects of text
+        (None where missing)."""

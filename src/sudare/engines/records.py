@@ -5,14 +5,15 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Never
+from typing import Any, Never
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sudare.domain import CountTable, Domain
-from sudare.engines.columns import find_count, find_unit, place
+from sudare.engines.columns import find, find_count, find_unit, place
 from sudare.engines.counted import table_of_counts
-from sudare.engines.protocol import KEY_BYTES, Bound, Engine
+from sudare.engines.protocol import KEY_BYTES, Bound, Column, Engine, Groups
 from sudare.errors import ParameterError, did_you_mean
 from sudare.privacy import Unit
 
@@ -119,6 +120,48 @@ class Records:
         placement = place(domain, columns, self.engine.columns, outside)
         rows = self.engine.read_counts(placement, find_count(count, self.engine.columns))
         return table_of_counts(placement, rows, protected)
+
+    def groups(self, columns: Sequence[str], unit: str | None = None, key: bytes | None = None) -> Groups:
+        """The distinct tuples of ``columns``, as text, with how many rows each has: one group-by in the engine.
+
+        With ``unit``, one row of each person takes part, chosen by a hash under ``key`` as in `count`, so that rows
+        are people; rows without a unit are left out.
+
+        >>> import pyarrow
+        >>> from sudare.engines import read
+        >>> found = read(pyarrow.table({"age": [30, 41, 30], "sex": ["f", "m", "f"]})).groups(["age", "sex"])
+        >>> found.codes.tolist(), found.labels, found.rows.tolist()
+        ([[0, 0], [1, 1]], (['30', '41'], ['f', 'm']), [2, 1])
+        """
+        return self.engine.group_rows(*self._asked(columns, unit, 1, key))
+
+    def values(
+        self, columns: Sequence[str], unit: str | None = None, max_rows: int = 1, key: bytes | None = None
+    ) -> dict[str, NDArray[Any]]:
+        """Columns as arrays, row by row: float64 for numbers (NaN where missing), else text (None where missing).
+
+        With ``unit``, at most ``max_rows`` rows of each person, chosen as in `groups`. The order of rows is the
+        engine's, the same in every column.
+
+        >>> import pyarrow
+        >>> from sudare.engines import read
+        >>> read(pyarrow.table({"age": [30, None]})).values(["age"])
+        {'age': array([30., nan])}
+        """
+        found = self.engine.read_values(*self._asked(columns, unit, max_rows, key))
+        return dict(zip(columns, found, strict=True))
+
+    def _asked(
+        self, columns: Sequence[str], unit: str | None, max_rows: int, key: bytes | None
+    ) -> tuple[list[Column], Bound | None]:
+        names = [columns] if isinstance(columns, str) else list(columns)
+        if not names or len(set(names)) < len(names):
+            raise ParameterError("columns are missing or named twice", value=names)
+        wanted = [find(name, self.engine.columns, "the records") for name in names]
+        if unit is None:
+            return wanted, None
+        drawn = os.urandom(KEY_BYTES) if key is None else key
+        return wanted, Bound(find_unit(unit, self.engine.columns), max_rows, drawn)
 
     def __repr__(self) -> str:
         return f"Records({', '.join(f'{name}: {kind}' for name, kind in self.columns.items())})"

@@ -1,21 +1,29 @@
 """Where random bits come from, exact integer noise made of them, and the one place where it meets data.
 
 `Source` gives bits, `discrete_laplace` and `discrete_gaussian` turn them into noise with exactly the stated
-law, `measure` adds it to private values. Everything after `measure` is post-processing.
+law, `measure` adds it to private values. `Bernoulli` tosses exact coins, `RandomisedResponse` and `SquareWave` are
+laws by which `respond` randomises each record on its own. Everything after these two is post-processing.
 """
 
+from sudare.noise.bernoulli import Bernoulli, uniform
 from sudare.noise.gaussian import discrete_gaussian
 from sudare.noise.laplace import discrete_laplace
-from sudare.noise.measurement import Measured, Meter, Tape, measure, metered, noise_variance, record, secret
+from sudare.noise.measurement import Measured, Meter, Tape, measure, metered, noise_variance, record, respond, secret
+from sudare.noise.response import Channel, Law, RandomisedResponse, SquareWave
 from sudare.noise.source import Source
 from sudare.noise.sparse import Sparse, SparseNoise
 
 __all__ = [
+    "Bernoulli",
+    "Channel",
+    "Law",
     "Measured",
     "Meter",
+    "RandomisedResponse",
     "Source",
     "Sparse",
     "SparseNoise",
+    "SquareWave",
     "Tape",
     "discrete_gaussian",
     "discrete_laplace",
@@ -23,5 +31,7 @@ __all__ = [
     "metered",
     "noise_variance",
     "record",
+    "respond",
     "secret",
+    "uniform",
 ]

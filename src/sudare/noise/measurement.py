@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import overload
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from sudare.errors import AccountingError, TableError
 from sudare.noise.gaussian import discrete_gaussian
 from sudare.noise.laplace import discrete_laplace
+from sudare.noise.response import Law
 from sudare.noise.source import Source
 from sudare.noise.sparse import Sparse, SparseNoise
 from sudare.privacy import Budget, Number, positive
@@ -59,7 +60,7 @@ class Measured:
     exact: NDArray[np.int64] | Sparse
     sensitivity: Fraction
     budget: Budget
-    noisy: NDArray[np.int64] | SparseNoise
+    noisy: NDArray[Any] | SparseNoise
 
 
 @dataclass
@@ -70,7 +71,7 @@ class Tape:
     secrets: dict[str, int] = field(default_factory=dict)
     replayed: Tape | None = None
 
-    def next_noisy(self, label: str, sensitivity: Fraction, budget: Budget) -> NDArray[np.int64] | SparseNoise:
+    def next_noisy(self, label: str, sensitivity: Fraction, budget: Budget) -> NDArray[Any] | SparseNoise:
         """The frozen result for the next measurement, which must ask the same question."""
         assert self.replayed is not None  # noqa: S101 - only called while replaying
         place = len(self.measured)
@@ -181,6 +182,32 @@ def measure(
     if tape is not None:
         tape.measured.append(Measured(label, values, bound, budget, noisy))
     return noisy
+
+
+def respond(values: NDArray[np.int64], law: Law, source: Source, label: str) -> NDArray[Any]:
+    """Each record's value randomised by itself: the same seam as `measure`, for reports instead of sums.
+
+    Privacy: ``law`` is epsilon-LDP for one value. Records are randomised independently, so a unit with one record
+    has spent ``law.epsilon`` and the others nothing (parallel composition); ``source.child(label)`` gives the bits.
+
+    >>> from sudare.noise.response import RandomisedResponse
+    >>> respond(np.array([0, 2, 2]), RandomisedResponse(3, Fraction(1)), Source.from_seed(1), "place").shape
+    (3,)
+    """
+    budget = Budget(epsilon=law.epsilon)
+    if (meter := _meter.get()) is not None:
+        meter.costs.append((label, budget, False))
+    tape = _tape.get()
+    reports: NDArray[Any]
+    if tape is not None and tape.replayed is not None:
+        frozen = tape.next_noisy(label, Fraction(1), budget)
+        assert isinstance(frozen, np.ndarray)  # noqa: S101 - the label and budget are those of a response
+        reports = frozen
+    else:
+        reports = law.draw(values, source.child(label))
+    if tape is not None:
+        tape.measured.append(Measured(label, values, Fraction(1), budget, reports))
+    return reports
 
 
 def noise_variance(sensitivity: Number, budget: Budget) -> float:

@@ -1,0 +1,210 @@
+"""Laws by which a record's own value is randomised: randomised response and the discrete square wave.
+
+Both draw the report from a favoured set of values around the true one with a larger chance each, and from all others
+with a smaller one, in the ratio e**epsilon: exactly epsilon-LDP, whatever the true value. As channels they are applied
+without a matrix: ``forward`` gives the law of reports from a law of values, ``back`` is its adjoint, as EM needs them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from math import exp, expm1, nextafter
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sudare.errors import DomainError, ParameterError
+from sudare.noise.bernoulli import Bernoulli, uniform
+from sudare.noise.source import Source
+from sudare.noise.thresholds import Real
+from sudare.privacy import exact, positive
+
+
+class Law(Protocol):
+    """How reports are drawn for values; ``epsilon`` bounds |ln P(report | value) - ln P(report | other value)|."""
+
+    @property
+    def epsilon(self) -> Fraction:
+        """The local epsilon."""
+
+    def draw(self, values: NDArray[np.int64], source: Source) -> NDArray[Any]:
+        """One report for each value."""
+
+
+class Channel(Protocol):
+    """A known channel between ``inputs`` values and ``outputs`` reports, applied without its matrix.
+
+    Distributions lie along the last axis: ``forward`` maps (..., inputs) to (..., outputs), ``back`` the other way.
+    """
+
+    @property
+    def inputs(self) -> int:
+        """Number of values."""
+
+    @property
+    def outputs(self) -> int:
+        """Number of reports."""
+
+    def forward(self, law: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The law of reports when values follow ``law``."""
+
+    def back(self, score: NDArray[np.float64]) -> NDArray[np.float64]:
+        """For each value, the mean ``score`` of its report."""
+
+
+@dataclass(frozen=True)
+class RandomisedResponse:
+    """Generalised randomised response over ``size`` values: the true one e**epsilon times as likely as any other.
+
+    Privacy: P(y | x) is e**epsilon/(e**epsilon + size - 1) for y = x and 1/(e**epsilon + size - 1) else. For every y
+    and two values x, x' the quotient of these is at most e**epsilon, and reaches it. The draw is exact: a coin whose
+    chance is the irrational number itself decides between the two cases, and a uniform whole number the rest.
+    """
+
+    size: int
+    epsilon: Fraction
+
+    def __post_init__(self) -> None:
+        if type(self.size) is not int or self.size < 2:
+            raise ParameterError("randomised response needs at least two values", value=self.size)
+        object.__setattr__(self, "epsilon", positive(self.epsilon, "epsilon"))
+
+    @classmethod
+    def retention(cls, kept: Any, size: int) -> RandomisedResponse:
+        """Keep the value with probability ``kept``, else draw one of all ``size`` uniformly.
+
+        The same law with epsilon = ln(1 + kept size/(1 - kept)), taken down to a nearby double, so that what is drawn
+        is never less private than what is asked for.
+        """
+        share = exact(kept, "the kept share")
+        if not 0 < share < 1:
+            raise ParameterError("a share kept outside 0 to 1", value=kept)
+        odds = float(np.log1p(float(share * size / (1 - share))))
+        return cls(size, Fraction(nextafter(odds * (1 - 2**-50), 0)))
+
+    @property
+    def inputs(self) -> int:
+        """Number of values."""
+        return self.size
+
+    @property
+    def outputs(self) -> int:
+        """Number of reports."""
+        return self.size
+
+    @cached_property
+    def _other_coin(self) -> Bernoulli:
+        return Bernoulli(lambda real: (self.size - 1) / (_power(real, self.epsilon) + self.size - 1))
+
+    def draw(self, values: NDArray[np.int64], source: Source) -> NDArray[np.int64]:
+        """One report for each value."""
+        _inside(values, self.size)
+        changed = self._other_coin.draw(source, len(values))
+        # One of the size - 1 others, reached by a step around the circle of values.
+        step = 1 + uniform(self.size - 1, source, len(values))
+        return np.where(changed, (values + step) % self.size, values)
+
+    def forward(self, law: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The law of reports when values follow ``law``."""
+        return _mixed(law, law.sum(axis=-1, keepdims=True), self.epsilon, 1, self.size - 1)
+
+    back = forward  # the matrix is symmetric
+
+    def matrix(self) -> NDArray[np.float64]:
+        """Outputs x inputs, for checks."""
+        return np.ascontiguousarray(self.forward(np.eye(self.size)).T)
+
+
+@dataclass(frozen=True)
+class SquareWave:
+    """The discrete square wave: a number in one of ``cells`` bins reports a bin near it, or seldom any other.
+
+    Value i in [0, cells) reports j in [0, cells + 2 reach); those at most ``reach`` away from i + reach
+    are e**epsilon times as likely as the others. ``reach`` follows the continuous law of Li et al. (2020), chosen for
+    what a report tells. Privacy: every value has 2 reach + 1 near reports of chance p and cells - 1 others of chance
+    q = p/e**epsilon, so the quotient for two values is at most e**epsilon, and reaches it.
+    """
+
+    cells: int
+    epsilon: Fraction
+
+    def __post_init__(self) -> None:
+        if type(self.cells) is not int or self.cells < 2:
+            raise ParameterError("a square wave needs at least two cells", value=self.cells)
+        object.__setattr__(self, "epsilon", positive(self.epsilon, "epsilon"))
+
+    @cached_property
+    def reach(self) -> int:
+        """How many cells a near report may be off: b (2 reach + 1 near cells stand for a width of 2 b)."""
+        epsilon = float(self.epsilon)
+        if epsilon < 1e-3:  # the quotient's series: both of its parts vanish
+            return round((0.5 - epsilon / 3) * self.cells - 0.5)
+        half = (epsilon + expm1(-epsilon)) / (2 * (expm1(min(epsilon, 700.0)) - epsilon))
+        return max(0, round(half * self.cells - 0.5))
+
+    @property
+    def inputs(self) -> int:
+        """Number of values."""
+        return self.cells
+
+    @property
+    def outputs(self) -> int:
+        """Number of reports."""
+        return self.cells + 2 * self.reach
+
+    @cached_property
+    def _far_coin(self) -> Bernoulli:
+        near, far = 2 * self.reach + 1, self.cells - 1
+        return Bernoulli(lambda real: far / (near * _power(real, self.epsilon) + far))
+
+    def draw(self, values: NDArray[np.int64], source: Source) -> NDArray[np.int64]:
+        """One report for each value."""
+        _inside(values, self.cells)
+        far = self._far_coin.draw(source, len(values))
+        near = values + uniform(2 * self.reach + 1, source, len(values))
+        outside = uniform(self.cells - 1, source, len(values))
+        # The far reports are those before the near ones and those behind them.
+        outside += np.where(outside >= values, 2 * self.reach + 1, 0)
+        return np.where(far, outside, near)
+
+    def forward(self, law: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The law of reports when values follow ``law``: a running sum over the near cells."""
+        width = 2 * self.reach + 1
+        total = np.concatenate([np.zeros((*law.shape[:-1], 1)), np.cumsum(law, axis=-1)], axis=-1)
+        stop = np.minimum(np.arange(self.outputs) + 1, self.cells)
+        start = np.maximum(np.arange(self.outputs) + 1 - width, 0)
+        near = total[..., stop] - total[..., start]
+        return _mixed(near, total[..., -1:], self.epsilon, width, self.cells - 1)
+
+    def back(self, score: NDArray[np.float64]) -> NDArray[np.float64]:
+        """For each value, the mean ``score`` of its report."""
+        width = 2 * self.reach + 1
+        total = np.concatenate([np.zeros((*score.shape[:-1], 1)), np.cumsum(score, axis=-1)], axis=-1)
+        near = total[..., width:] - total[..., :-width]
+        return _mixed(near, total[..., -1:], self.epsilon, width, self.cells - 1)
+
+    def matrix(self) -> NDArray[np.float64]:
+        """Outputs x inputs, for checks."""
+        return np.ascontiguousarray(self.forward(np.eye(self.cells)).T)
+
+
+def _mixed(
+    near: NDArray[np.float64], total: NDArray[np.float64], epsilon: Fraction, favoured: int, others: int
+) -> NDArray[np.float64]:
+    """q total + (p - q) near, with p e**-epsilon = q and favoured p + others q = 1; no power overflows."""
+    likely = 1 / (favoured + others * exp(-epsilon))
+    result: NDArray[np.float64] = likely * (exp(-epsilon) * total - expm1(-epsilon) * near)
+    return result
+
+
+def _power(real: Any, epsilon: Fraction) -> Real:
+    """e**epsilon in a context of mpmath."""
+    return real.exp(real.mpf(epsilon.numerator) / epsilon.denominator)
+
+
+def _inside(values: NDArray[np.int64], size: int) -> None:
+    if values.dtype != np.int64 or (len(values) and not 0 <= values.min() <= values.max() < size):
+        raise DomainError("values that are no positions of the declared list", allowed=f"whole numbers 0 to {size - 1}")

@@ -1,0 +1,41 @@
+"""What a coin and a response refuse."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from sudare.errors import DomainError, ParameterError
+from sudare.noise import Bernoulli, RandomisedResponse, Source, SquareWave, uniform
+
+
+def test_refusals() -> None:
+    with pytest.raises(ParameterError, match="a chance outside 0 to 1"):
+        Bernoulli(Fraction(3, 2))
+    with pytest.raises(ParameterError, match="a bound outside"):
+        uniform(0, Source.from_seed(1), 3)
+    with pytest.raises(ParameterError, match="at least two values"):
+        RandomisedResponse(1, Fraction(1))
+    with pytest.raises(ParameterError, match="at least two cells"):
+        SquareWave(1, Fraction(1))
+    with pytest.raises(ParameterError, match="epsilon"):
+        SquareWave(4, Fraction(0))
+    with pytest.raises(ParameterError, match="a share kept"):
+        RandomisedResponse.retention(1, 4)
+
+
+@pytest.mark.parametrize("values", [[4], [-1], [0.5]])
+def test_values_outside_are_refused_without_being_named(values: list[float]) -> None:
+    for law in (RandomisedResponse(4, Fraction(1)), SquareWave(4, Fraction(1))):
+        with pytest.raises(DomainError) as refusal:
+            law.draw(np.array(values), Source.from_seed(1))
+        assert "whole numbers 0 to 3" in str(refusal.value)
+        assert str(values[0]) not in str(refusal.value).replace("0 to 3", "")
+
+
+def test_the_reach_of_a_square_wave_is_that_of_the_continuous_law() -> None:
+    # b = 0.256 at epsilon 1 and 0.0141 at 5 (Li et al. 2020, equation for b), 1/2 in the limit of 0.
+    assert SquareWave(1000, Fraction(1)).reach == 256
+    assert SquareWave(1000, Fraction(5)).reach == 14
+    assert SquareWave(1000, Fraction(1, 10**6)).reach == 499
+    assert SquareWave(1000, Fraction(800)).reach == 0

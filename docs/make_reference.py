@@ -67,7 +67,9 @@ def recipe_page() -> str:
     """Every key of a recipe."""
     schema = json_schema()
     parts = ["# The recipe", "", "A TOML file. Unknown keys are errors. Paths are relative to the recipe's folder.", ""]
-    for name, part in {"Recipe": schema, **schema["$defs"]}.items():
+    kinds = [option["$ref"].rsplit("/", 1)[-1] for option in schema["oneOf"]]
+    order = [*kinds, *(name for name in schema["$defs"] if name not in kinds)]
+    for name, part in ((name, schema["$defs"][name]) for name in order):
         parts += [
             f"## {name}",
             "",

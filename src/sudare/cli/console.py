@@ -57,19 +57,17 @@ def print_facts(facts: dict[str, str]) -> None:
 
 
 def print_errors(rows: Sequence[dict[str, Any]]) -> None:
-    """Error by area size."""
-    print_table(
-        ("cells", "about km2", "root mean square error", "mean absolute error"),
-        [
-            (
-                f"{row['cells']:,}",
-                "" if row["square_km"] is None else f"{row['square_km']:,.4g}",
-                f"{row['root_mean_square_error']:,.4g}",
-                "" if (mean := row.get("mean_absolute_error")) is None else f"{mean:,.4g}",
-            )
-            for row in rows
-        ],
-    )
+    """Rows of a rehearsal or a plan: a column for each name that has a value somewhere."""
+    names = [name for name in dict.fromkeys(key for row in rows for key in row) if name != "block_level"]
+    shown = [name for name in names if any(row.get(name) is not None for row in rows)]
+    header = [name.replace("square_km", "about km2").replace("_", " ") for name in shown]
+    print_table(header, [[_cell(row.get(name)) for name in shown] for row in rows])
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return ""
+    return f"{value:,}" if isinstance(value, int) else f"{value:,.4g}" if isinstance(value, float) else str(value)
 
 
 @contextmanager

@@ -27,10 +27,7 @@ def plan(recipe: str, as_json: bool) -> None:
     print_facts(
         {
             "data set": made.dataset,
-            "domain": made.domain,
-            "cells": f"{made.cells:,}",
-            "memory": f"about {max(1, made.memory_bytes >> 20):,} MB at most",
-            "method": f"{made.method} ({made.explanation})" if made.explanation else made.method,
+            **made.outlook.facts,
             "guarantee": str(made.guarantee),
             "budget now": str(made.balance).partition(": ")[2],
             "budget after": "not enough" if after is None else after.remaining_text + " left",

@@ -17,7 +17,6 @@ def publish(recipe: str, as_json: bool, quiet: bool) -> None:
     Example: sudare publish recipe.toml
     """
     from sudare.publish import publish as run
-    from sudare.publish.files import GEOJSON_LIMIT
 
     with stages(as_json or quiet) as progress:
         made = run(recipe, progress=progress)
@@ -29,11 +28,10 @@ def publish(recipe: str, as_json: bool, quiet: bool) -> None:
                 "release": made.release_id,
                 "folder": str(made.folder),
                 "files": ", ".join(made.to_json()["files"]),
-                "cells listed": f"{len(made.release.table):,} of {made.release.table.domain.size:,}",
-                "released total": f"{made.release.table.total:,}",
+                **made.headline,
                 "guarantee": str(made.release.guarantee),
                 "budget left": made.balance.remaining_text,
             }
         )
-        for name in made.left_out:
-            click.echo(f"Note: {name} is left out: it is for tables of at most {GEOJSON_LIMIT:,} listed cells")
+        for remark in made.left_out:
+            click.echo(f"Note: {remark}")

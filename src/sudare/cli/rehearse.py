@@ -39,12 +39,5 @@ def rehearse(recipe: str, page: Path | None, seed: int, as_json: bool, quiet: bo
     if as_json:
         print_json(made.to_json())
     elif not quiet:
-        print_facts(
-            {
-                "rehearsed on": made.basis,
-                "runs": str(made.repetitions),
-                "released cells": f"{len(made.release.table):,}",
-                "L1 accuracy": f"{made.accuracy:.4f}",
-            }
-        )
+        print_facts({"rehearsed on": made.basis, "runs": str(made.repetitions), **made.facts})
         print_errors(made.errors)

@@ -10,10 +10,11 @@ from types import ModuleType
 from typing import Any
 
 from sudare.publish.certificate import Verification, verify
-from sudare.publish.job import Job
+from sudare.publish.job import Job, Rehearsal
+from sudare.publish.kinds import json_schema
 from sudare.publish.plan import Plan, plan
-from sudare.publish.recipe import Recipe, json_schema
-from sudare.publish.rehearsal import Rehearsal, rehearse
+from sudare.publish.recipe import Recipe
+from sudare.publish.rehearsal import rehearse
 from sudare.publish.run import Publication, publish
 from sudare.publish.synthetic import city, synthetic_table, write_city
 

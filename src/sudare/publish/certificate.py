@@ -10,12 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import sudare
-from sudare.domain import CountTable, Domain
 from sudare.errors import SudareError, VerificationError
-from sudare.privacy import Guarantee
-from sudare.publish.files import FILE_OF
+from sudare.privacy import Guarantee, Publishable
+from sudare.publish.kinds import KINDS, job_of
 from sudare.publish.signing import fingerprint, is_signed, public_text
-from sudare.tables import Release
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -25,8 +23,10 @@ NAME = "release.json"
 
 
 def certify(
-    release: Release,
+    release: Publishable,
     *,
+    kind: str,
+    further: dict[str, Any],
     release_id: str,
     dataset: str,
     title: str,
@@ -39,12 +39,13 @@ def certify(
     body = {
         "format": FORMAT,
         "sudare": sudare.__version__,
+        "kind": kind,
         "release_id": release_id,
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         "dataset": dataset,
         "title": title,
         "guarantee": release.guarantee.to_json(),
-        "domain": release.table.domain.to_json(),
+        **further,
         "summary": release.summary,
         "recipe_sha256": recipe_sha256,
         "ledger_head": ledger_head,
@@ -105,9 +106,8 @@ def verify(path: str | Path, *, publisher: str | Path | None = None) -> Verifica
     checks = [_signature(certificate, publisher)]
     try:
         guarantee = Guarantee.from_json(certificate["guarantee"])
-        domain = Domain.from_json(certificate["domain"])
     except (SudareError, KeyError, TypeError, ValueError) as problem:
-        raise VerificationError(f"the certificate states no valid guarantee or domain: {problem}") from None
+        raise VerificationError(f"the certificate states no valid guarantee: {problem}") from None
     checks.append(f"guarantee: {guarantee}")
     for name, facts in certificate["files"].items():
         file = path.parent / name
@@ -116,7 +116,10 @@ def verify(path: str | Path, *, publisher: str | Path | None = None) -> Verifica
         if digest(file) != facts["sha256"] or file.stat().st_size != facts["bytes"]:
             raise VerificationError("a file differs from the one that was certified", value=name)
         checks.append(f"{name}: SHA-256 agrees")
-    checks += _contents(path.parent, certificate, domain)
+    kind = certificate.get("kind", "table")  # the first certificates were all of tables and did not say so
+    if kind not in KINDS:
+        raise VerificationError("a release of an unknown kind", value=kind, allowed=", ".join(KINDS))
+    checks += job_of(kind).check(path.parent, certificate)
     return Verification(certificate, guarantee, tuple(checks))
 
 
@@ -129,7 +132,7 @@ def _read(path: Path) -> dict[str, Any]:
         raise VerificationError("the certificate cannot be read as JSON", value=str(path)) from None
     if not isinstance(certificate, dict) or certificate.get("format") != FORMAT:
         raise VerificationError("not a certificate of this format", value=str(path), allowed=FORMAT)
-    needed = {"signature", "publisher", "guarantee", "domain", "files", "summary", "release_id", "dataset"}
+    needed = {"signature", "publisher", "guarantee", "files", "summary", "release_id", "dataset"}
     if missing := needed - certificate.keys():
         raise VerificationError("the certificate is incomplete", value=sorted(missing))
     return certificate
@@ -149,36 +152,3 @@ def _signature(certificate: dict[str, Any], publisher: str | Path | None) -> str
     if trusted != stated:
         raise VerificationError("the release was signed by another publisher", value=fingerprint(stated))
     return f"signature: by the given publisher {fingerprint(stated)}"
-
-
-def _contents(folder: Path, certificate: dict[str, Any], domain: Domain) -> list[str]:
-    """The table that is listed is one over the declared domain and has the certified sums and signs."""
-    summary, files = certificate["summary"], certificate["files"]
-    checks = []
-    if FILE_OF["parquet"] in files:
-        import pyarrow.parquet as pq
-
-        listed = pq.read_table(folder / FILE_OF["parquet"], columns=["index", "count"])
-        index, count = (listed.column(name).to_numpy() for name in ("index", "count"))
-        if len(index) > 1 and not (index[1:] > index[:-1]).all():
-            raise VerificationError("cells are listed twice or out of order", value=FILE_OF["parquet"])
-        table = CountTable.released(domain, index, count)
-        found = {
-            "nonzero_cells": len(table),
-            "total": table.total,
-            "integers": table.count.dtype.kind == "i",
-            "smallest": min(0, table.count.min().item()) if len(table) else 0,
-        }
-        for name, value in found.items():
-            if summary.get(name) != value:
-                raise VerificationError(f"the table's {name} is not the certified one", value=value)
-        checks.append(f"{FILE_OF['parquet']}: cells in the domain, sum, signs and integrality agree")
-    if FILE_OF["csv"] in files:
-        import pyarrow.compute as pc
-        import pyarrow.csv as csv
-
-        counts = csv.read_csv(folder / FILE_OF["csv"]).column("count")
-        if len(counts) != summary["nonzero_cells"] or (pc.sum(counts).as_py() or 0) != summary["total"]:
-            raise VerificationError("the table's sum is not the certified one", value=FILE_OF["csv"])
-        checks.append(f"{FILE_OF['csv']}: rows and sum agree")
-    return checks

@@ -5,12 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 
 from sudare.errors import OutputError
-from sudare.publish.rehearsal import Rehearsal
+from sudare.publish.job import Rehearsal
+from sudare.publish.table_rehearsal import TableRehearsal
 from sudare.report.comparison import comparison_page, comparison_picture
 
 
 def write_page(rehearsal: Rehearsal, path: Path, *, title: str = "Rehearsal") -> None:
     """Write the comparison of a rehearsal: HTML, or PNG where ``path`` ends so."""
+    if not isinstance(rehearsal, TableRehearsal):
+        raise OutputError("pages that compare are drawn of tables only", value=str(path))
     truth, released = rehearsal.truth, rehearsal.release.table
     method = rehearsal.release.method.name
     if path.suffix == ".png":

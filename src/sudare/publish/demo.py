@@ -14,11 +14,11 @@ from sudare.noise import Source
 from sudare.privacy import readable
 from sudare.publish.certificate import NAME, verify
 from sudare.publish.comparison import write_page
-from sudare.publish.job import Job
-from sudare.publish.plan import expected_errors
-from sudare.publish.rehearsal import Rehearsal, compared
+from sudare.publish.kinds import open_job
 from sudare.publish.run import Publication, publish
 from sudare.publish.synthetic import write_city
+from sudare.publish.table_job import TableJob
+from sudare.publish.table_rehearsal import TableRehearsal, compared, expected_errors
 
 RECIPE = "recipe.toml"
 
@@ -29,7 +29,7 @@ class Demo:
 
     folder: Path
     publication: Publication
-    rehearsal: Rehearsal
+    rehearsal: TableRehearsal
     expected_cell_error: float
 
     @property
@@ -72,14 +72,15 @@ def run_demo(folder: Path, *, people: int, progress: Callable[[str], None] = lam
     recipe.write_text(recipe_text, encoding="utf-8")
     progress(f"inventing {people:,} people")
     write_city(folder / "people.parquet", people)
-    job = Job.open(recipe)
+    job = open_job(recipe)
+    assert isinstance(job, TableJob)  # noqa: S101 - the recipe is ours
     progress("planning")
     expected, _ = expected_errors(job)
     made = publish(recipe, progress=progress)
     progress("verifying")
     verify(made.folder / NAME, publisher=job.path(job.recipe.output.key))
     progress("comparing")
-    truth = job.count(Source.system())
+    truth = job.gather(Source.system())
     rehearsal = compared(job, truth, made.release, f"{people:,} invented people")
     for name in ("comparison.html", "comparison.png"):
         write_page(rehearsal, folder / name, title=job.recipe.title)

@@ -3,60 +3,76 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, replace
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any, ClassVar, Generic, TypeVar
 
-from sudare.domain import CountTable, Domain
-from sudare.engines import read
-from sudare.errors import InputError
-from sudare.noise import Source, secret
-from sudare.privacy import Budget, Cap, Guarantee, Ledger
-from sudare.publish.recipe import Recipe, load
-from sudare.tables import Method
-from sudare.tables.release import Release, budget_of, promise, release, require_noise
+from sudare.noise import Source
+from sudare.privacy import Cap, Guarantee, Ledger, Publishable
+from sudare.publish.recipe import Recipe
+
+Shape = TypeVar("Shape", bound=Recipe)
+Made = TypeVar("Made", bound=Publishable)
 
 
 @dataclass(frozen=True)
-class Job:
-    """A recipe and the folder its paths are relative to."""
+class Outlook:
+    """What a kind has to say in a plan: ``facts`` for people, ``details`` for machines, errors and their basis."""
 
-    recipe: Recipe
+    facts: dict[str, str]
+    details: dict[str, Any]
+    errors: list[dict[str, Any]]
+    errors_from: str
+
+
+@dataclass(frozen=True)
+class Rehearsal:
+    """A release of data that are not private, beside its truth. ``errors``: rows of numbers, means over the runs."""
+
+    basis: str
+    release: Publishable
+    errors: list[dict[str, Any]]
+    repetitions: int
+    facts: dict[str, str]
+
+    def to_json(self) -> dict[str, Any]:
+        """For machines."""
+        return {
+            "basis": self.basis,
+            "repetitions": self.repetitions,
+            "summary": self.release.summary,
+            "errors": self.errors,
+        }
+
+
+@dataclass(frozen=True)
+class Job(ABC, Generic[Shape, Made]):
+    """A recipe and the folder its paths are relative to. Each kind is a subclass, named in `kinds`.
+
+    The order of a publication is `gather` (reads private data), spend, `protect`, `write`.
+    """
+
+    recipe: Shape
     folder: Path
+    shape: ClassVar[type[Recipe]]
 
-    @classmethod
-    def open(cls, path: str | Path) -> Job:
-        """Read a recipe and build every part once, so that mistakes show before anything is touched."""
-        job = cls(load(path), Path(path).resolve().parent)
-        _ = job.domain, job.guarantee, job.cap
-        require_noise(job.method, job.budget)
-        return job
+    @staticmethod
+    def open(path: str | Path) -> Job[Any, Any]:
+        """Read a recipe of any kind and build every part once."""
+        from sudare.publish.kinds import open_job
+
+        return open_job(path)
+
+    def prepare(self) -> None:
+        """Build what can be wrong, before anything is touched."""
+        _ = self.guarantee, self.cap
 
     def path(self, name: str) -> Path:
         """A path of the recipe."""
         return self.folder / name
-
-    @cached_property
-    def domain(self) -> Domain:
-        """The declared domain."""
-        return self.recipe.build_domain()
-
-    @cached_property
-    def method(self) -> Method:
-        """The declared method."""
-        return self.recipe.method.build()
-
-    @cached_property
-    def budget(self) -> Budget:
-        """What the release costs."""
-        privacy = self.recipe.privacy
-        return budget_of(privacy.epsilon, privacy.rho, privacy.delta)
-
-    @cached_property
-    def guarantee(self) -> Guarantee:
-        """What the release will promise: known before any private value is."""
-        public_total = self.recipe.privacy.total == "public" and self.method.uses_total
-        return promise(self.recipe.data.protected_unit(), self.budget, public_total, self.recipe.privacy.delta)
 
     @cached_property
     def cap(self) -> Cap | None:
@@ -70,42 +86,53 @@ class Job:
         return Ledger(self.path(self.recipe.ledger.path))
 
     @property
+    def terms(self) -> dict[str, Any]:
+        """On which terms the ledger admits the release."""
+        return {"default_cap": self.cap, "accept_no_guarantee": self.recipe.accept_no_guarantee}
+
+    @property
     def recipe_sha256(self) -> str:
         """A hash of what the recipe says, whatever its spacing and comments."""
         return hashlib.sha256(self.recipe.model_dump_json(by_alias=True).encode()).hexdigest()
 
-    def release(self, table: CountTable, *, source: Source | None = None, seed: int | None = None) -> Release:
-        """Protect a table as the recipe says."""
-        privacy = self.recipe.privacy
-        return release(
-            table,
-            self.method,
-            privacy.epsilon,
-            total=privacy.total,
-            rho=privacy.rho,
-            delta=privacy.delta,
-            source=source,
-            seed=seed,
-        )
+    @cached_property
+    @abstractmethod
+    def guarantee(self) -> Guarantee:
+        """What the release will promise: known before any private value is."""
 
-    def count(self, source: Source) -> CountTable:
-        """The private table: bounded counts of the records, or the counts that are there."""
-        data = self.recipe.data
-        origin: object = self.path(data.path)
-        records = read((origin, data.table) if data.table else origin, encoding=data.encoding)
-        unit = data.protected_unit()
-        if data.counts is not None:
-            if data.unit is not None:
-                raise InputError("rows are either cells with counts or records with a unit, not both")
-            return records.table(
-                self.domain, columns=self.recipe.columns(), count=data.counts, unit=unit, outside=data.outside
-            )
-        table = records.count(
-            self.domain,
-            columns=self.recipe.columns(),
-            unit=data.unit,
-            max_rows=data.max_rows,
-            outside=data.outside,
-            key=secret(source, "choice of rows").to_bytes(16, "big"),
-        )
-        return replace(table, unit=unit)
+    @abstractmethod
+    def outlook(self) -> Outlook:
+        """What would come out and how far off it may be, from public things alone."""
+
+    @abstractmethod
+    def rehearse(self, seed: int, progress: Callable[[str], None]) -> Rehearsal:
+        """The release on data that are not private, with seeded noise."""
+
+    @abstractmethod
+    def gather(self, source: Source) -> Any:
+        """The private data, read and bounded."""
+
+    @abstractmethod
+    def protect(self, data: Any, source: Source) -> Made:
+        """The release of what `gather` gave."""
+
+    @abstractmethod
+    def write(self, made: Made, folder: Path) -> dict[str, Path]:
+        """Write the release into ``folder``: what each file is to its path."""
+
+    @abstractmethod
+    def headline(self, made: Made) -> dict[str, str]:
+        """What a person wants to read first about the release: public facts only."""
+
+    def certified(self, made: Made) -> dict[str, Any]:  # noqa: ARG002 - a kind may say more
+        """Further public facts that the certificate states."""
+        return {}
+
+    def left_out(self, made: Made) -> tuple[str, ...]:  # noqa: ARG002 - a kind may leave something out
+        """What the recipe asks for and is not written, a sentence each."""
+        return ()
+
+    @staticmethod
+    @abstractmethod
+    def check(folder: Path, certificate: dict[str, Any]) -> list[str]:
+        """What `verify` found right in the files of a release of this kind; raises `VerificationError`."""

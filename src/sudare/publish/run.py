@@ -14,11 +14,9 @@ from sudare.errors import AccountingError
 from sudare.noise import Source
 from sudare.privacy import Balance
 from sudare.publish.certificate import NAME, certify
-from sudare.publish.files import write
 from sudare.publish.folder import refuse_existing, whole_folder
 from sudare.publish.job import Job
 from sudare.publish.signing import load_or_create
-from sudare.tables import Release
 
 
 @dataclass(frozen=True)
@@ -27,9 +25,10 @@ class Publication:
 
     release_id: str
     folder: Path
-    release: Release
+    release: Any
     certificate: dict[str, Any]
     balance: Balance
+    headline: dict[str, str]
     left_out: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
@@ -46,7 +45,7 @@ class Publication:
 
 
 def publish(recipe: str | Path, *, progress: Callable[[str], None] = lambda _: None) -> Publication:
-    """Count, spend, protect, write, certify; in this order.
+    """Read, spend, protect, write, certify; in this order.
 
     The ledger's row is on the disk before noise meets data, so a crash at any moment can only over-count. The
     files appear under their final folder all together, or not at all.
@@ -56,24 +55,26 @@ def publish(recipe: str | Path, *, progress: Callable[[str], None] = lambda _: N
     refuse_existing(target)
     key = load_or_create(job.path(job.recipe.output.key))
     # A cap that is too small refuses here, before the long work; the binding check is the spending below.
-    job.ledger.check(job.recipe.dataset, job.guarantee, default_cap=job.cap)
+    job.ledger.check(job.recipe.dataset, job.guarantee, **job.terms)
     source = Source.system()
-    progress("counting")
-    table = job.count(source)
+    progress("reading")
+    data = job.gather(source)
     release_id = f"{datetime.now(UTC):%Y%m%d}-{secrets.token_hex(6)}"
     with whole_folder(target) as folder:
         progress("spending")
         entry = job.ledger.spend(
-            job.recipe.dataset, job.guarantee, release_id, recipe_hash=job.recipe_sha256, default_cap=job.cap
+            job.recipe.dataset, job.guarantee, release_id, recipe_hash=job.recipe_sha256, **job.terms
         )
         progress("protecting")
-        made = job.release(table, source=source)
+        made = job.protect(data, source)
         if made.guarantee != job.guarantee:
             raise AccountingError("the release promises something else than was paid for")
         progress("writing")
-        files = write(made.table, job.recipe.output.formats, folder)
+        files = job.write(made, folder)
         certificate = certify(
             made,
+            kind=job.recipe.kind,
+            further=job.certified(made),
             release_id=release_id,
             dataset=job.recipe.dataset,
             title=job.recipe.title,
@@ -84,5 +85,5 @@ def publish(recipe: str | Path, *, progress: Callable[[str], None] = lambda _: N
         )
         text = json.dumps(certificate, indent=2, ensure_ascii=False)
         (folder / NAME).write_text(text + "\n", encoding="utf-8")
-    left_out = tuple(name for name in job.recipe.output.formats if name not in files)
-    return Publication(release_id, target, made, certificate, job.ledger.balance(job.recipe.dataset), left_out)
+    balance = job.ledger.balance(job.recipe.dataset)
+    return Publication(release_id, target, made, certificate, balance, job.headline(made), job.left_out(made))

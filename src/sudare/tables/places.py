@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,6 +17,8 @@ from sudare.domain.regions import Box
 from sudare.errors import ParameterError, did_you_mean
 from sudare.tables.areas import Crossed, Layer, Parts, place_key
 from sudare.tables.pyramid import Integers
+
+_MOST_CELLS = 1 << 26
 
 
 class Squares(NamedTuple):
@@ -56,6 +59,46 @@ def by_mapping(domain: Domain, mapping: Any) -> Crossed:
             )
         tables = {candidates[0]: _pairs(mapping)}
     return Crossed(tuple(_named(domain, name, *pairs) for name, pairs in tables.items()), domain.size)
+
+
+def cells_where(domain: Domain, where: Mapping[str, Sequence[Any]]) -> Integers:
+    """Every cell whose value of each attribute named is among those listed: mesh codes of any coarseness, categories,
+    values that fall into bins, positions. Ascending; other attributes are free.
+
+    >>> from sudare.domain import Categories, Line
+    >>> cells_where(Domain(place=Line(4), sex=Categories(["f", "m"])), {"sex": ["m"]}).tolist()
+    [1, 3, 5, 7]
+    """
+    for name in where:
+        if name not in domain.attributes:
+            raise ParameterError("there is no such attribute", value=name, hint=did_you_mean(name, domain.attributes))
+    found = {name: _positions(domain.attributes[name], name, list(places)) for name, places in where.items()}
+    attributes = domain.attributes.items()
+    if prod(len(found[name][0]) if name in found else own.size for name, own in attributes) > _MOST_CELLS:
+        raise ParameterError("an area has too many cells to be listed", allowed=f"at most {_MOST_CELLS:,}")
+    positions = [found[name] if name in found else own.cell(np.arange(own.size)) for name, own in attributes]
+    picks = np.meshgrid(*(np.arange(len(own[0])) for own in positions), indexing="ij")
+    axes = [axis[pick.reshape(-1)] for own, pick in zip(positions, picks, strict=True) for axis in own]
+    return np.sort(domain.index(*axes))
+
+
+def _positions(attribute: Attribute, name: str, places: list[Any]) -> tuple[Integers, ...]:
+    """The distinct positions, an array for each axis, that lie in the listed places."""
+    found = []
+    for squares in _squares(attribute, name, places):
+        for which, *position in zip(squares.which, *squares.position, strict=True):
+            ranges = [
+                np.arange(max(p * squares.side - start, 0), min((p + 1) * squares.side - start, length))
+                for p, start, length in zip(position, squares.origin, attribute.lengths, strict=True)
+            ]
+            box = np.stack([axis.reshape(-1) for axis in np.meshgrid(*ranges, indexing="ij")])
+            box = box[:, attribute.allowed(*box)]
+            if not box.shape[1]:
+                raise _unknown(name, places[int(which)])
+            found.append(box)
+    if not found:
+        raise ParameterError("an area lists no value of an attribute", value=name)
+    return tuple(np.unique(np.concatenate(found, axis=1), axis=1))
 
 
 def _named(domain: Domain, name: str, places: list[Any], areas: list[Any]) -> Parts:

@@ -13,6 +13,7 @@ from sudare.domain import Domain
 from sudare.errors import ParameterError
 from sudare.estimate import round_rows
 from sudare.tables.method import Cells
+from sudare.tables.places import cells_where
 
 Integers = NDArray[np.int64]
 
@@ -26,7 +27,8 @@ class PublicTotals:
 
     @classmethod
     def of(cls, domain: Domain, given: Sequence[tuple[Any, int]]) -> PublicTotals:
-        """Check what the caller gave: ``(cells, number)``, cells as indices or as {attribute: values}.
+        """Check what the caller gave: ``(cells, number)``, cells as indices or as {attribute: values},
+        which means every cell with these values, whatever the other attributes (see `cells_where`).
 
         >>> from sudare.domain import Line
         >>> PublicTotals.of(Domain(cell=Line(4)), [([0, 1], 30), ({"cell": [3]}, 5)]).numbers
@@ -89,20 +91,10 @@ class PublicTotals:
 
 def _cells(domain: Domain, cells: Any) -> Integers:
     if isinstance(cells, Mapping):
-        lists = {name: np.asarray(values) for name, values in cells.items()}
-        if set(lists) != set(domain.attributes):
-            raise ParameterError(
-                "the cells of a public total name other attributes than the domain has",
-                value=sorted(lists),
-                allowed=", ".join(domain.attributes),
-            )
-        index, inside = domain.locate(lists)
-        if not inside.all():
-            raise ParameterError("a public total has cells outside the domain")
-    else:
-        index = np.asarray(cells, dtype=np.int64)
-        if index.ndim != 1 or not domain.contains(index).all():
-            raise ParameterError("a public total has cells outside the domain")
+        return cells_where(domain, cells)
+    index = np.asarray(cells, dtype=np.int64)
+    if index.ndim != 1 or not domain.contains(index).all():
+        raise ParameterError("a public total has cells outside the domain")
     if not len(index):
         raise ParameterError("a public total has no cells")
     return np.unique(index)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -162,10 +162,7 @@ def release(
         generator = np.random.default_rng(secret(source, "public totals"))
         whole = int(table.total) if public_total else None
         index, value = known.keep(table.domain, (index, value), generator, whole)
-    guarantee = promise(table.unit, budget, public_total, delta)
-    if known.areas:
-        fact = f"the totals of {len(known.areas)} areas, given from elsewhere"
-        guarantee = replace(guarantee, public=(*guarantee.public, fact))
+    guarantee = promise(table.unit, budget, public_total, delta, areas=len(known.areas))
     if source.seeded:
         guarantee = guarantee.without_protection()
     return Release(CountTable.released(table.domain, index, value), guarantee, method, budget)
@@ -192,8 +189,12 @@ def require_noise(method: Method, budget: Budget) -> None:
         )
 
 
-def promise(unit: Unit, budget: Budget, public_total: bool, delta: Number | None = None) -> Guarantee:
+def promise(
+    unit: Unit, budget: Budget, public_total: bool, delta: Number | None = None, *, areas: int = 0
+) -> Guarantee:
     """What a table release promises, from public things alone; with ``delta``, rho is read as (epsilon, delta).
+
+    ``areas`` is the number of areas whose totals the caller declared public.
 
     Replacing a record under a public total changes two cells by one each: twice the distance in L1, and at most
     twice in L2, so epsilon counts double and rho four times.
@@ -206,6 +207,8 @@ def promise(unit: Unit, budget: Budget, public_total: bool, delta: Number | None
         public, adjacency = (*public, "the total is public"), ADJACENCIES[1]
         if unit.max_rows > 1:
             assumptions = ("swaps between units with equal row counts",)
+    if areas:
+        public = (*public, f"the totals of {areas} areas, given from elsewhere")
     facts: dict[str, Any] = {"adjacency": adjacency, "public": public, "assumptions": assumptions}
     if budget.rho is None or delta is None:
         return Guarantee.of(budget, unit, **facts)

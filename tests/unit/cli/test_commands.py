@@ -83,7 +83,7 @@ def test_an_unknown_command_is_exit_code_2():
 
 
 def test_the_schema_is_printed():
-    assert json.loads(run("schema").output)["title"] == "Recipe"
+    assert json.loads(run("schema").output)["title"] == "A recipe of Sudare"
 
 
 def test_the_demo_runs_from_end_to_end_twice(tmp_path):

@@ -195,13 +195,13 @@ def test_a_full_disk_is_one_sentence_and_leaves_nothing_half_written(village):
         """
         import resource, signal, sudare as sd
         from sudare.errors import SudareError
-        from sudare.publish import run
+        from sudare.publish import table_job
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-        write = run.write
+        write = table_job.write
         def limited(*arguments):
             resource.setrlimit(resource.RLIMIT_FSIZE, (1000, resource.RLIM_INFINITY))
             return write(*arguments)
-        run.write = limited
+        table_job.write = limited
         try:
             sd.publish("recipe.toml")
         except SudareError as problem:
@@ -217,7 +217,7 @@ def test_a_full_disk_is_one_sentence_and_leaves_nothing_half_written(village):
     assert spent(village) == Fraction(1, 2)
 
 
-@pytest.mark.parametrize("stage", ["counting", "spending", "protecting", "writing"])
+@pytest.mark.parametrize("stage", ["reading", "spending", "protecting", "writing"])
 def test_a_process_killed_at_any_stage_can_only_over_count(village, stage):
     process = run_python(
         f"""
@@ -275,7 +275,7 @@ def test_no_message_shows_a_private_value(village):
 def test_a_plan_reads_no_private_value(village):
     (village.folder / "people.parquet").unlink()
     made = sd.plan(village.recipe)
-    assert made.cells == 512
+    assert made.details["cells"] == 512
     assert made.guarantee.epsilon == Fraction(1, 2)
     assert made.balance_after.remaining.epsilon == Fraction(1, 2)
     assert any("not there yet" in remark for remark in made.remarks)

@@ -145,8 +145,27 @@ def test_bins_need_edges_or_a_step(village):
 
 def test_the_schema_describes_what_is_read():
     schema = json.loads(json.dumps(json_schema()))
-    assert {"dataset", "data", "domain", "privacy", "output"} <= set(schema["required"])
-    assert schema["additionalProperties"] is False
+    assert {"$ref": "#/$defs/TableRecipe"} in schema["oneOf"]
+    table = schema["$defs"]["TableRecipe"]
+    assert {"dataset", "data", "domain", "privacy", "output"} <= set(table["required"])
+    assert table["additionalProperties"] is False
+
+
+def test_an_unknown_kind_is_named_with_the_nearest_known_one(village):
+    with pytest.raises(RecipeError, match=r"no such kind of recipe.*ean"):
+        Job.open(village.change(('kind = "table"', 'kind = "tables"')))
+
+
+def test_public_totals_are_kept_and_named(village):
+    recipe = village.change(("[method]", '[[public_totals]]\nwhere = { sex = ["f"] }\nnumber = 123\n\n[method]'))
+    assert "the totals of 1 areas, given from elsewhere" in Job.open(recipe).guarantee.public
+    made = sd.publish(recipe)
+    women = made.release.aggregate({"sex": {"f": "women", "m": "men"}})
+    assert women.value[list(women.area).index("women")] == 123
+    with pytest.raises(RecipeError, match=r"public_totals.0.number"):
+        Job.open(village.change(("number = 123", "number = -1")))
+    with pytest.raises(sd.SudareError, match="sex"):
+        Job.open(village.change(("number = -1", "number = 1"), ('sex = ["f"]', 'sex = ["x"]')))
 
 
 def test_the_hash_of_a_recipe_ignores_spacing_and_sees_changes(village):

@@ -1,0 +1,47 @@
+"""The kinds of recipes, each a `Job` in a module of its own that is loaded when a recipe names it."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sudare.errors import RecipeError, did_you_mean
+from sudare.publish.recipe import checked, read_text
+
+if TYPE_CHECKING:
+    from sudare.publish.job import Job
+
+KINDS = {"table": ("table_job", "TableJob")}
+
+
+def job_of(kind: str) -> type[Job[Any, Any]]:
+    """The job of a kind."""
+    module, name = KINDS[kind]
+    job: type[Job[Any, Any]] = getattr(import_module(f"sudare.publish.{module}"), name)
+    return job
+
+
+def open_job(path: str | Path) -> Job[Any, Any]:
+    """Read a recipe and build every part once, so that mistakes show before anything is touched."""
+    contents = read_text(Path(path))
+    kind = contents.get("kind", "table")
+    if kind not in KINDS:
+        raise RecipeError("no such kind of recipe", value=kind, allowed=", ".join(KINDS), hint=_nearest(kind))
+    job = job_of(kind)
+    made = job(checked(contents, job.shape), Path(path).resolve().parent)
+    made.prepare()
+    return made
+
+
+def _nearest(kind: object) -> str | None:
+    return did_you_mean(kind, KINDS) if isinstance(kind, str) else None
+
+
+def json_schema() -> dict[str, Any]:
+    """The JSON Schema of recipes of every kind, for editors."""
+    from pydantic.json_schema import models_json_schema
+
+    shapes = [job_of(kind).shape for kind in KINDS]
+    _, schema = models_json_schema([(shape, "validation") for shape in shapes], title="A recipe of Sudare")
+    return {**schema, "oneOf": [{"$ref": f"#/$defs/{shape.__name__}"} for shape in shapes]}

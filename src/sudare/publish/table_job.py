@@ -1,0 +1,144 @@
+"""A table, from a recipe: counted, protected, written and checked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar
+
+from sudare.domain import CountTable, Domain
+from sudare.engines import read
+from sudare.errors import InputError
+from sudare.noise import Source, secret
+from sudare.privacy import Budget, Guarantee
+from sudare.publish.files import GEOJSON_LIMIT, write
+from sudare.publish.job import Job, Outlook
+from sudare.publish.recipe import Recipe
+from sudare.publish.table_check import check_table
+from sudare.publish.table_recipe import TableRecipe
+from sudare.tables import Method
+from sudare.tables.public_totals import PublicTotals
+from sudare.tables.release import Release, budget_of, promise, release, require_noise
+
+
+@dataclass(frozen=True)
+class TableJob(Job[TableRecipe, Release]):
+    """A recipe of kind "table"."""
+
+    shape: ClassVar[type[Recipe]] = TableRecipe
+
+    def prepare(self) -> None:
+        """Build what can be wrong, before anything is touched."""
+        super().prepare()
+        require_noise(self.method, self.budget)
+        PublicTotals.of(self.domain, self.public_totals)
+
+    @cached_property
+    def domain(self) -> Domain:
+        """The declared domain."""
+        return self.recipe.build_domain()
+
+    @cached_property
+    def method(self) -> Method:
+        """The declared method."""
+        return self.recipe.method.build()
+
+    @cached_property
+    def budget(self) -> Budget:
+        """What the release costs."""
+        privacy = self.recipe.privacy
+        return budget_of(privacy.epsilon, privacy.rho, privacy.delta)
+
+    @property
+    def public_totals(self) -> list[tuple[dict[str, Any], int]]:
+        """The declared totals of areas."""
+        return [(dict(total.where), total.number) for total in self.recipe.public_totals]
+
+    @cached_property
+    def guarantee(self) -> Guarantee:
+        """What the release will promise: known before any private value is."""
+        privacy = self.recipe.privacy
+        public_total = privacy.total == "public" and self.method.uses_total
+        unit, areas = self.recipe.data.protected_unit(), len(self.recipe.public_totals)
+        return promise(unit, self.budget, public_total, privacy.delta, areas=areas)
+
+    def release(self, table: CountTable, *, source: Source | None = None, seed: int | None = None) -> Release:
+        """Protect a table as the recipe says."""
+        privacy = self.recipe.privacy
+        return release(
+            table,
+            self.method,
+            privacy.epsilon,
+            total=privacy.total,
+            rho=privacy.rho,
+            delta=privacy.delta,
+            public_totals=self.public_totals,
+            source=source,
+            seed=seed,
+        )
+
+    def gather(self, source: Source) -> CountTable:
+        """The private table: bounded counts of the records, or the counts that are there."""
+        data = self.recipe.data
+        origin: object = self.path(data.path)
+        records = read((origin, data.table) if data.table else origin, encoding=data.encoding)
+        unit = data.protected_unit()
+        if data.counts is not None:
+            if data.unit is not None:
+                raise InputError("rows are either cells with counts or records with a unit, not both")
+            return records.table(
+                self.domain, columns=self.recipe.columns(), count=data.counts, unit=unit, outside=data.outside
+            )
+        table = records.count(
+            self.domain,
+            columns=self.recipe.columns(),
+            unit=data.unit,
+            max_rows=data.max_rows,
+            outside=data.outside,
+            key=secret(source, "choice of rows").to_bytes(16, "big"),
+        )
+        return replace(table, unit=unit)
+
+    def protect(self, data: CountTable, source: Source) -> Release:
+        """The release of the private table."""
+        return self.release(data, source=source)
+
+    def write(self, made: Release, folder: Path) -> dict[str, Path]:
+        """The listed cells in each format asked for."""
+        return write(made.table, self.recipe.output.formats, folder)
+
+    def headline(self, made: Release) -> dict[str, str]:
+        """Cells and total."""
+        return {
+            "cells listed": f"{len(made.table):,} of {made.table.domain.size:,}",
+            "released total": f"{made.table.total:,}",
+        }
+
+    def certified(self, made: Release) -> dict[str, Any]:
+        """The domain."""
+        return {"domain": made.table.domain.to_json()}
+
+    def left_out(self, made: Release) -> tuple[str, ...]:
+        """GeoJSON, where it would be too long."""
+        if "geojson" in self.recipe.output.formats and len(made.table) > GEOJSON_LIMIT:
+            return (f"geojson is left out: it is for tables of at most {GEOJSON_LIMIT:,} listed cells",)
+        return ()
+
+    def outlook(self) -> Outlook:
+        """Cells, memory, and the error by area size."""
+        from sudare.publish.table_rehearsal import outlook
+
+        return outlook(self)
+
+    def rehearse(self, seed: int, progress: Callable[[str], None]) -> Any:
+        """Seeded releases of the public table, or of synthetic people."""
+        from sudare.publish.table_rehearsal import rehearse
+
+        return rehearse(self, seed, progress)
+
+    @staticmethod
+    def check(folder: Path, certificate: dict[str, Any]) -> list[str]:
+        """The listed table is one over the declared domain and has the certified sums and signs."""
+        return check_table(folder, certificate)

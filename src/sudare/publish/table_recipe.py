@@ -1,0 +1,129 @@
+"""The recipe of a table: its domain, its method, what may be spent on it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from decimal import Decimal
+from typing import Literal
+
+from pydantic import Field, model_validator
+
+from sudare.domain import Domain
+from sudare.errors import RecipeError
+from sudare.publish.attributes import AnyAttribute, MeshAttribute
+from sudare.publish.recipe import Data, Output, Part, Recipe
+from sudare.tables import Laplace, Method, NegativeL2, NonnegativeLasso, Privelet, Simplex, TopDown, Tree
+
+Format = Literal["parquet", "csv", "geoparquet", "geojson"]
+GEOGRAPHIC = ("geoparquet", "geojson")
+
+
+class TableData(Data):
+    """Where the private records (or counts) are, and whom a row belongs to."""
+
+    outside: Literal["error", "drop", "clamp"] = "error"
+    counts: str | None = Field(default=None, description="the column of counts, where rows are cells already")
+
+    @property
+    def has_unit(self) -> bool:
+        """Whether rows belong to somebody."""
+        return self.unit is not None or self.counts is not None
+
+
+class MethodChoice(Part):
+    """The method and its parameters; each method takes its own only."""
+
+    name: Literal["tree", "laplace", "simplex", "negative_l2", "nonnegative_lasso", "privelet", "top_down"] = "tree"
+    cut: int | None = Field(default=None, description="laplace: the value from which on cells are kept")
+    children: int | None = Field(default=None, description="tree: children per node, 16 if not given")
+    shares: tuple[int | Decimal, ...] | None = Field(default=None, description="tree: of the root and each level")
+    strength: int | Decimal | Literal["auto"] | None = Field(
+        default=None, description="negative_l2, nonnegative_lasso: how strong, or auto; tree: in the splits"
+    )
+    fit: Literal["scale", "shift"] | None = Field(default=None, description="negative_l2, nonnegative_lasso")
+    decomposition: Literal["morton", "standard"] | None = Field(default=None, description="privelet")
+
+    def build(self) -> Method:
+        """The method that is meant."""
+        kinds: dict[str, tuple[Callable[..., Method], tuple[str, ...]]] = {
+            "tree": (Tree, ("children", "shares", "strength")),
+            "laplace": (Laplace, ("cut",)),
+            "simplex": (Simplex, ()),
+            "negative_l2": (NegativeL2, ("strength", "fit")),
+            "nonnegative_lasso": (NonnegativeLasso, ("strength", "fit")),
+            "privelet": (Privelet, ("decomposition",)),
+            "top_down": (TopDown, ()),
+        }
+        kind, known = kinds[self.name]
+        given = {name: value for name, value in self if name != "name" and value is not None}
+        if unknown := given.keys() - set(known):
+            raise RecipeError(f"method {self.name} has no parameter {min(unknown)}")
+        return kind(**given)
+
+
+class Privacy(Part):
+    """What may be spent, and whether the exact total is public."""
+
+    epsilon: int | Decimal | None = Field(default=None, description="finite, above 0; or rho")
+    delta: int | Decimal | None = Field(default=None, description="with epsilon: Gaussian noise")
+    rho: int | Decimal | None = Field(default=None, description="zCDP instead of epsilon: Gaussian noise")
+    total: Literal["noisy", "public"] = "noisy"
+
+
+class PublicTotal(Part):
+    """The number of people of an area that is public already, and stays exactly so."""
+
+    where: dict[str, tuple[str | int, ...]] = Field(min_length=1, description="attribute to its values in the area")
+    number: int = Field(ge=0)
+
+
+class TableOutput(Output):
+    """Where the release goes, and in which formats; ``key`` is the publisher's Ed25519 key."""
+
+    formats: tuple[Format, ...] = ("parquet", "csv")
+
+
+class Rehearsal(Part):
+    """What a rehearsal runs on: synthetic people, or a public table of counts over the same domain."""
+
+    people: int = Field(default=1_000_000, ge=1)
+    populated: float = Field(default=0.1, gt=0, le=1, description="share of cells with people")
+    path: str | None = Field(default=None, description="a public file of counts, instead of synthetic people")
+    counts: str | None = None
+    encoding: str | None = None
+    repetitions: int = Field(default=5, ge=1)
+
+    @model_validator(mode="after")
+    def _both_or_none(self) -> Rehearsal:
+        if (self.path is None) != (self.counts is None):
+            raise ValueError("a public table needs both path and counts")
+        return self
+
+
+class TableRecipe(Recipe):
+    """``kind = "table"``: counts over a declared domain."""
+
+    kind: Literal["table"] = "table"
+    data: TableData
+    domain: dict[str, AnyAttribute] = Field(min_length=1)
+    order: tuple[str | tuple[str, ...], ...] | None = None
+    method: MethodChoice = MethodChoice()
+    privacy: Privacy
+    public_totals: tuple[PublicTotal, ...] = ()
+    output: TableOutput
+    rehearsal: Rehearsal = Rehearsal()
+
+    @model_validator(mode="after")
+    def _maps_need_a_mesh(self) -> TableRecipe:
+        wanted = [name for name in self.output.formats if name in GEOGRAPHIC]
+        if wanted and not any(isinstance(part, MeshAttribute) for part in self.domain.values()):
+            raise ValueError(f"output format {wanted[0]} needs a mesh in the domain")
+        return self
+
+    def build_domain(self) -> Domain:
+        """The declared domain."""
+        return Domain(order=self.order, **{name: part.build() for name, part in self.domain.items()})
+
+    def columns(self) -> dict[str, str | tuple[str, ...]]:
+        """Attribute name to the column or columns it comes from."""
+        return {name: part.source for name, part in self.domain.items() if part.source is not None}

@@ -1,0 +1,145 @@
+"""A table rehearsed on data whose truth may be seen, and what a plan says of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from sudare.domain import CountTable
+from sudare.engines import read
+from sudare.measure import error_by_block, l1_accuracy
+from sudare.publish.areas import shown_levels, square_km
+from sudare.publish.job import Outlook, Rehearsal
+from sudare.publish.synthetic import synthetic_table
+from sudare.publish.table_job import TableJob
+from sudare.tables import Release
+
+_ERRORS = ("mean_absolute_error", "root_mean_square_error", "mean_error")
+_BYTES_PER_CELL = 120  # sorted index and count, their noisy copies, and one pass of sorting
+
+
+@dataclass(frozen=True)
+class TableRehearsal(Rehearsal):
+    """True against released. ``errors``: one row per area size."""
+
+    release: Release
+    truth: CountTable
+    accuracy: float
+
+    def to_json(self) -> dict[str, Any]:
+        """For machines."""
+        return {**super().to_json(), "l1_accuracy": self.accuracy}
+
+
+def rehearse(job: TableJob, seed: int, progress: Callable[[str], None]) -> TableRehearsal:
+    """Release the recipe's public table, or synthetic people, with seeded noise; spends nothing."""
+    progress("making the data")
+    truth, basis = stand_in(job)
+    return rehearse_on(job, truth, basis, job.recipe.rehearsal.repetitions, seed=seed, progress=progress)
+
+
+def stand_in(job: TableJob) -> tuple[CountTable, str]:
+    """The table to rehearse on, and what it is."""
+    choice, unit = job.recipe.rehearsal, job.recipe.data.protected_unit()
+    if choice.path is not None and choice.counts is not None:
+        records = read(job.path(choice.path), encoding=choice.encoding)
+        columns = job.recipe.columns()
+        return records.table(
+            job.domain, columns=columns, count=choice.counts, unit=unit, outside="drop"
+        ), f"the public table {choice.path}"
+    table = synthetic_table(job.domain, choice.people, seed=1, populated_share=choice.populated)
+    return CountTable(table.domain, table.index, table.count, unit), f"{choice.people:,} synthetic people"
+
+
+def rehearse_on(
+    job: TableJob,
+    truth: CountTable,
+    basis: str,
+    repetitions: int,
+    *,
+    seed: int = 0,
+    progress: Callable[[str], None] = lambda _: None,
+) -> TableRehearsal:
+    """Seeded releases of ``truth`` as the recipe says, and their mean errors."""
+    runs = []
+    for run in range(repetitions):
+        progress(f"release {run + 1} of {repetitions}")
+        made = job.release(truth, seed=seed * 10_007 + run)
+        runs.append(compared(job, truth, made, basis))
+    return _mean(runs)
+
+
+def compared(job: TableJob, truth: CountTable, made: Release, basis: str) -> TableRehearsal:
+    """One release beside the truth."""
+    rows = error_by_block(truth, made.table, shown_levels(job.domain)).rows()
+    errors = [
+        {
+            "block_level": row["level"],
+            "cells": row["cells"],
+            "square_km": square_km(job.domain, row["level"]),
+            **{name: row[name] for name in _ERRORS},
+        }
+        for row in rows
+    ]
+    accuracy = l1_accuracy(truth, made.table)
+    facts = {"released cells": f"{len(made.table):,}", "L1 accuracy": f"{accuracy:.4f}"}
+    return TableRehearsal(basis, made, errors, 1, facts, truth, accuracy)
+
+
+def _mean(runs: list[TableRehearsal]) -> TableRehearsal:
+    """The last run with the mean errors of all; a root mean square is averaged as a square."""
+    errors = []
+    for rows in zip(*(run.errors for run in runs), strict=True):
+        columns = {name: np.array([row[name] for row in rows]) for name in _ERRORS}
+        means = {name: float(column.mean()) for name, column in columns.items()}
+        means["root_mean_square_error"] = float(np.sqrt((columns["root_mean_square_error"] ** 2).mean()))
+        errors.append({**rows[0], **means})
+    accuracy = float(np.mean([run.accuracy for run in runs]))
+    return replace(runs[-1], errors=errors, accuracy=accuracy, repetitions=len(runs))
+
+
+def outlook(job: TableJob) -> Outlook:
+    """Cells, memory, and the error by area size: exact where it does not depend on the data, else rehearsed."""
+    errors, errors_from = expected_errors(job)
+    dense = job.method.name in ("laplace", "privelet")
+    listed = job.domain.size if dense else 10 * job.recipe.rehearsal.people
+    memory = min(job.domain.size, listed) * _BYTES_PER_CELL
+    explain = getattr(job.method, "explain", None)
+    explanation = explain(job.domain, job.budget) if explain else ""
+    facts = {
+        "domain": job.domain.describe(),
+        "cells": f"{job.domain.size:,}",
+        "memory": f"about {max(1, memory >> 20):,} MB at most",
+        "method": f"{job.method.name} ({explanation})" if explanation else job.method.name,
+    }
+    details = {
+        "domain": job.domain.describe(),
+        "cells": job.domain.size,
+        "index_bits": job.domain.bits,
+        "memory_bytes": memory,
+        "method": job.method.name,
+        "explanation": explanation,
+    }
+    return Outlook(facts, details, errors, errors_from)
+
+
+def expected_errors(job: TableJob) -> tuple[list[dict[str, Any]], str]:
+    """Error by area size, exact or rehearsed, and what it rests on."""
+    rows = [_exact_error(job, level) for level in shown_levels(job.domain)]
+    if all(row["root_mean_square_error"] is not None for row in rows):
+        return rows, "the law of the noise: exact, whatever the data"
+    truth, basis = stand_in(job)
+    return rehearse_on(job, truth, basis, repetitions=1).errors, f"one rehearsal on {basis}: real data differ"
+
+
+def _exact_error(job: TableJob, level: int) -> dict[str, Any]:
+    rows = job.recipe.data.protected_unit().max_rows
+    return {
+        "block_level": level,
+        "cells": 1 << level,
+        "square_km": square_km(job.domain, level),
+        "root_mean_square_error": job.method.block_error(job.budget, rows, 1 << level, job.domain),
+    }

@@ -47,9 +47,12 @@ _CELLS_IN_ALL = 1 << 20
 RESERVE = 0.8
 """Of what an interval may miss, the share that is used: plausible truths are not the truth."""
 _SEED = 20_210_903
-_FLATTENING = {"simplex": 1.075, "negative_l2": 1.085, "nonnegative_lasso": 1.085, "laplace": 1.085}
+_FLATTENING = {"simplex": 1.08, "negative_l2": 1.09, "nonnegative_lasso": 1.09, "laplace": 1.09}
 """Methods that see every cell by itself, and no area, lose thin people without a trace: no plausible truth has them
-all back, and what is missing adds up. From 8 cells up, intervals are wider by this factor for each doubling."""
+all back, and what is missing adds up. From 8 cells up, intervals are wider by this factor for each doubling,
+less where a cell has many times the noise."""
+_THICK = 40.0
+"""Released people per cell, in scales of the noise, at which the widening is halved."""
 _FLAT_UP_TO = 2
 _MOST_PICKED = 1 << 22
 """Cells up to which raw noise is drawn again everywhere; a larger table has the exact law alone."""
@@ -111,18 +114,20 @@ class ErrorModel:
     strata: Strata | None
     pairs: tuple[Pyramid, ...]
     widening: float = 1.0
+    noise: float = 1.0
 
     @classmethod
     def of(cls, table: CountTable, method: Method, budget: Budget, unit: Unit, public_total: bool) -> ErrorModel:
         """From the released table and public facts; costs about thirty releases, fewer for a large table."""
+        noise = unit.max_rows / float(budget.amount)
         release_again = _Again(table.domain, method, budget, unit, public_total)
         if isinstance(method, Laplace) and method.block_error(budget, unit.max_rows, 1) is not None:
             picked = release_again.picked(table) if table.domain.size <= _MOST_PICKED else None
-            return cls(table, unit.max_rows / float(budget.amount), picked, ())
+            return cls(table, noise, picked, ())
         additive = isinstance(method, Privelet)
         earlier, pairs = release_again.empty() if additive else release_again.plausible(table)
         strata = Strata.learn(pairs, table.domain, additive)
-        return cls(table, None, strata, (*earlier, *pairs), _FLATTENING.get(method.name, 1.0))
+        return cls(table, None, strata, (*earlier, *pairs), _FLATTENING.get(method.name, 1.0), noise)
 
     def at_level(self, level: Any, coverage: float) -> BlockErrorBars:
         """All blocks of 2**level cells at once."""
@@ -163,12 +168,13 @@ class ErrorModel:
         missed = RESERVE * (1 - coverage)
         low = np.array([stratum.below(missed / 2) for stratum in strata])
         high = np.array([stratum.above(missed / 2) for stratum in strata])
-        wider = self.widening ** max(0, level - _FLAT_UP_TO)
+        wider = self._wider(level, value)
         margin = (wider - 1) * (high - low)[own] / 2
         low, high = value + low[own] - margin, high[own] + margin
         if not self._signed:
-            # What reaches down to 0 misses nothing below: half of that share is left out above instead.
-            one_sided = np.array([stratum.above(0.75 * missed) for stratum in strata])[own] + margin
+            # What reaches down to 0 misses nothing below: that share, or half of it, is left out above instead.
+            share = 0.75 if self.widening == 1 else 1.0
+            one_sided = np.array([stratum.above(share * missed) for stratum in strata])[own] + margin
             high = np.where((value > 0) & (low <= 0), one_sided, high)
             low = np.where(value == 0, 0.0, low)
         expected = wider * np.array([stratum.expected for stratum in strata])[own]
@@ -199,10 +205,16 @@ class ErrorModel:
         replicates = len(errors)
         mean = errors.mean(axis=0)
         spread = np.sqrt(np.maximum(errors.var(axis=0, ddof=1) * (1 + 1 / replicates), usual))
-        spread = spread * self.widening ** np.maximum(0, level - _FLAT_UP_TO)
+        spread = spread * self._wider(level, value)
         width = student(1 - RESERVE * (1 - coverage) / 2, replicates - 1) * spread
         expected = np.sqrt(2 / np.pi) * np.sqrt(spread**2 + mean**2)
         return expected, *self._within(value + mean - width, value + mean + width)
+
+    def _wider(self, level: Integers | int, value: Numbers) -> Floats:
+        """By which factor intervals of areas of about 2**level cells grow: see `_FLATTENING`."""
+        thick = np.maximum(value, 0) / np.exp2(level) / self.noise
+        doublings = np.maximum(0, np.asarray(level) - _FLAT_UP_TO)
+        return np.asarray(1 + (self.widening**doublings - 1) / (1 + thick / _THICK))
 
     def _raw(self, cells: Integers, value: Numbers, coverage: float) -> Bars:
         assert self.scale is not None  # noqa: S101 - asked only of raw noise

@@ -47,13 +47,17 @@ _CELLS_IN_ALL = 1 << 20
 RESERVE = 0.8
 """Of what an interval may miss, the share that is used: plausible truths are not the truth."""
 _SEED = 20_210_903
-_FLATTENING = {"simplex": 1.08, "negative_l2": 1.09, "nonnegative_lasso": 1.09, "laplace": 1.09}
+_FLATTENING = {"simplex": 0.08, "negative_l2": 0.09, "nonnegative_lasso": 0.09, "laplace": 0.09}
 """Methods that see every cell by itself, and no area, lose thin people without a trace: no plausible truth has them
-all back, and what is missing adds up. From 8 cells up, intervals are wider by this factor for each doubling,
-less where a cell has many times the noise."""
-_THICK = 40.0
-"""Released people per cell, in scales of the noise, at which the widening is halved."""
+all back, and what is missing adds up. From 8 cells up, intervals are wider by this share for each doubling; less where
+the whole table is thick, and where the area itself is. Set on the tuning data of benchmarks/coverage.py."""
+_THICK_TABLE, _THICK_AREA = 6.0, 60.0
+"""Released people per cell, in scales of the noise, at which a table's, and an area's, own widening is halved."""
+_LEAST_SHARE = 0.6
+"""Of the widening, in the thickest table."""
 _FLAT_UP_TO = 2
+_PICKED = 0.02
+"""The same for raw noise, of which large values were picked: the truth that these are learned from is thinned too."""
 _MOST_PICKED = 1 << 22
 """Cells up to which raw noise is drawn again everywhere; a larger table has the exact law alone."""
 
@@ -123,11 +127,14 @@ class ErrorModel:
         release_again = _Again(table.domain, method, budget, unit, public_total)
         if isinstance(method, Laplace) and method.block_error(budget, unit.max_rows, 1) is not None:
             picked = release_again.picked(table) if table.domain.size <= _MOST_PICKED else None
-            return cls(table, noise, picked, ())
+            return cls(table, noise, picked, (), 1 + _PICKED, noise)
         additive = isinstance(method, Privelet)
         earlier, pairs = release_again.empty() if additive else release_again.plausible(table)
         strata = Strata.learn(pairs, table.domain, additive)
-        return cls(table, None, strata, (*earlier, *pairs), _FLATTENING.get(method.name, 1.0), noise)
+        thick = float(table.total) / table.domain.size / noise
+        share = _LEAST_SHARE + (1 - _LEAST_SHARE) / (1 + (thick / _THICK_TABLE) ** 2)
+        widening = 1 + share * _FLATTENING.get(method.name, 0.0)
+        return cls(table, None, strata, (*earlier, *pairs), widening, noise)
 
     def at_level(self, level: Any, coverage: float) -> BlockErrorBars:
         """All blocks of 2**level cells at once."""
@@ -214,7 +221,7 @@ class ErrorModel:
         """By which factor intervals of areas of about 2**level cells grow: see `_FLATTENING`."""
         thick = np.maximum(value, 0) / np.exp2(level) / self.noise
         doublings = np.maximum(0, np.asarray(level) - _FLAT_UP_TO)
-        return np.asarray(1 + (self.widening**doublings - 1) / (1 + thick / _THICK))
+        return np.asarray(1 + (self.widening**doublings - 1) / (1 + thick / _THICK_AREA))
 
     def _raw(self, cells: Integers, value: Numbers, coverage: float) -> Bars:
         assert self.scale is not None  # noqa: S101 - asked only of raw noise
@@ -229,7 +236,8 @@ class ErrorModel:
         strata, own = learned.of(level, value)
         below = value + np.array([stratum.below(missed / 2) for stratum in strata])[own]
         above = value + np.array([stratum.above(missed / 2) for stratum in strata])[own]
-        large = value > 0
+        margin = (self._wider(level, value) - 1) * (above - below) / 2
+        below, above, large = below - margin, above + margin, value > 0
         return expected, np.where(large, np.minimum(low, below), low), np.where(large, np.maximum(high, above), high)
 
     @property

@@ -33,6 +33,7 @@ EPSILONS = (0.1, 1)
 CLASSES = ("0", "1-9", "10-99", "100-999", "1000+")
 LEAST, LOWEST, LOWEST_ABOVE, HIGHEST_ABOVE = 200, 0.87, 0.85, 0.97
 AREA = 4  # block level of 16 cells
+POPULATED = -1  # instead of a class: blocks in which there truly is somebody
 
 Counts = dict[tuple[str, int, int], np.ndarray]
 
@@ -90,6 +91,7 @@ def tally(name: str, truth: sd.CountTable, made: sd.Release, counts: Counts) -> 
         own = np.searchsorted([1, 10, 100, 1000], bars.value, side="right")
         for number in range(5):
             counts[name, level, number] += (np.count_nonzero(own == number), np.count_nonzero(holds[own == number]))
+        counts[name, level, POPULATED] += (np.count_nonzero(true > 0), np.count_nonzero(holds[true > 0]))
         zero = bars.elsewhere
         missed = people[at_blocks(block, bars.block, np.ones(len(bars.block), bool), absent=False) == 0]
         empty = logical_blocks(truth.domain, level) - len(bars.block) - len(missed)
@@ -100,9 +102,11 @@ def tally(name: str, truth: sd.CountTable, made: sd.Release, counts: Counts) -> 
 def judge(title: str, names: list[str], counts: Counts) -> bool:
     """Print the table of coverages, and say whether the goals are met."""
     print(f"\n{title}\nlevel " + "".join(f"{text:>18}" for text in CLASSES))
-    met, above = True, np.zeros(2)
+    met, above, populated = True, np.zeros(2), np.zeros(2)
     for level in sorted({key[1] for key in counts}):
         row = ""
+        if level >= AREA:
+            populated += sum((counts[name, level, POPULATED] for name in names), np.zeros(2))
         for number in range(5):
             blocks, holds = sum((counts[name, level, number] for name in names), np.zeros(2))
             above += (blocks, holds) if number and level >= AREA else (0, 0)
@@ -115,7 +119,9 @@ def judge(title: str, names: list[str], counts: Counts) -> bool:
         if row.strip():
             print(f"{level:5} {row}")
     share = above[1] / above[0]
-    print(f"released blocks above 0 from 16 cells up: {share:.1%} of {int(above[0]):,}")
+    print(f"released blocks above 0 from 16 cells up: {share:.1%} of {int(above[0]):,}", end="; ")
+    # An interval that reaches down to 0 cannot miss an empty block, however short it is.
+    print(f"where there are people: {populated[1] / populated[0]:.1%} of {int(populated[0]):,}")
     return met and LOWEST_ABOVE <= share <= HIGHEST_ABOVE
 
 

@@ -60,6 +60,7 @@ _HOME = {
 _FOLDERS = (
     "anonymity",
     "charts",
+    "collector",
     "domain",
     "engines",
     "errors",

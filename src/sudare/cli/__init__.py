@@ -13,7 +13,18 @@ import click
 import sudare
 from sudare.errors import SudareError
 
-COMMANDS = ("plan", "rehearse", "publish", "verify", "ledger", "schema", "reproduce", "demo")
+COMMANDS = (
+    "plan",
+    "rehearse",
+    "publish",
+    "verify",
+    "ledger",
+    "schema",
+    "collect",
+    "estimate",
+    "reproduce",
+    "demo",
+)
 
 
 class Commands(click.Group):

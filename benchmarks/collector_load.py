@@ -1,0 +1,133 @@
+"""How many reports per second a collector takes, durably: real service, real sockets, SQLite synced at every commit.
+
+    .venv/bin/python benchmarks/collector_load.py [--seconds 10] [--senders 16] [--stored 0]
+
+The service runs in a process of its own, the senders in this one: threads that keep their connection and send batches
+which were made before the clock starts. ``--stored`` puts so many reports into the database first.
+"""
+
+from __future__ import annotations
+
+import argparse
+import http.client
+import json
+import os
+import re
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from contextlib import closing
+from pathlib import Path
+
+import numpy as np
+
+from sudare.collector import load
+from sudare.collector.outbox import Outbox
+from sudare.collector.storage import open_store
+from sudare.collector.survey import Survey
+
+GOAL = 10_000
+SURVEY = """
+name = "load"
+question = "Where?"
+answers = {{type = "bins", start = 0, stop = {size}, step = 1}}
+privacy = {{encoding = "symmetric_unary", epsilon = 1}}
+service = {{storage = "load.db", rate = 0}}
+"""
+
+
+def bodies(survey: Survey, batch: int, count: int) -> list[bytes]:
+    """Requests with reports of their own ids."""
+    rng = np.random.default_rng(1)
+    made = []
+    for _ in range(count):
+        reports = survey.encoding.randomize(rng.integers(0, survey.encoding.size, batch))
+        outbox = Outbox.of(reports, survey.fingerprint)
+        made.append(outbox.body(outbox.rows))
+    return made
+
+
+def fill(survey: Survey, reports: int) -> None:
+    """Put reports into the database before the service opens it."""
+    with closing(open_store(survey.storage, survey.identity)) as store:
+        for start in range(0, reports, 50_000):
+            packed = survey.encoding.randomize(np.zeros(min(50_000, reports - start), dtype=np.int64)).packed
+            store.add([(os.urandom(16), row.tobytes()) for row in packed])
+
+
+def send(port: int, waiting: list[bytes], until: float, seconds: list[float], failures: list[str]) -> None:
+    """One sender: takes requests until there are none or the time is over."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+    while time.perf_counter() < until:
+        try:
+            body = waiting.pop()
+        except IndexError:
+            break
+        start = time.perf_counter()
+        connection.request("POST", "/reports", body, {"content-type": "application/json"})
+        answer = connection.getresponse()
+        content = answer.read()
+        seconds.append(time.perf_counter() - start)
+        if answer.status != 200:
+            failures.append(content.decode())
+    connection.close()
+
+
+def run(size: int, batch: int, options: argparse.Namespace) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "survey.toml"
+        path.write_text(SURVEY.format(size=size))
+        survey = load(path)
+        fill(survey, options.stored)
+        command = [sys.executable, "-c", "from sudare.cli.collect import collect; collect()", "serve", str(path)]
+        server = subprocess.Popen([*command, "--port", "0"], stdout=subprocess.PIPE, text=True)
+        assert server.stdout is not None
+        found = re.search(r":(\d+)$", server.stdout.readline().strip())
+        assert found is not None, "the service did not start"
+        waiting = bodies(survey, batch, int(options.seconds * (1200 if batch > 1 else 5000)))
+        seconds: list[float] = []
+        failures: list[str] = []
+        start = time.perf_counter()
+        arguments = (int(found[1]), waiting, start + options.seconds, seconds, failures)
+        senders = [threading.Thread(target=send, args=arguments) for _ in range(options.senders)]
+        for sender in senders:
+            sender.start()
+        for sender in senders:
+            sender.join()
+        elapsed = time.perf_counter() - start
+        server.send_signal(signal.SIGTERM)
+        server.wait()
+        with closing(sqlite3.connect(survey.storage)) as connection:
+            stored = connection.execute("SELECT count(*) FROM reports").fetchone()[0] - options.stored
+    assert not failures, failures[0]
+    assert stored == len(seconds) * batch, "what was acknowledged is not what is stored"
+    rate = stored / elapsed
+    middle, slow = np.percentile(seconds, [50, 99]) * 1000
+    print(
+        json.dumps(
+            {
+                "answers": size,
+                "batch": batch,
+                "senders": options.senders,
+                "reports stored before": options.stored,
+                "reports per second": round(rate),
+                f"times {GOAL:,}": round(rate / GOAL, 2),
+                "milliseconds, median": round(middle, 1),
+                "milliseconds, 99 %": round(slow, 1),
+            }
+        )
+    )
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--seconds", type=float, default=5.0)
+    parser.add_argument("--senders", type=int, default=16)
+    parser.add_argument("--stored", type=int, default=0)
+    chosen = parser.parse_args()
+    for size, batch in ((23, 100), (1024, 100), (23, 1)):
+        run(size, batch, chosen)

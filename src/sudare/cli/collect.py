@@ -1,0 +1,87 @@
+"""``sudare collect``: serve a survey, send answers to one, take its reports out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from sudare.cli.console import json_option, print_facts, print_json, quiet_option
+
+
+@click.group()
+def collect() -> None:
+    """Collect randomised answers from devices: serve a survey, or send answers to one.
+
+    Example: sudare collect serve survey.toml
+    """
+
+
+@collect.command()
+@click.argument("survey", type=click.Path())
+@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
+@click.option("--port", default=8000, show_default=True, type=click.IntRange(0, 65535), help="0 takes a free one.")
+@quiet_option
+def serve(survey: str, host: str, port: int, quiet: bool) -> None:
+    """Serve the survey in the file SURVEY until stopped.
+
+    Example: sudare collect serve survey.toml --port 8000
+    """
+    from sudare.collector import Survey
+    from sudare.collector import serve as run
+
+    def ready(served: Survey, address: str) -> None:
+        if quiet:
+            return
+        click.echo(f"Collecting {served.name!r} at {address}")
+        if served.law is None:
+            click.echo(f"Note: there is no page to answer on: a browser cannot randomise by {served.encoding.name}")
+
+    run(survey, host, port, ready)
+
+
+@collect.command()
+@click.argument("url")
+@click.argument("answers", type=click.Path(path_type=Path))
+@click.option("--outbox", type=click.Path(path_type=Path), help="The file of reports; ANSWERS.reports if not given.")
+@click.option("--most-epsilon", metavar="NUMBER", help="Refuse a survey that protects less than this.")
+@json_option
+@quiet_option
+def send(url: str, answers: Path, outbox: Path | None, most_epsilon: str | None, as_json: bool, quiet: bool) -> None:
+    """Randomise the answers in the text file ANSWERS, one a line, and send the reports to the collector at URL.
+
+    The reports are kept beside the answers and made once: the same command sends the same reports again.
+
+    Example: sudare collect send http://127.0.0.1:8000 answers.txt
+    """
+    from sudare.collector import send as run
+
+    sent = run(url, answers, outbox, most_epsilon=most_epsilon)
+    if as_json:
+        print_json(sent.to_json())
+    elif not quiet:
+        print_facts(
+            {
+                "stored": f"{sent.receipt.stored:,} reports",
+                "known before": f"{sent.receipt.known:,} reports",
+                "reports": f"{sent.outbox}{' (made before, sent again)' if sent.resumed else ''}",
+                "guarantee": sent.guarantee,
+            }
+        )
+
+
+@collect.command()
+@click.argument("survey", type=click.Path())
+@click.argument("reports", type=click.Path(path_type=Path))
+@quiet_option
+def export(survey: str, reports: Path, quiet: bool) -> None:
+    """Write the stored reports of the file SURVEY into the Parquet file REPORTS, once its collector is stopped.
+
+    Example: sudare collect export survey.toml reports.parquet
+    """
+    from sudare.collector import export as run
+    from sudare.collector import load
+
+    number = run(load(survey), reports)
+    if not quiet:
+        click.echo(f"{number:,} reports in {reports}")

@@ -1,0 +1,56 @@
+"""``sudare estimate``: counts from devices' reports."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from sudare.cli.console import json_option, print_facts, print_json, print_table, quiet_option
+
+
+@click.command()
+@click.argument("reports", type=click.Path(path_type=Path), nargs=-1, required=True)
+@click.option("--method", default="auto", show_default=True, help="auto, mle, simplex, em, or ems (for numbers).")
+@click.option("--level", type=float, default=0.9, show_default=True, help="Probability that an interval holds.")
+@click.option("--labels", type=click.Path(path_type=Path), help="A text file that names the values, one a line.")
+@click.option("--top", type=click.IntRange(min=1), help="Print only so many of the largest counts.")
+@click.option("--csv", "table", type=click.Path(path_type=Path), help="Write all counts into this file.")
+@json_option
+@quiet_option
+def estimate(
+    reports: tuple[Path, ...],
+    method: str,
+    level: float,
+    labels: Path | None,
+    top: int | None,
+    table: Path | None,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Estimate how many people hold each value, from files of REPORTS (.parquet, .jsonl) or a tally (.json).
+
+    Example: sudare estimate reports.parquet --method em --top 10
+    """
+    from sudare.local import estimate as run
+    from sudare.local.files import open_reports
+    from sudare.local.tables import named_rows, read_labels, write_csv
+
+    made = run(open_reports(reports), method, level)
+    rows = named_rows(made, read_labels(labels, made.encoding.size) if labels else None)
+    if table is not None:
+        write_csv(rows, table)
+    if as_json:
+        print_json(made.to_json())
+    elif not quiet:
+        print_facts(
+            {
+                "reports": f"{made.reports:,}",
+                "encoding": f"{made.encoding.name}, {made.encoding.size:,} values",
+                "method": made.method,
+                "guarantee": str(made.guarantee),
+            }
+        )
+        shown = sorted(rows, key=lambda row: -row.people)[:top] if top else rows
+        header = ("value", "people", "standard error", f"low ({level:g})", "high")
+        print_table(header, [(row.label, *(f"{number:,.1f}" for number in row[1:])) for row in shown])

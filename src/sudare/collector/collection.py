@@ -1,0 +1,119 @@
+"""A running collection: reports go to the store in groups, and are counted when they are on the disk.
+
+The table of reports is the only truth. The tally in memory is counted from it at the start, grows with what each
+transaction really added, and is counted anew after any fault that leaves in doubt what the database holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future
+from pathlib import Path
+from threading import Lock
+
+import numpy as np
+
+from sudare.collector.group_commit import GroupCommit, Receipt
+from sudare.collector.refusals import StorageError
+from sudare.collector.storage import Row, Store, open_store
+from sudare.collector.survey import Survey
+from sudare.errors import InputError
+from sudare.local import Reports, Tally
+
+_CHUNK_BYTES = 1 << 22
+
+
+class Collection:
+    """The reports of ``survey``; one process at a time has it open."""
+
+    def __init__(self, survey: Survey) -> None:
+        self.survey = survey
+        store = open_store(survey.storage, survey.identity)
+        try:
+            self._tally = self._counted(store)
+        except StorageError:
+            store.close()
+            raise
+        self._store: Store | None = store
+        self._lock = Lock()
+        self._group = GroupCommit(self._commit)
+
+    def add(self, rows: Sequence[Row]) -> Future[Receipt]:
+        """Store checked reports; the future is done when they are on the disk and counted."""
+        return self._group.add(rows)
+
+    @property
+    def reports(self) -> int:
+        """How many reports are counted."""
+        return self._tally.reports
+
+    def tally(self) -> Tally:
+        """The count of all stored reports, as it is now."""
+        with self._lock:
+            return self._tally + Tally(self.survey.encoding)
+
+    def stored(self) -> Iterator[Reports]:
+        """All stored reports in chunks, for files and for EM; not while reports are being taken."""
+        if self._store is None:
+            raise StorageError("the database of the survey is not open")
+        for chunk in self._store.chunks(self._chunk_rows):
+            yield Reports(self.survey.encoding, self._packed(chunk))
+
+    def close(self) -> None:
+        """Store what waits and give the database back."""
+        self._group.close()
+        if self._store is not None:
+            self._store.close()
+
+    def _commit(self, rows: Sequence[Row]) -> list[bool]:
+        in_doubt = self._store is None
+        if self._store is None:
+            # Never made anew here: an empty database in the place of a lost one would hide the loss.
+            self._store = open_store(self.survey.storage, self.survey.identity, create=False)
+        try:
+            fresh = self._store.add(rows)
+            counted = self._counted(self._store) if in_doubt else None
+        except StorageError:
+            self._store.close()
+            self._store = None
+            raise
+        new = [report for (_, report), is_new in zip(rows, fresh, strict=True) if is_new]
+        with self._lock:
+            if counted is not None:
+                self._tally = counted
+            elif new:
+                self._tally.add(self._packed(b"".join(new)))
+        return fresh
+
+    def _counted(self, store: Store) -> Tally:
+        tally = Tally(self.survey.encoding)
+        try:
+            for chunk in store.chunks(self._chunk_rows):
+                tally.add(self._packed(chunk))
+        except (InputError, ValueError):
+            raise StorageError(
+                "the database holds what is no report of its survey", hint="Restore it from a backup."
+            ) from None
+        return tally
+
+    @property
+    def _chunk_rows(self) -> int:
+        return max(1, _CHUNK_BYTES // self.survey.encoding.report_bytes)
+
+    def _packed(self, reports: bytes) -> np.ndarray[tuple[int, int], np.dtype[np.uint8]]:
+        return np.frombuffer(reports, dtype=np.uint8).reshape(-1, self.survey.encoding.report_bytes)
+
+
+def export(survey: Survey, path: Path) -> int:
+    """Write all stored reports of ``survey`` into a Parquet file, for `sudare.local.estimate`; how many there are.
+
+    The collector must not be running: it has the database open.
+    """
+    collection = Collection(survey)
+    try:
+        parts = list(collection.stored())
+        reports = Reports.concatenate(parts) if parts else Reports(survey.encoding, collection._packed(b""))
+    finally:
+        collection.close()
+    reports.to_parquet(path)
+    return len(reports)

@@ -1,0 +1,140 @@
+"""What ``POST /reports`` accepts: one report or a batch, checked before anything is stored.
+
+    {"survey": FINGERPRINT, "id": ID, "report": REPORT}
+    {"survey": FINGERPRINT, "reports": [{"id": ID, "report": REPORT}, ...]}
+
+An id is 32 hexadecimal digits that the device drew at random, a report is base64url without padding. Every other key
+is refused: a client that sends more than its report is told so, and nothing of it is kept. A batch with one bad report
+is refused whole. The texts of a batch are checked and decoded together, for this is what the collector's speed is.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from base64 import b64decode
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sudare.collector.refusals import RequestError
+from sudare.collector.storage import ID_BYTES, Row
+from sudare.collector.survey import Survey
+from sudare.errors import InputError
+from sudare.local import Encoding
+
+MOST_REPORTS = 1_000
+_MOST_BYTES = 4 << 20
+_OVERHEAD = 80  # characters of JSON around a report
+_HEXADECIMAL = re.compile(r"[0-9a-f]+")
+_BASE64URL = re.compile(r"[A-Za-z0-9_-]+")
+_ONE, _BATCH, _ITEM = {"survey", "id", "report"}, {"survey", "reports"}, {"id", "report"}
+
+
+def most_reports(encoding: Encoding) -> int:
+    """The largest batch: long reports come in smaller ones, so that a request stays below 4 MiB.
+
+    >>> from sudare.local import SymmetricUnary
+    >>> most_reports(SymmetricUnary(23, 1)), most_reports(SymmetricUnary(2**16, 1))
+    (1000, 381)
+    """
+    return max(1, min(MOST_REPORTS, _MOST_BYTES // (_OVERHEAD + _text_length(encoding))))
+
+
+def largest_body(encoding: Encoding) -> int:
+    """Bytes of the largest batch, with room for blanks between its parts."""
+    return 1024 + 2 * most_reports(encoding) * (_OVERHEAD + _text_length(encoding))
+
+
+def rows_of(body: bytes, survey: Survey) -> list[Row]:
+    """The reports in the body of a request; `RequestError` unless all of them are reports of this survey."""
+    listed = _listed(body, survey)
+    identities = _identities([item["id"] for item in listed])
+    packed = _reports([item["report"] for item in listed], survey.encoding)
+    try:
+        survey.encoding.check(packed)
+    except InputError as problem:
+        raise RequestError(400, problem.what, allowed=problem.allowed) from None
+    return list(zip(identities, _slices(packed.tobytes(), packed.shape[1]), strict=True))
+
+
+def _listed(body: bytes, survey: Survey) -> list[dict[str, Any]]:
+    """The reports as objects with exactly the keys id and report (and survey, where it is one report)."""
+    try:
+        content = json.loads(body.decode("utf-8"))
+    except (ValueError, RecursionError):
+        raise RequestError(400, "the request is not JSON") from None
+    if not isinstance(content, dict) or content.keys() not in (_ONE, _BATCH):
+        raise RequestError(
+            400, "the request is not a report", allowed="the keys survey, id and report; or survey and reports"
+        )
+    if content["survey"] != survey.fingerprint:
+        raise RequestError(
+            409,
+            "the report is for another survey, or for this one before it was changed",
+            hint="Load the survey again.",
+        )
+    if "report" in content:
+        return _once(body, [content], 12)
+    listed: Any = content["reports"]
+    most = most_reports(survey.encoding)
+    if not isinstance(listed, list) or not listed:
+        raise RequestError(400, "there are no reports in the request", allowed=f"1 to {most} reports")
+    if len(listed) > most:
+        raise RequestError(413, "there are too many reports in one request", allowed=f"1 to {most} reports")
+    if not all(type(item) is dict and item.keys() == _ITEM for item in listed):
+        raise RequestError(400, "the request is not a list of reports", allowed="the keys id and report for each")
+    return _once(body, listed, 6 + 8 * len(listed))
+
+
+def _once(body: bytes, listed: list[dict[str, Any]], quotes: int) -> list[dict[str, Any]]:
+    """Refuse keys that come twice: Python keeps the last of them, others the first.
+
+    Every key and every value has two quotation marks, and values are checked to be words without any.
+    """
+    if body.count(b'"') != quotes:
+        raise RequestError(400, "the request is not a report", allowed="each key once, each value a text")
+    return listed
+
+
+def _identities(texts: list[Any]) -> list[bytes]:
+    joined = _joined(texts, 2 * ID_BYTES)
+    if joined is None or not _HEXADECIMAL.fullmatch(joined):
+        raise RequestError(
+            400, "an id is not as it should be", allowed=f"{2 * ID_BYTES} hexadecimal digits, lower case"
+        )
+    identities = _slices(bytes.fromhex(joined), ID_BYTES)
+    if len(set(identities)) < len(identities):
+        raise RequestError(400, "two reports of one request have the same id", allowed="an id of its own for each")
+    return identities
+
+
+def _reports(texts: list[Any], encoding: Encoding) -> NDArray[np.uint8]:
+    """The bytes of reports (n, report_bytes): each text is filled up with zero bits to whole groups of 4 characters."""
+    joined = _joined(texts, _text_length(encoding), "A" * (-_text_length(encoding) % 4))
+    if joined is None or not _BASE64URL.fullmatch(joined):
+        raise RequestError(
+            400,
+            "a report is not as it should be",
+            allowed=f"{encoding.report_bytes} bytes as {_text_length(encoding)} characters of base64url",
+        )
+    filled = np.frombuffer(b64decode(joined, altchars=b"-_"), dtype=np.uint8).reshape(len(texts), -1)
+    if filled[:, encoding.report_bytes :].any():
+        raise RequestError(400, "a report is not as it should be", allowed="no bits beyond the last byte")
+    return np.ascontiguousarray(filled[:, : encoding.report_bytes])
+
+
+def _joined(texts: list[Any], length: int, filling: str = "") -> str | None:
+    """All texts end to end, each followed by ``filling``; None where one is no text of that length."""
+    if not all(type(text) is str and len(text) == length for text in texts):
+        return None
+    return filling.join(texts) + filling
+
+
+def _slices(content: bytes, length: int) -> list[bytes]:
+    return [content[start : start + length] for start in range(0, len(content), length)]
+
+
+def _text_length(encoding: Encoding) -> int:
+    return -(-encoding.report_bytes * 4 // 3)

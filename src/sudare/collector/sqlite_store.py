@@ -1,0 +1,163 @@
+"""Reports in a SQLite file: write-ahead log, synced at every commit, rows in the order of their random ids."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from sudare.collector.refusals import StorageError
+from sudare.collector.storage import Row, canonical, check_identity
+
+FORMAT = 1
+_APPLICATION = 0x53554443  # "SUDC" in the header of the file
+_WAIT = 5.0  # seconds for a lock that somebody else holds
+# Without rowid the table is its index: rows lie in the order of their random ids, and when they came is not kept.
+_TABLES = (
+    "CREATE TABLE survey (identity TEXT NOT NULL)",
+    "CREATE TABLE reports (id BLOB PRIMARY KEY, report BLOB NOT NULL) WITHOUT ROWID",
+)
+_FAULTS = {
+    sqlite3.SQLITE_BUSY: ("is locked by another program", "Close that program, then try again."),
+    sqlite3.SQLITE_LOCKED: ("is locked by another program", "Close that program, then try again."),
+    sqlite3.SQLITE_NOTADB: ("is not a SQLite database", "Give the path of the survey's own file."),
+    sqlite3.SQLITE_CORRUPT: ("is damaged", "Restore it from a backup."),
+    sqlite3.SQLITE_READONLY: ("is not writable", "Allow writing to the file and its folder."),
+    sqlite3.SQLITE_PERM: ("is not writable", "Allow writing to the file and its folder."),
+    sqlite3.SQLITE_CANTOPEN: ("cannot be opened", "Allow reading and writing of the file and its folder."),
+    sqlite3.SQLITE_FULL: ("cannot be written: the disk is full", "Make room; nothing of this was stored."),
+    sqlite3.SQLITE_IOERR: ("cannot be read or written: the disk is full or fails", "Make room, then try again."),
+}
+
+
+class SqliteStore:
+    """The reports of one survey in the file ``path``, for the thread that uses them."""
+
+    def __init__(self, path: str | Path, identity: dict[str, Any], *, create: bool = True) -> None:
+        self._path = Path(path)
+        if not self._path.parent.is_dir():
+            raise StorageError(f"the folder of the database {path} does not exist", hint="Make the folder first.")
+        self._lock = self._hold()
+        try:
+            with self._faults():
+                self._connection = self._open(identity, create)
+        except StorageError:
+            self._lock.close()
+            raise
+        self._file = self._path.stat()
+
+    @property
+    def connection(self) -> sqlite3.Connection:
+        """The open connection."""
+        return self._connection
+
+    def add(self, rows: Sequence[Row]) -> list[bool]:
+        """Store what is new, in one transaction that is on the disk when this returns; True for each new row."""
+        with self._faults():
+            self._connection.execute("BEGIN IMMEDIATE")
+            try:
+                insert = self._connection.execute
+                fresh = [insert("INSERT OR IGNORE INTO reports VALUES (?, ?)", row).rowcount == 1 for row in rows]
+                self._connection.execute("COMMIT")
+            finally:
+                if self._connection.in_transaction:
+                    self._connection.execute("ROLLBACK")
+        self._check_place()
+        return fresh
+
+    def chunks(self, rows: int) -> Iterator[bytes]:
+        """All reports, at most ``rows`` at a time, end to end."""
+        with self._faults():
+            cursor = self._connection.execute("SELECT report FROM reports")
+            while found := cursor.fetchmany(rows):
+                yield b"".join(report for (report,) in found)
+
+    def close(self) -> None:
+        """Give the database back."""
+        self._connection.close()
+        self._lock.close()
+
+    def _hold(self) -> sqlite3.Connection:
+        """An exclusive lock beside the file, held by this process and gone with it, however it ends.
+
+        It keeps a second collector away, whose counts would miss ours; readers and backups are not in its way.
+        """
+        with self._faults("is used by another collector", "Stop that one first, or give this survey its own storage."):
+            lock = sqlite3.connect(f"{self._path}.lock", timeout=0, isolation_level=None, check_same_thread=False)
+            try:
+                lock.execute("BEGIN EXCLUSIVE")
+            except sqlite3.Error:
+                lock.close()
+                raise
+            return lock
+
+    def _open(self, identity: dict[str, Any], create: bool) -> sqlite3.Connection:
+        address = f"{self._path.absolute().as_uri()}?mode={'rwc' if create else 'rw'}"
+        connection = sqlite3.connect(address, _WAIT, isolation_level=None, check_same_thread=False, uri=True)
+        try:
+            # Acknowledged means durable: FULL syncs the log at every commit, not only at checkpoints.
+            connection.execute("PRAGMA synchronous = FULL")
+            connection.execute("PRAGMA cache_size = -65536")  # kibibytes; ids are random, and so are the pages
+            # Pages are copied from the log to their place when it has so many: seldom, for the same ones change often.
+            connection.execute("PRAGMA wal_autocheckpoint = 16384")
+            if self._is_new(connection):
+                connection.execute("PRAGMA journal_mode = WAL")
+                connection.execute("BEGIN IMMEDIATE")
+                for table in _TABLES:
+                    connection.execute(table)
+                connection.execute("INSERT INTO survey VALUES (?)", [canonical(identity)])
+                connection.execute(f"PRAGMA application_id = {_APPLICATION}")
+                connection.execute(f"PRAGMA user_version = {FORMAT}")
+                connection.execute("COMMIT")
+            connection.execute("PRAGMA journal_mode = WAL")
+            (kept,) = connection.execute("SELECT identity FROM survey").fetchone()
+            check_identity(kept, identity, f"the database {self._path}")
+        except (sqlite3.Error, StorageError):
+            connection.close()
+            raise
+        return connection
+
+    def _is_new(self, connection: sqlite3.Connection) -> bool:
+        """True for a database without tables; refuses those of other programs and other formats."""
+        (application,) = connection.execute("PRAGMA application_id").fetchone()
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+        (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        if (application, version, tables) == (0, 0, 0):
+            return True
+        if application != _APPLICATION:
+            raise StorageError(f"{self._path} is a database, but not one of a survey", hint="Give another path.")
+        if version != FORMAT:
+            raise StorageError(
+                f"the database {self._path} has a format that this version of Sudare does not know",
+                value=version,
+                allowed=str(FORMAT),
+                hint="Use the version that wrote it, or a newer one.",
+            )
+        return False
+
+    def _check_place(self) -> None:
+        """Refuse to acknowledge reports that went into a file which nobody will find again."""
+        try:
+            there = os.path.samestat(self._path.stat(), self._file)
+        except OSError:
+            there = False
+        if not there:
+            raise StorageError(
+                f"the database {self._path} was moved or removed while the collector runs",
+                hint="Put it back, then start the collector again.",
+            )
+
+    @contextmanager
+    def _faults(self, busy: str | None = None, hint: str | None = None) -> Iterator[None]:
+        """Every fault of SQLite as one sentence."""
+        try:
+            yield
+        except sqlite3.Error as error:
+            primary = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
+            if busy is not None and primary in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+                raise StorageError(f"the database {self._path} {busy}", hint=hint) from None
+            fault, advice = _FAULTS.get(primary, (f"cannot be used: {error}", None))
+            raise StorageError(f"the database {self._path} {fault}", hint=advice) from None

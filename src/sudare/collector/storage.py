@@ -1,0 +1,81 @@
+"""Where reports are kept: a table of (id, report) that belongs to one survey and one running collector.
+
+The id is 16 random bytes that the device drew; a report whose id is there already is not stored again. Nothing
+else is kept: no time, no address, no order (SQLite keeps the rows sorted by their random ids). A store is used by one
+thread at a time.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any, Protocol
+
+from sudare.collector.refusals import StorageError
+from sudare.errors import InputError
+
+ID_BYTES = 16
+Row = tuple[bytes, bytes]
+"""The id of a report, and the report."""
+
+
+class Store(Protocol):
+    """The reports of one survey."""
+
+    def add(self, rows: Sequence[Row]) -> list[bool]:
+        """Store what is new, in one transaction that is on the disk when this returns; True for each new row."""
+
+    def chunks(self, rows: int) -> Iterator[bytes]:
+        """All reports, at most ``rows`` at a time, end to end."""
+
+    def close(self) -> None:
+        """Give the database back."""
+
+
+def open_store(url: str, identity: dict[str, Any], *, create: bool = True) -> Store:
+    """The store at ``url``, made where there is none if ``create``; refuses one of another survey, or in use.
+
+    ``url`` is the path of a SQLite file, or ``postgresql://user@host/database``.
+    """
+    scheme, separator, _ = url.partition("://")
+    if not separator:
+        from sudare.collector.sqlite_store import SqliteStore
+
+        return SqliteStore(url, identity, create=create)
+    if scheme in ("postgresql", "postgres"):
+        try:
+            from sudare.collector.postgres_store import PostgresStore
+        except ImportError:
+            raise InputError(
+                "storage in PostgreSQL needs a driver", hint="Install it: pip install 'sudare[postgres]'."
+            ) from None
+        return PostgresStore(url, identity, create=create)
+    raise InputError(
+        "service.storage has a scheme that is not known", value=scheme, allowed="a SQLite file, postgresql://..."
+    )
+
+
+def canonical(identity: dict[str, Any]) -> str:
+    """The identity of a survey as the text that its database keeps."""
+    return json.dumps(identity, sort_keys=True, ensure_ascii=False)
+
+
+def check_identity(kept: str, identity: dict[str, Any], where: str) -> None:
+    """Refuse a database whose reports answer another question, naming what differs.
+
+    >>> check_identity('{"name": "a", "question": "x"}', {"name": "a", "question": "y"}, "the database r.db")
+    Traceback (most recent call last):
+    sudare.collector.refusals.StorageError: the database r.db belongs to another survey: question differs. Give this ...
+    """
+    if kept == canonical(identity):
+        return
+    try:
+        other = json.loads(kept)
+        changed = sorted(key for key in {*other, *identity} if other.get(key) != identity.get(key))
+    except (AttributeError, TypeError, ValueError):
+        raise StorageError(f"{where} is damaged: it does not say which survey it belongs to") from None
+    differ = "differs" if len(changed) == 1 else "differ"
+    raise StorageError(
+        f"{where} belongs to another survey: {' and '.join(changed)} {differ}",
+        hint="Give this survey a storage of its own, or take back the change.",
+    )

@@ -1,0 +1,116 @@
+"""A survey: what is asked, which answers there are, how they are protected, and how it is served.
+
+What a report depends on (name, question, answers, encoding) makes up the survey's identity. Its fingerprint is sent
+with every report and kept in the database, so that reports of two surveys are never added up.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from sudare.collector.answers import Answers
+from sudare.collector.books import Books
+from sudare.collector.law import device_law
+from sudare.domain import Bins
+from sudare.errors import InputError
+from sudare.local import Encoding, Reports, SquareWave
+
+LEAST_TOKEN = 16
+
+
+@dataclass(frozen=True)
+class Translation:
+    """The texts of a survey in another language; what is None stays as it is."""
+
+    title: str | None = None
+    question: str | None = None
+    labels: tuple[str, ...] | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """What is translated."""
+        return {name: value for name, value in vars(self).items() if value is not None}
+
+
+@dataclass(frozen=True)
+class Survey:
+    """A survey ready to be served; its secrets (token, storage) appear in no text of it."""
+
+    name: str
+    question: str
+    answers: Answers
+    encoding: Encoding
+    title: str = ""
+    method: str = "auto"
+    minimum: int = 100
+    token: str | None = field(default=None, repr=False)
+    storage: str = field(default="reports.db", repr=False)
+    origins: tuple[str, ...] = ()
+    rate: int = 600
+    behind_proxy: bool = False
+    books: Books | None = field(default=None, repr=False)
+    translations: dict[str, Translation] = field(default_factory=dict, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.encoding.size != self.answers.size:
+            raise InputError(
+                "the encoding is for another number of answers",
+                value=self.encoding.size,
+                allowed=str(self.answers.size),
+            )
+        if isinstance(self.encoding, SquareWave) and not isinstance(self.answers.attribute, Bins):
+            raise InputError("square_wave is for numbers", value=self.answers.attribute.kind, allowed="bins")
+        if self.token is not None and (len(self.token) < LEAST_TOKEN or not self.token.isascii()):
+            raise InputError("estimate.token is too easy to guess", allowed=f"{LEAST_TOKEN} or more ASCII characters")
+        for language, translation in self.translations.items():
+            if translation.labels is not None and len(translation.labels) != self.answers.size:
+                raise InputError(
+                    f"translations.{language}.labels are not one for each answer",
+                    value=len(translation.labels),
+                    allowed=str(self.answers.size),
+                )
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """What a report depends on: reports of two identities must never be added up."""
+        answers = {key: value for key, value in self.answers.to_json().items() if key in ("attribute", "tiles")}
+        return {"name": self.name, "question": self.question, "answers": answers, "privacy": self.encoding.to_json()}
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """32 hexadecimal digits of the identity's hash."""
+        canonical = json.dumps(self.identity, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+        return hashlib.blake2b(canonical.encode(), digest_size=16, person=b"sudare survey").hexdigest()
+
+    @cached_property
+    def law(self) -> dict[str, Any] | None:
+        """The law that a browser randomises by; None where only programs can answer."""
+        return device_law(self.encoding)
+
+    def randomize(self, *columns: Any) -> Reports:
+        """Reports for true answers, one each: words, numbers, mesh codes, or latitudes and longitudes."""
+        ranks = self.answers.ranks(*columns)
+        if isinstance(self.encoding, SquareWave):  # it takes numbers: any of the bin's own stands for the bin
+            middles = (self.encoding.edges[:-1] + self.encoding.edges[1:]) / 2
+            return self.encoding.randomize(middles[ranks])
+        return self.encoding.randomize(ranks)
+
+    def to_json(self) -> dict[str, Any]:
+        """All that a device needs, and nothing that is secret: the answer of ``GET /survey``."""
+        return {
+            "survey": self.fingerprint,
+            "name": self.name,
+            "title": self.title or self.name,
+            "question": self.question,
+            "answers": self.answers.to_json(),
+            "encoding": self.encoding.to_json(),
+            "report_bytes": self.encoding.report_bytes,
+            "law": self.law,
+            "guarantee": str(self.encoding.guarantee),
+            "epsilon": float(self.encoding.epsilon),
+            "minimum": self.minimum,
+            "translations": {language: translation.to_json() for language, translation in self.translations.items()},
+        }

@@ -1,0 +1,281 @@
+"""The survey's file: TOML, checked when it is read.
+
+An unknown key is an error that names the nearest known one: a misspelt ``epsilon`` must not fall back to a default.
+A token or a storage address written as ``env:NAME`` is taken from the environment, so that no secret lies in the file.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import tomllib
+from dataclasses import replace
+from decimal import Decimal
+from pathlib import Path
+from typing import Annotated, Any, Literal, Union, get_args
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+
+from sudare.collector.answers import Answers
+from sudare.collector.books import Books
+from sudare.collector.survey import Survey, Translation
+from sudare.domain import Bins, Categories, Mesh
+from sudare.errors import InputError, SudareError, did_you_mean
+from sudare.local import ENCODINGS, Encoding, encoding_from_json
+from sudare.privacy import Cap, exact
+
+LANGUAGES = ("en", "ja")
+ENCODED = tuple(name for name in ENCODINGS if name != "permanent_unary")
+"""A survey asks once; the permanent encoding is for devices that report again and again, and remember."""
+_ORIGIN = re.compile(r"https?://[^\s/?#@]+|\*")
+
+
+class Part(BaseModel):
+    """What all parts of a survey file share: no unknown keys, no changes after reading."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Labels(Part):
+    """A list of words."""
+
+    type: Literal["labels"]
+    labels: tuple[str, ...]
+
+    def build(self) -> Answers:
+        """The answers that are meant."""
+        return Answers(Categories(self.labels))
+
+
+class Tiles(Part):
+    """Words with a place on a tile map: ``[row, column]``, row 0 in the north."""
+
+    type: Literal["tiles"]
+    tiles: dict[str, tuple[int, int]]
+
+    def build(self) -> Answers:
+        """The answers that are meant."""
+        return Answers(Categories(self.tiles), tuple(self.tiles.values()))
+
+
+class Meshes(Part):
+    """Meshes of JIS X 0410: a window of rows and columns (half-open), or what lies under codes."""
+
+    type: Literal["mesh"]
+    size: str
+    rows: tuple[int, int] | None = None
+    columns: tuple[int, int] | None = None
+    codes: tuple[str | int, ...] | None = None
+
+    def build(self) -> Answers:
+        """The answers that are meant."""
+        codes = None if self.codes is None else [str(code) for code in self.codes]
+        return Answers(Mesh(self.size, self.rows, self.columns, codes))
+
+
+class Numbers(Part):
+    """Ranges of a number: from ``start`` to ``stop`` by ``step``."""
+
+    type: Literal["bins"]
+    start: int | Decimal
+    stop: int | Decimal
+    step: int | Decimal
+
+    def build(self) -> Answers:
+        """The answers that are meant."""
+        return Answers(Bins(self.start, self.stop, self.step))
+
+
+class PrivacyPart(Part):
+    """How an answer is randomised before it is sent."""
+
+    encoding: str = Field(default="optimised_unary", description="one of the encodings of sudare.local")
+    epsilon: int | Decimal = Field(description="of one report; finite, above 0")
+
+
+class EstimatePart(Part):
+    """What is shown, from how many reports on, and to whom."""
+
+    method: Literal["auto", "simplex", "mle"] = "auto"
+    minimum: int = Field(default=100, ge=1, description="fewer reports are not shown")
+    token: str | None = Field(default=None, description="asked for by /estimate; env:NAME reads a variable")
+
+
+class ServicePart(Part):
+    """Who may send, how much, and where the reports are kept."""
+
+    storage: str = Field(default="reports.db", description="a SQLite file, or postgresql://...; env:NAME")
+    origins: tuple[str, ...] = Field(default=(), description="web sites that may send; none: only its own pages")
+    rate: int = Field(default=600, ge=0, description="reports a minute from one address; 0: no limit")
+    behind_proxy: bool = Field(default=False, description="take the address from X-Forwarded-For")
+
+    @field_validator("origins")
+    @classmethod
+    def _whole_origins(cls, origins: tuple[str, ...]) -> tuple[str, ...]:
+        for origin in origins:
+            if not _ORIGIN.fullmatch(origin):
+                raise ValueError(f"{origin!r} is no origin such as https://example.jp")
+        return origins
+
+
+class CapPart(Part):
+    """The most that all surveys and releases of a data set may spend together."""
+
+    epsilon: int | Decimal
+    delta: int | Decimal | None = None
+
+
+class LedgerPart(Part):
+    """Where the survey's cost is booked, once for all its reports: a person reports once."""
+
+    path: str = Field(description="the ledger's file, beside the survey")
+    dataset: str = Field(min_length=1, description="the declared name that the ledger keeps its account under")
+    cap: CapPart | None = Field(default=None, description="set where the data set has none yet")
+
+
+class TranslationPart(Part):
+    """The texts of a survey in another language."""
+
+    title: str | None = None
+    question: str | None = None
+    labels: tuple[str, ...] | None = None
+
+
+class SurveyFile(Part):
+    """All of it, as written."""
+
+    name: str = Field(min_length=1, max_length=200, description="the declared name; a new round has a new one")
+    title: str = ""
+    question: str = Field(min_length=1, max_length=2000)
+    answers: Annotated[
+        Union[Labels, Tiles, Meshes, Numbers],  # noqa: UP007 - Pydantic reads it at run time
+        Field(discriminator="type"),
+    ]
+    privacy: PrivacyPart
+    estimate: EstimatePart = EstimatePart()
+    service: ServicePart = ServicePart()
+    ledger: LedgerPart | None = None
+    translations: dict[Literal["en", "ja"], TranslationPart] = {}
+
+
+def load(path: str | Path) -> Survey:
+    """Read and check a survey file; a relative storage path is relative to the file's folder."""
+    path = Path(path)
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        raise InputError("there is no such survey", value=str(path)) from None
+    except (OSError, UnicodeDecodeError) as problem:
+        raise InputError(f"the survey cannot be read: {type(problem).__name__}", value=str(path)) from None
+    survey = parse(text)
+    if survey.books is not None:
+        survey = replace(survey, books=replace(survey.books, path=str(path.parent / survey.books.path)))
+    return survey if "://" in survey.storage else replace(survey, storage=str(path.parent / survey.storage))
+
+
+def parse(text: str) -> Survey:
+    """Check the text of a survey file.
+
+    >>> parse('''
+    ... name = "lunch"
+    ... question = "Did you have lunch?"
+    ... answers = {type = "labels", labels = ["yes", "no"]}
+    ... privacy = {epsilon = 0.5}
+    ... ''').encoding
+    OptimisedUnary(size=2, epsilon=Fraction(1, 2))
+    """
+    try:
+        written = SurveyFile.model_validate(tomllib.loads(text, parse_float=Decimal))
+    except tomllib.TOMLDecodeError as problem:
+        raise InputError(f"the survey is not TOML: {problem}") from None
+    except ValidationError as problem:
+        raise _first_problem(problem) from None
+    answers = written.answers.build()
+    return Survey(
+        name=written.name,
+        question=written.question,
+        answers=answers,
+        encoding=_encoding(written.privacy, answers),
+        title=written.title,
+        method=written.estimate.method,
+        minimum=written.estimate.minimum,
+        token=None if written.estimate.token is None else _secret(written.estimate.token, "estimate.token"),
+        storage=_secret(written.service.storage, "service.storage").removeprefix("sqlite:///"),
+        origins=written.service.origins,
+        rate=written.service.rate,
+        behind_proxy=written.service.behind_proxy,
+        books=_books(written.ledger),
+        translations={
+            language: Translation(part.title, part.question, part.labels)
+            for language, part in written.translations.items()
+        },
+    )
+
+
+def _encoding(privacy: PrivacyPart, answers: Answers) -> Encoding:
+    if privacy.encoding not in ENCODED:
+        raise InputError(
+            "privacy.encoding is not one for surveys",
+            value=privacy.encoding,
+            allowed=", ".join(ENCODED),
+            hint=did_you_mean(privacy.encoding, ENCODED),
+        )
+    written = {
+        "encoding": privacy.encoding,
+        "size": answers.size,
+        "epsilon": str(exact(privacy.epsilon, "privacy.epsilon")),
+    }
+    if privacy.encoding == "square_wave" and isinstance(answers.attribute, Bins):
+        written |= {"low": answers.attribute.edges[0], "high": answers.attribute.edges[-1]}
+    return encoding_from_json(written)
+
+
+def _books(ledger: LedgerPart | None) -> Books | None:
+    if ledger is None:
+        return None
+    cap = None if ledger.cap is None else Cap.of(**ledger.cap.model_dump(exclude_none=True))
+    return Books(ledger.path, ledger.dataset, cap)
+
+
+def _secret(written: str, where: str) -> str:
+    """The text itself, or that of the environment's variable after ``env:``."""
+    if not written.startswith("env:"):
+        return written
+    name = written.removeprefix("env:")
+    if not os.environ.get(name):
+        raise InputError(f"{where} names a variable of the environment that is not set", value=name)
+    return os.environ[name]
+
+
+def _first_problem(problem: ValidationError) -> SudareError:
+    """The first mistake as one sentence, with the nearest known key where one is misspelt."""
+    # A misspelt key is the cause of the one that then seems to be missing.
+    first = min(problem.errors(), key=lambda error: error["type"] != "extra_forbidden")
+    # Pydantic's place of an answer is answers, the type it chose, and the key.
+    place = [str(step) for i, step in enumerate(first["loc"]) if (i, first["loc"][0]) != (1, "answers")]
+    place = [step for step in place if step not in ("int", "decimal", "str") and "[" not in step]
+    where = ".".join(place)
+    if first["type"] == "extra_forbidden":
+        known = _known_keys(first["loc"][:-1])
+        return InputError(
+            f"unknown key {where} in the survey", allowed=", ".join(sorted(known)), hint=did_you_mean(place[-1], known)
+        )
+    if first["type"] == "missing":
+        return InputError(f"the survey lacks {where}")
+    message = first["msg"].removeprefix("Value error, ")
+    return InputError(f"{where or 'the survey'}: {message[0].lower()}{message[1:]}")
+
+
+def _known_keys(place: tuple[int | str, ...]) -> set[str]:
+    """The keys that the part of a survey at ``place`` may have."""
+    kind: Any = SurveyFile
+    if place and place[0] == "answers":
+        tags = {get_args(part.model_fields["type"].annotation)[0]: part for part in (Labels, Tiles, Meshes, Numbers)}
+        kind = tags[str(place[-1])]
+    elif place and place[0] == "translations":
+        kind = TranslationPart if len(place) > 1 else None
+    elif place and place[0] == "ledger":
+        kind = CapPart if len(place) > 1 else LedgerPart
+    elif place:
+        kind = SurveyFile.model_fields[str(place[0])].annotation
+    return set(LANGUAGES) if kind is None else set(kind.model_fields)

@@ -1,0 +1,48 @@
+"""Encodings by name, so that a survey can be written down and read again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sudare.errors import ParameterError, did_you_mean
+from sudare.local.encoding import Encoding
+from sudare.local.hadamard import HadamardResponse
+from sudare.local.hashing import LocalHashing
+from sudare.local.permanent import PermanentUnary
+from sudare.local.randomised_response import RandomisedResponse
+from sudare.local.square_wave import SquareWave
+from sudare.local.subset import SubsetSelection
+from sudare.local.unary import OptimisedUnary, SymmetricUnary
+
+ENCODINGS: dict[str, type[Encoding]] = {
+    kind.name: kind
+    for kind in (
+        SymmetricUnary,
+        OptimisedUnary,
+        RandomisedResponse,
+        LocalHashing,
+        SubsetSelection,
+        HadamardResponse,
+        SquareWave,
+        PermanentUnary,
+    )
+}
+
+
+def encoding_from_json(data: Any) -> Encoding:
+    """The inverse of an encoding's ``to_json``.
+
+    >>> encoding_from_json({"encoding": "symmetric_unary", "size": 23, "epsilon": "1/2"})
+    SymmetricUnary(size=23, epsilon=Fraction(1, 2))
+    """
+    parameters = dict(data) if isinstance(data, dict) else {}
+    name = parameters.pop("encoding", None)
+    if not isinstance(name, str) or name not in ENCODINGS:
+        known = ", ".join(ENCODINGS)
+        raise ParameterError("unknown encoding", value=name, allowed=known, hint=did_you_mean(str(name), ENCODINGS))
+    try:
+        return ENCODINGS[name](**parameters)
+    except TypeError:
+        raise ParameterError(
+            f"the JSON of the encoding {name!r} lacks a part or has a wrong one", value=sorted(parameters)
+        ) from None

@@ -1,0 +1,241 @@
+"""`estimate`: reports in, counts with standard errors and intervals out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sudare.errors import InputError, ParameterError, did_you_mean
+from sudare.estimate import project_rows
+from sudare.estimate.em import Fitted
+from sudare.local.em import fit, prior_people
+from sudare.local.encoding import Encoding
+from sudare.local.numbers import fit_numbers, unbiased_numbers
+from sudare.local.reports import Reports
+from sudare.local.supports import Supports
+from sudare.local.tally import Tally
+from sudare.local.unbiased import covariance, interval, noise_terms, standard_error, unbiased_counts
+from sudare.privacy import Guarantee
+
+Floats: TypeAlias = NDArray[np.float64]
+Given: TypeAlias = Reports | Tally | Iterable[Reports]
+METHODS = ("auto", "mle", "simplex", "em", "ems")
+SMALL = 64
+"""Up to so many values EM is the default."""
+LARGEST_COVARIANCE = 4096
+
+
+@dataclass(frozen=True)
+class Sum:
+    """People in a set of values: as in `Estimate`, for the whole set."""
+
+    count: float
+    standard_error: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, eq=False)
+class Estimate:
+    """``counts`` (size,) of people per value among ``reports`` reports, with what is known of their error.
+
+    ``standard_error`` is of the ``unbiased`` counts, which are kept too. ``low`` to ``high`` holds the true count of a
+    value with probability ``level``: the interval of the unbiased count, cut to what is possible, and stretched to
+    hold ``counts`` where projection or EM moved them out of it. ``steps`` are those that EM made.
+    """
+
+    encoding: Encoding
+    method: str
+    reports: int
+    counts: Floats
+    standard_error: Floats
+    low: Floats
+    high: Floats
+    level: float
+    guarantee: Guarantee
+    unbiased: Floats
+    steps: int = 0
+    _covariance: Floats | None = field(default=None, repr=False)
+
+    @property
+    def frequencies(self) -> Floats:
+        """Counts as shares of the reports."""
+        return self.counts / self.reports
+
+    def covariance(self) -> Floats:
+        """Covariances (size, size) of the unbiased counts; refuses local hashing, of which they are not known."""
+        if self._covariance is not None:
+            return self._covariance
+        if self.encoding.size > LARGEST_COVARIANCE:
+            raise ParameterError(
+                "too many values for a covariance", value=self.encoding.size, allowed=f"at most {LARGEST_COVARIANCE}"
+            )
+        return covariance(self.encoding, self.counts, self.reports)
+
+    def sum(self, values: ArrayLike) -> Sum:
+        """The people who hold any of ``values``: a group of places, a range of cells, with its own interval."""
+        chosen = np.unique(np.asarray(values, dtype=np.int64))
+        if not len(chosen) or not 0 <= chosen[0] <= chosen[-1] < self.encoding.size:
+            raise ParameterError("values are no part of the domain", allowed=f"from 0 to {self.encoding.size - 1}")
+        error = float(np.sqrt(self.covariance()[np.ix_(chosen, chosen)].sum()))
+        count, middle = float(self.counts[chosen].sum()), float(self.unbiased[chosen].sum())
+        ends = (min(max(middle + sign * _reach(self.level) * error, 0), self.reports) for sign in (-1, 1))
+        low, high = ends
+        return Sum(count, error, min(low, count), max(high, count))
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """Plain facts that may be public."""
+        return {
+            "kind": "estimate",
+            "survey": self.encoding.to_json(),
+            "method": self.method,
+            "reports": self.reports,
+            "level": self.level,
+            "median_standard_error": float(np.median(self.standard_error)),
+        }
+
+    def to_json(self) -> dict[str, Any]:
+        """Everything as plain JSON."""
+        names = ("counts", "standard_error", "low", "high")
+        return {
+            **self.summary,
+            **{name: getattr(self, name).tolist() for name in names},
+            "guarantee": self.guarantee.to_json(),
+        }
+
+    def __repr__(self) -> str:
+        return f"Estimate({self.encoding.size} values by {self.method} from {self.reports} reports; {self.guarantee})"
+
+
+def estimate(reports: Given, method: str = "auto", level: float = 0.9, *, stop: str | int = "auto") -> Estimate:
+    """How many people hold each value, from their reports, a tally of them, or chunks of reports in sequence.
+
+    ``mle`` is the unbiased estimate: it may be negative. ``simplex`` is the point nearest to it that is not negative
+    and adds up to the number of reports; it needs a tally only, and is the default above 64 values. ``em`` maximises
+    the likelihood of the single reports, kept from fitting the noise by ``stop``: "prior", "held_out", "converged" or
+    a number of steps, see `sudare.local.em`; unary, hashed and subset reports must be given themselves. ``ems`` is EM
+    with smoothing, for numbers.
+
+    >>> from sudare.local import SymmetricUnary
+    >>> reports = SymmetricUnary(size=3, epsilon=2).randomize([0] * 700 + [1] * 300, seed=1)
+    >>> estimate(reports, method="simplex").counts.round().tolist()
+    [680.0, 271.0, 50.0]
+    """
+    if method not in METHODS:
+        hint = did_you_mean(str(method), METHODS)
+        raise ParameterError("unknown method of estimation", value=method, allowed=", ".join(METHODS), hint=hint)
+    if not 0 < level < 1:
+        raise ParameterError("level is no probability", value=level, allowed="0 < level < 1")
+    tally, parts = _gathered(reports, method)
+    if not tally.reports:
+        raise InputError("there are no reports to estimate from", allowed="at least one report")
+    chosen = _chosen(method, tally.encoding, parts is not None)
+    if tally.encoding.chances is None:
+        return _numbers(tally, chosen, level, stop)
+    return _counts(tally, parts, chosen, level, stop)
+
+
+def _gathered(reports: Given, method: str) -> tuple[Tally, list[Reports] | None]:
+    """The tally, and the reports themselves where EM will look at each."""
+    if isinstance(reports, Tally):
+        return reports, None
+    tally: Tally | None = None
+    kept: list[Reports] = []
+    for part in [reports] if isinstance(reports, Reports) else reports:
+        if not isinstance(part, Reports):
+            raise InputError("not reports", value=type(part).__name__, allowed="Reports, a Tally, or chunks of Reports")
+        tally = (tally or Tally(part.encoding)).add(part)
+        if method == "em" or (method == "auto" and part.encoding.size <= SMALL):
+            kept.append(part)
+    if tally is None:
+        raise InputError("there are no reports to estimate from", allowed="at least one report")
+    return tally, kept or None
+
+
+def _chosen(method: str, encoding: Encoding, has_reports: bool) -> str:
+    """The method that ``auto`` stands for; refuses one that cannot be done."""
+    if encoding.chances is None:
+        if method == "simplex":
+            raise ParameterError("numbers are not projected", value=method, allowed="auto, mle, em, ems")
+        return "em" if method == "auto" else method
+    if method == "ems":
+        raise ParameterError("smoothing is for numbers", value=method, allowed="auto, mle, simplex, em")
+    possible = encoding.channel is not None or has_reports
+    if method == "em" and not possible:
+        raise ParameterError(
+            "a tally of these reports does not suffice for EM",
+            value=encoding.name,
+            hint="Give the reports themselves, or use method simplex.",
+        )
+    if method != "auto":
+        return method
+    return "em" if possible and encoding.size <= SMALL else "simplex"
+
+
+def _counts(tally: Tally, parts: list[Reports] | None, method: str, level: float, stop: str | int) -> Estimate:
+    encoding, number = tally.encoding, tally.reports
+    unbiased = unbiased_counts(encoding, tally.support, number)
+    steps = 0
+    if method == "mle":
+        counts = unbiased
+    elif method == "simplex":
+        counts = project_rows(unbiased[None], np.array([float(number)]))[0]
+    else:
+        fitted = _fitted(tally, parts, unbiased, "prior" if stop == "auto" else stop)
+        counts, steps = number * fitted.probabilities, fitted.steps
+    low, high = interval(encoding, unbiased, number, _reach(level))
+    if method != "mle":
+        low, high = np.minimum(low, counts), np.maximum(high, counts)
+    error = standard_error(encoding, counts, number)
+    return Estimate(encoding, method, number, counts, error, low, high, level, _promise(tally), unbiased, steps)
+
+
+def _fitted(tally: Tally, parts: list[Reports] | None, unbiased: Floats, stop: str | int) -> Fitted:
+    """EM through the channel where reports are few kinds, else through every single report."""
+    encoding, number = tally.encoding, tally.reports
+    constant, slope = noise_terms(encoding)
+    variance = (constant + slope / encoding.size) / number
+    options: dict[str, Any] = {
+        "stop": stop,
+        "prior": prior_people(unbiased / number, variance, number),
+        "tolerance": min(1e-4 * variance**0.5, 1e-6),
+    }
+    if encoding.channel is not None:
+        channel = encoding.channel
+        return fit(tally.sums.astype(np.float64), channel.forward, channel.back, encoding.size, **options)
+    seen = Supports(encoding, parts or [])
+    return fit(seen.counts, seen.forward, seen.back, encoding.size, **options)
+
+
+def _numbers(tally: Tally, method: str, level: float, stop: str | int) -> Estimate:
+    channel, number = tally.encoding.channel, tally.reports
+    assert channel is not None  # noqa: S101 - numbers come through the square wave
+    sums = tally.sums.astype(np.float64)
+    fitted = fit_numbers(sums, channel, method, "held_out" if stop == "auto" else stop)
+    unbiased, matrix = unbiased_numbers(sums, channel, fitted.probabilities)
+    counts = unbiased if method == "mle" else number * fitted.probabilities
+    error = np.sqrt(np.diag(matrix))
+    low, high = (np.clip(unbiased + sign * _reach(level) * error, 0, number) for sign in (-1, 1))
+    if method != "mle":
+        low, high = np.minimum(low, counts), np.maximum(high, counts)
+    promise = _promise(tally)
+    return Estimate(
+        tally.encoding, method, number, counts, error, low, high, level, promise, unbiased, fitted.steps, matrix
+    )
+
+
+def _reach(level: float) -> float:
+    """Standard errors on each side of an interval."""
+    from scipy.special import ndtri
+
+    return float(ndtri((1 + level) / 2))
+
+
+def _promise(tally: Tally) -> Guarantee:
+    promised = tally.encoding.guarantee
+    return promised.without_protection() if tally.seeded else promised

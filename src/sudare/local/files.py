@@ -1,0 +1,212 @@
+"""Reports on disk: Parquet (one column of fixed-length bytes) and JSON lines (base64url, one report a line).
+
+Both carry their encoding, so that reports for another survey are refused, and both are read in chunks.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sudare.errors import InputError, OutputError, SudareError
+from sudare.local.catalogue import encoding_from_json
+from sudare.local.encoding import Encoding
+from sudare.local.layout import Packed
+from sudare.local.reports import Reports, same_survey
+from sudare.local.tally import Tally
+
+_COLUMN = "report"
+_SURVEY, _SEEDED = b"sudare.survey", b"sudare.seeded"
+_CHUNK = 1 << 16
+
+
+@dataclass(frozen=True)
+class ReportFile:
+    """A file of reports, read anew in chunks whenever it is iterated: what `estimate` takes for files of any length.
+
+    The ending says what it is: ``.parquet``, or ``.jsonl`` (``.ndjson``). With ``encoding``, reports for another
+    survey are refused.
+    """
+
+    path: Path
+    encoding: Encoding | None = None
+
+    def __iter__(self) -> Iterator[Reports]:
+        ending = self.path.suffix.lower()
+        if ending == ".parquet":
+            return read_parquet(self.path, self.encoding)
+        if ending in (".jsonl", ".ndjson"):
+            return read_json_lines(self.path, self.encoding)
+        raise InputError("not a file of reports", value=self.path, allowed=".parquet, .jsonl or .ndjson")
+
+
+def open_reports(paths: Sequence[Path]) -> Tally | Iterator[Reports]:
+    """What `estimate` takes, from files: chunks of reports of one survey, or the tally in a single ``.json``."""
+    if len(paths) == 1 and paths[0].suffix.lower() == ".json":
+        try:
+            return Tally.from_json(json.loads(paths[0].read_text(encoding="utf-8")))
+        except OSError as problem:
+            raise InputError(f"the tally cannot be read: {_reason(problem)}", value=paths[0]) from None
+        except ValueError:
+            raise InputError("not a JSON file", value=paths[0]) from None
+    return chain.from_iterable(ReportFile(path) for path in paths)
+
+
+def encode_report(report: bytes) -> str:
+    """One report as text: base64url without padding.
+
+    >>> encode_report(bytes([255, 1]))
+    '_wE'
+    """
+    return base64.urlsafe_b64encode(report).decode("ascii").rstrip("=")
+
+
+def decode_report(text: Any, encoding: Encoding) -> bytes:
+    """The bytes of one report; `InputError` unless it is base64url of the encoding's length."""
+    try:
+        report = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
+    except (AttributeError, TypeError, ValueError, binascii.Error):
+        raise InputError("a report is no base64url text") from None
+    if len(report) != encoding.report_bytes:
+        raise InputError("a report has the wrong length", value=len(report), allowed=f"{encoding.report_bytes} bytes")
+    if encode_report(report) != text.rstrip("="):
+        raise InputError("a report is no base64url text", hint="Its last character holds bits that belong to no byte.")
+    return report
+
+
+def write_parquet(reports: Reports, path: Path) -> Path:
+    """One column ``report``; the encoding in the metadata of the schema."""
+    import pyarrow as pa
+    import pyarrow.parquet as parquet
+
+    survey = json.dumps(reports.encoding.to_json())
+    kind = pa.binary(reports.encoding.report_bytes)
+    schema = pa.schema(
+        [pa.field(_COLUMN, kind, nullable=False)],
+        metadata={_SURVEY: survey.encode(), _SEEDED: b"true" if reports.seeded else b"false"},
+    )
+    try:
+        with parquet.ParquetWriter(path, schema, compression="zstd") as writer:
+            for part in reports.chunks(_CHUNK):
+                buffer = pa.py_buffer(np.ascontiguousarray(part.packed))
+                column = pa.FixedSizeBinaryArray.from_buffers(kind, len(part), [None, buffer])
+                writer.write_table(pa.table([column], schema=schema))
+    except OSError as problem:
+        raise OutputError(f"the reports cannot be written: {_reason(problem)}", value=path) from None
+    return path
+
+
+def read_parquet(path: Path, encoding: Encoding | None = None) -> Iterator[Reports]:
+    """Chunks of reports; an empty one where the file has none."""
+    import pyarrow as pa
+    import pyarrow.parquet as parquet
+
+    try:
+        file = parquet.ParquetFile(path)
+    except OSError as problem:
+        raise InputError(f"the reports cannot be read: {_reason(problem)}", value=path) from None
+    except pa.ArrowInvalid:
+        raise InputError("not a Parquet file", value=path) from None
+    with file:
+        metadata = file.schema_arrow.metadata or {}
+        if _SURVEY not in metadata or file.schema_arrow.names != [_COLUMN]:
+            raise InputError("a Parquet file without reports", value=path, hint="Write it with reports.to_parquet.")
+        own = _survey(metadata[_SURVEY].decode(), path)
+        if encoding is not None:
+            same_survey(encoding, own)
+        if file.schema_arrow.field(_COLUMN).type != pa.binary(own.report_bytes):
+            raise InputError("a report has the wrong length", value=path, allowed=f"{own.report_bytes} bytes")
+        seeded = metadata.get(_SEEDED) == b"true"
+        yield Reports(own, _none(own), seeded)
+        for batch in file.iter_batches(batch_size=_CHUNK):
+            column = batch.column(0)
+            if column.null_count:
+                raise InputError("a report is missing", value=path)
+            start = column.offset * own.report_bytes
+            content = np.frombuffer(column.buffers()[1], np.uint8)[start : start + len(column) * own.report_bytes]
+            yield Reports(own, content.reshape(-1, own.report_bytes), seeded)
+
+
+def write_json_lines(reports: Reports, path: Path) -> Path:
+    """A first line that says the survey, then one line per report."""
+    first = {"survey": reports.encoding.to_json(), "seeded": reports.seeded}
+    try:
+        with path.open("w", encoding="utf-8", newline="\n") as file:
+            file.write(json.dumps(first) + "\n")
+            for part in reports.chunks(_CHUNK):
+                rows = (f'{{"{_COLUMN}": "{encode_report(row.tobytes())}"}}\n' for row in part.packed)
+                file.writelines(rows)
+    except OSError as problem:
+        raise OutputError(f"the reports cannot be written: {_reason(problem)}", value=path) from None
+    return path
+
+
+def read_json_lines(path: Path, encoding: Encoding | None = None) -> Iterator[Reports]:
+    """Chunks of reports; a file without a first line about the survey needs ``encoding``."""
+    try:
+        with path.open(encoding="utf-8") as file:
+            lines: Iterator[tuple[int, dict[str, Any]]]
+            lines = ((number, _object(line, path, number)) for number, line in enumerate(file, 1) if line.strip())
+            first = next(lines, None)
+            own, seeded = encoding, False
+            if first is not None and "survey" in first[1]:
+                own, seeded = _survey(json.dumps(first[1]["survey"]), path), first[1].get("seeded") is True
+                if encoding is not None:
+                    same_survey(encoding, own)
+            elif first is not None:
+                lines = chain([first], lines)
+            if own is None:
+                raise InputError("the file does not say its survey", value=path, hint="Name the encoding.")
+            yield Reports(own, _none(own), seeded)
+            yield from _chunks(own, seeded, lines)
+    except UnicodeDecodeError:
+        raise InputError("the reports are no UTF-8 text", value=path) from None
+    except OSError as problem:
+        raise InputError(f"the reports cannot be read: {_reason(problem)}", value=path) from None
+
+
+def _chunks(encoding: Encoding, seeded: bool, lines: Iterator[tuple[int, dict[str, Any]]]) -> Iterator[Reports]:
+    while part := list(islice(lines, _CHUNK)):
+        content = bytearray()
+        for number, line in part:
+            try:
+                content += decode_report(line.get(_COLUMN), encoding)
+            except InputError as problem:
+                raise InputError(f"line {number}: {problem}") from None
+        packed = np.frombuffer(bytes(content), np.uint8).reshape(-1, encoding.report_bytes)
+        yield Reports(encoding, packed, seeded)
+
+
+def _reason(problem: OSError) -> str:
+    """What the system says, without the path that Arrow puts around it."""
+    return os.strerror(problem.errno) if problem.errno else "not a file"
+
+
+def _object(line: str, path: Path, number: int) -> dict[str, Any]:
+    try:
+        value = json.loads(line)
+    except ValueError:
+        value = None
+    if not isinstance(value, dict):
+        raise InputError(f"line {number} is no JSON object", value=path)
+    return value
+
+
+def _survey(text: str, path: Path) -> Encoding:
+    try:
+        return encoding_from_json(json.loads(text))
+    except (ValueError, SudareError) as problem:
+        raise InputError(f"the file's survey cannot be understood: {problem}", value=path) from None
+
+
+def _none(encoding: Encoding) -> Packed:
+    return np.empty((0, encoding.report_bytes), dtype=np.uint8)

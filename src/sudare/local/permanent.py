@@ -1,0 +1,149 @@
+"""Permanent plus instantaneous randomised response: a device may report every day, and the loss stays bounded.
+
+The device randomises its value once and remembers the result; each report is a fresh randomisation of what it
+remembers (full RAPPOR, Erlingsson, Pihur and Korolova 2014).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from math import log
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sudare.errors import ParameterError
+from sudare.local.encoding import Encoding, logistic, power, source_of
+from sudare.local.layout import Bitmap, Packed
+from sudare.local.reports import Reports
+from sudare.local.unary import SymmetricUnary, coins, independent_pairs
+from sudare.noise import Bernoulli, Source, metered, respond
+from sudare.privacy import Budget, Number, exact, positive
+
+
+@dataclass(frozen=True, eq=False)
+class Memory:
+    """What devices remember, one row each: it stays on the device, and would already be epsilon-LDP if it leaked."""
+
+    encoding: PermanentUnary
+    packed: Packed
+    seeded: bool = False
+
+    def __repr__(self) -> str:
+        return f"Memory({len(self.packed)} devices, {self.encoding!r})"
+
+
+@dataclass(frozen=True)
+class PermanentUnary(Encoding):
+    """Symmetric unary at ``epsilon`` for a lifetime, seen through a second symmetric flip: ``first`` for one report.
+
+    Privacy: all reports about one value are made from the remembered bits alone, so together they are epsilon-LDP,
+    however many. One report has bits kept with p = e**(first/2)/(1 + e**(first/2)): the two flips in a row are one
+    flip with that chance, so by itself it is first-LDP. A value that changes is remembered anew, and costs anew.
+
+    >>> daily = PermanentUnary(size=23, epsilon=2, first=0.5)
+    >>> memory = daily.remember([4, 4, 11], seed=1)
+    >>> monday, tuesday = daily.report(memory, seed=2), daily.report(memory, seed=3)
+    """
+
+    first: Fraction = Fraction(0)
+
+    name: ClassVar[str] = "permanent_unary"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        first = positive(self.first, "first")
+        if first >= self.epsilon:
+            raise ParameterError("one report costs less than all", value=self.first, allowed="first < epsilon")
+        object.__setattr__(self, "first", first)
+
+    @property
+    def layout(self) -> Bitmap:
+        """One bit per value."""
+        return Bitmap(self.size)
+
+    @property
+    def report_epsilon(self) -> Fraction:
+        """The epsilon of one report."""
+        return self.first
+
+    @property
+    def chances(self) -> tuple[float, float]:
+        """Of one report, both flips together."""
+        return logistic(self.first / 2), logistic(-self.first / 2)
+
+    @property
+    def pair_chances(self) -> tuple[float, float]:
+        """Bits are independent."""
+        return independent_pairs(self.chances)
+
+    @property
+    def permanent(self) -> SymmetricUnary:
+        """The first flip."""
+        return SymmetricUnary(self.size, self.epsilon)
+
+    @cached_property
+    def _second_flip(self) -> Bernoulli:
+        def chance(real: Any) -> Any:
+            kept, seen = (1 / (1 + power(real, -amount / 2)) for amount in (self.epsilon, self.first))
+            return (kept - seen) / (2 * kept - 1)
+
+        return Bernoulli(chance)
+
+    def draw(self, values: NDArray[np.int64], source: Source) -> Packed:
+        """Remember and report, for devices that report once."""
+        return self._second(self.permanent.draw(values, source), source)
+
+    def _second(self, remembered: Packed, source: Source) -> Packed:
+        return remembered ^ coins(self._second_flip, source, len(remembered), self.size)
+
+    def remember(self, values: ArrayLike, *, source: Source | None = None, seed: int | None = None) -> Memory:
+        """What each device shall remember, drawn once per value that it holds."""
+        own = source_of(source, seed)
+        with metered() as meter:
+            packed = respond(self.positions(values), self.permanent, own, "memory")
+        meter.check(Budget(epsilon=self.epsilon))
+        return Memory(self, packed, own.seeded)
+
+    def report(self, memory: Memory, *, source: Source | None = None, seed: int | None = None) -> Reports:
+        """One more report of every device: post-processing of what it remembers."""
+        if memory.encoding != self:
+            raise ParameterError("the memory is of another encoding", value=memory.encoding.to_json())
+        own = source_of(source, seed)
+        return Reports(self, self._second(memory.packed, own), seeded=own.seeded or memory.seeded)
+
+    def to_json(self) -> dict[str, Any]:
+        """Also the epsilon of one report."""
+        return {**super().to_json(), "first": str(self.first)}
+
+
+@dataclass(frozen=True)
+class Rappor:
+    """What RAPPOR's published parameters come to: ``chances`` of a report's bit to be 1 where it truly is 1 and where
+    it is 0; ``epsilon`` of any number of reports, and ``first`` of a single one."""
+
+    chances: tuple[float, float]
+    epsilon: float
+    first: float
+
+
+def rappor(f: Number, p: Number, q: Number) -> Rappor:
+    """The numbers of full RAPPOR for a one-hot vector, in the letters of its paper.
+
+    A remembered bit is 1 or 0 with chance f/2 each, else the true one; it is reported as 1 with chance q where it is
+    set and p where it is not.
+
+    >>> known = rappor(f=0.5, p=0.5, q=0.75)
+    >>> known.chances, round(known.epsilon, 4), round(known.first, 4)
+    ((0.6875, 0.5625), 2.1972, 0.5371)
+    """
+    shares = {name: exact(share, name) for name, share in (("f", f), ("p", p), ("q", q))}
+    if not (0 < shares["f"] < 1 and 0 <= shares["p"] < shares["q"] <= 1):
+        raise ParameterError("no parameters of RAPPOR", value=(f, p, q), allowed="0 < f < 1 and 0 <= p < q <= 1")
+    even = shares["f"] / 2 * (shares["p"] + shares["q"])
+    own, other = (even + (1 - shares["f"]) * shares[name] for name in ("q", "p"))
+    lifetime = 2 * (log(1 - shares["f"] / 2) - log(shares["f"] / 2))
+    return Rappor((float(own), float(other)), lifetime, log(own * (1 - other) / (other * (1 - own))))

@@ -1,0 +1,85 @@
+"""Sums over reports that suffice for an estimate: they stream, they merge, and they can be written down."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sudare.errors import InputError
+from sudare.local.catalogue import encoding_from_json
+from sudare.local.encoding import Encoding
+from sudare.local.layout import Packed
+from sudare.local.reports import Reports, same_survey
+
+
+class Tally:
+    """Sums over the reports of one ``encoding``; memory does not grow with their number.
+
+    >>> from sudare.local import SymmetricUnary
+    >>> encoding = SymmetricUnary(size=23, epsilon=1)
+    >>> tally = Tally(encoding)
+    >>> tally = tally.add(encoding.randomize([7, 7, 22])).add(encoding.randomize([0, 7]))
+    >>> tally.reports, tally.support.shape
+    (5, (23,))
+    """
+
+    def __init__(self, encoding: Encoding) -> None:
+        self.encoding = encoding
+        self.reports = 0
+        self.seeded = False
+        self.sums: NDArray[np.int64] = np.zeros(encoding.layout.sums, dtype=np.int64)
+
+    def add(self, reports: Reports | Packed) -> Tally:
+        """Count more reports, packed rows or `Reports`: all of them, or none where one is refused. Returns itself."""
+        if isinstance(reports, Reports):
+            same_survey(self.encoding, reports.encoding)
+            packed, seeded = reports.packed, reports.seeded
+        else:
+            self.encoding.check(reports)
+            packed, seeded = reports, False
+        self.sums += self.encoding.layout.tally(packed)
+        self.reports += len(packed)
+        self.seeded |= seeded
+        return self
+
+    @property
+    def support(self) -> NDArray[np.float64]:
+        """How many reports support each value (size,); for the square wave, how often each report came."""
+        return self.encoding.support(self.sums, self.reports)
+
+    def __add__(self, other: Tally) -> Tally:
+        """Both together, as a new tally."""
+        same_survey(self.encoding, other.encoding)
+        merged = Tally(self.encoding)
+        merged.sums = self.sums + other.sums
+        merged.reports = self.reports + other.reports
+        merged.seeded = self.seeded or other.seeded
+        return merged
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON."""
+        return {
+            "survey": self.encoding.to_json(),
+            "reports": self.reports,
+            "seeded": self.seeded,
+            "sums": self.sums.tolist(),
+        }
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> Tally:
+        """The inverse of `to_json`."""
+        try:
+            tally = cls(encoding_from_json(data["survey"]))
+            tally.reports, tally.seeded = int(data["reports"]), bool(data["seeded"])
+            sums = np.array(data["sums"], dtype=np.int64)
+        except (KeyError, TypeError, ValueError):
+            raise InputError("the JSON of a tally lacks a part", allowed="survey, reports, seeded, sums") from None
+        if sums.shape != tally.sums.shape or (len(sums) and not 0 <= sums.min() <= sums.max() <= tally.reports):
+            raise InputError("the sums of a tally do not fit its survey", allowed=f"{len(tally.sums)} sums")
+        tally.sums = sums
+        return tally
+
+    def __repr__(self) -> str:
+        return f"Tally({self.reports} reports of {self.encoding!r})"

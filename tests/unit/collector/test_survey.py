@@ -1,0 +1,172 @@
+import json
+import re
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from sudare.collector import load, parse
+from sudare.errors import InputError, SudareError
+
+WHOLE = """
+name = "tokyo"
+title = "Tokyo"
+question = "Where?"
+
+[answers]
+type = "tiles"
+tiles = { Kita = [0, 1], Minato = [2, 1] }
+
+[privacy]
+encoding = "symmetric_unary"
+epsilon = 0.5
+
+[estimate]
+method = "mle"
+minimum = 7
+token = "sixteen-characters-at-least"
+
+[service]
+storage = "tokyo.db"
+origins = ["https://example.jp", "http://localhost:3000"]
+rate = 60
+behind_proxy = true
+
+[translations.ja]
+question = "どこ?"
+labels = ["北区", "港区"]
+"""
+SHORT = 'name = "a"\nquestion = "b"\nanswers = {type = "labels", labels = ["x", "y"]}\nprivacy = {epsilon = 1}\n'
+
+
+def test_a_survey_is_what_its_file_says(tmp_path):
+    path = tmp_path / "survey.toml"
+    path.write_text("\ufeff" + WHOLE, encoding="utf-8")
+    survey = load(path)
+    assert survey.encoding.epsilon == Fraction(1, 2)
+    assert survey.answers.labels == ["Kita", "Minato"]
+    assert (survey.method, survey.minimum, survey.rate, survey.behind_proxy) == ("mle", 7, 60, True)
+    assert survey.origins == ("https://example.jp", "http://localhost:3000")
+    assert survey.storage == str(tmp_path / "tokyo.db")  # beside its file
+    assert survey.translations["ja"].to_json() == {"question": "どこ?", "labels": ("北区", "港区")}
+    assert json.loads(json.dumps(survey.to_json()))["translations"]["ja"]["labels"] == ["北区", "港区"]
+
+
+def test_defaults_are_safe():
+    survey = parse(SHORT)
+    assert (survey.minimum, survey.origins, survey.rate, survey.behind_proxy) == (100, (), 600, False)
+    assert survey.storage == "reports.db"
+
+
+def test_secrets_come_from_the_environment_and_appear_nowhere(monkeypatch, tmp_path):
+    monkeypatch.setenv("SURVEY_STORAGE", "postgresql://me:hidden@host/data")
+    monkeypatch.setenv("SURVEY_TOKEN", "hidden-sixteen-characters")
+    text = SHORT + 'estimate = {token = "env:SURVEY_TOKEN"}\nservice = {storage = "env:SURVEY_STORAGE"}\n'
+    (tmp_path / "survey.toml").write_text(text)
+    survey = load(tmp_path / "survey.toml")
+    assert (survey.token, survey.storage) == ("hidden-sixteen-characters", "postgresql://me:hidden@host/data")
+    assert "hidden" not in repr(survey) + json.dumps(survey.to_json()) + json.dumps(survey.identity)
+    monkeypatch.delenv("SURVEY_TOKEN")
+    with pytest.raises(InputError, match=r"estimate.token names a variable .* not set \(got 'SURVEY_TOKEN'\)"):
+        parse(text)
+
+
+def test_the_fingerprint_is_of_what_a_report_depends_on():
+    survey = parse(WHOLE)
+    same = [
+        WHOLE.replace("minimum = 7", "minimum = 8"),
+        WHOLE.replace('title = "Tokyo"', 'title = "T"'),
+        WHOLE.replace("rate = 60", "rate = 0"),
+        WHOLE.replace("どこ", "どちら"),
+        WHOLE.replace("epsilon = 0.5", "epsilon = 0.50"),
+    ]
+    other = [
+        WHOLE.replace('name = "tokyo"', 'name = "tokyo-2"'),
+        WHOLE.replace("Where?", "Where now?"),
+        WHOLE.replace("Kita", "North"),
+        WHOLE.replace("[0, 1]", "[0, 0]"),
+        WHOLE.replace("epsilon = 0.5", "epsilon = 0.51"),
+        WHOLE.replace("symmetric_unary", "optimised_unary"),
+    ]
+    assert {parse(text).fingerprint for text in same} == {survey.fingerprint}
+    fingerprints = {parse(text).fingerprint for text in other}
+    assert len(fingerprints) == len(other)
+    assert survey.fingerprint not in fingerprints
+
+
+@pytest.mark.parametrize(
+    ("written", "wrong", "sentence"),
+    [
+        ("epsilon = 0.5", "epsilo = 0.5", r"unknown key privacy.epsilo in the survey .* Did you mean 'epsilon'\?"),
+        ("rate = 60", "rat = 60", r"unknown key service.rat .* Did you mean 'rate'\?"),
+        ("tiles = {", "tile = {", r"unknown key answers.tile in the survey .* Did you mean 'tiles'\?"),
+        ('title = "Tokyo"', 'titel = "Tokyo"', r"unknown key titel .* Did you mean 'title'\?"),
+        ('question = "どこ?"', 'questio = "どこ?"', r"unknown key translations.ja.questio .* Did you mean 'question'"),
+        ('question = "Where?"', "", "the survey lacks question"),
+        ('question = "Where?"', 'question = ""', "question: string should have at least 1 character"),
+        ("epsilon = 0.5", "epsilon = 0", "epsilon is not positive"),
+        ("epsilon = 0.5", "epsilon = -1", "epsilon is not positive"),
+        ("epsilon = 0.5", "epsilon = inf", "privacy.epsilon"),
+        ("epsilon = 0.5", "epsilon = 100", "epsilon is out of range for a report"),
+        (
+            "symmetric_unary",
+            "symetric_unary",
+            r"privacy.encoding is not one for surveys .* Did you mean 'symmetric_unary'\?",
+        ),
+        ("symmetric_unary", "permanent_unary", "privacy.encoding is not one for surveys"),
+        ("symmetric_unary", "square_wave", r"square_wave is for numbers \(got 'categories'; allowed: bins\)"),
+        ("minimum = 7", "minimum = 0", "estimate.minimum: input should be greater than or equal to 1"),
+        ("sixteen-characters-at-least", "short", r"estimate.token is too easy to guess \(allowed: 16 or more"),
+        ("https://example.jp", "example.jp", "service.origins: 'example.jp' is no origin such as https://example.jp"),
+        ("https://example.jp", "https://example.jp/path", "is no origin"),
+        ('labels = ["北区", "港区"]', 'labels = ["北区"]', "translations.ja.labels are not one for each answer"),
+        ("[translations.ja]", "[translations.fr]", "translations.fr"),
+        ('type = "tiles"', 'type = "tile"', "answers: input tag 'tile' found using 'type' does not match"),
+        ("[answers]", "[answers", "the survey is not TOML"),
+    ],
+)
+def test_a_mistake_is_one_sentence(written, wrong, sentence):
+    assert written in WHOLE
+    with pytest.raises(SudareError, match=sentence) as caught:
+        parse(WHOLE.replace(written, wrong, 1))
+    assert "\n" not in str(caught.value)
+    assert "short" not in str(caught.value)  # not even a bad token is shown
+
+
+def test_a_file_that_cannot_be_read_is_one_sentence(tmp_path):
+    with pytest.raises(InputError, match="there is no such survey"):
+        load(tmp_path / "none.toml")
+    (tmp_path / "latin.toml").write_bytes(b"name = '\xe9'")
+    with pytest.raises(InputError, match="the survey cannot be read: UnicodeDecodeError"):
+        load(tmp_path / "latin.toml")
+
+
+def test_an_encoding_for_another_number_of_answers_is_refused():
+    survey = parse(SHORT)
+    with pytest.raises(InputError, match="the encoding is for another number of answers"):
+        replace(
+            survey,
+            answers=parse(
+                WHOLE.replace("Minato = [2, 1]", "Minato = [2, 1], Ota = [3, 1]").replace(
+                    '"港区"]', '"港区", "大田区"]'
+                )
+            ).answers,
+        )
+
+
+@pytest.mark.parametrize(
+    "answers", ['{type = "mesh", size = "1km", codes = ["533946"]}', '{type = "bins", start = 0, stop = 1, step = 0.1}']
+)
+def test_meshes_and_numbers_are_answers_too(answers):
+    survey = parse(SHORT.replace('{type = "labels", labels = ["x", "y"]}', answers))
+    assert survey.encoding.size == survey.answers.size in (10, 100)
+
+
+def test_the_survey_of_the_documentation_is_one(monkeypatch):
+    monkeypatch.setenv("LUNCH_TOKEN", "sixteen-characters-at-least")
+    page = (Path(__file__).parents[3] / "docs" / "how-to" / "collect.md").read_text(encoding="utf-8")
+    survey = parse(re.search(r"```toml\n(.*?)```", page, re.DOTALL)[1])
+    assert survey.answers.labels == ["rice", "noodles", "bread", "nothing"]
+    assert survey.translations["ja"].labels[0] == "ご飯"
+    assert survey.law is not None

@@ -1,0 +1,68 @@
+"""Remember once, report often."""
+
+import math
+
+import numpy as np
+import pytest
+
+from sudare.errors import DomainError, ParameterError
+from sudare.local import PermanentUnary, SymmetricUnary, estimate, rappor
+
+
+def test_reports_of_one_memory_are_estimated_like_any_other(people):
+    encoding = PermanentUnary(size=23, epsilon=4, first=2)
+    memory = encoding.remember(people, seed=1)
+    true = np.bincount(people, minlength=23)
+    for seed in (2, 3):
+        made = estimate(encoding.report(memory, seed=seed), "mle")
+        # Six standard errors: a right estimator fails once in twenty million runs.
+        assert (np.abs(made.counts - true) < 6 * made.standard_error).all()
+        assert made.guarantee.notion == "none: seeded"
+
+
+def test_reports_of_one_device_share_their_memory(people):
+    """Averaged over many days the reports tell what is remembered, and not what is true."""
+    encoding = PermanentUnary(size=23, epsilon=2, first=1)
+    memory = encoding.remember(people[:200])
+    days = [np.unpackbits(encoding.report(memory).packed, axis=1, count=23, bitorder="little") for _ in range(400)]
+    remembered = np.unpackbits(memory.packed, axis=1, count=23, bitorder="little")
+    assert ((np.mean(days, axis=0) > 0.5) == remembered).mean() > 0.99
+    kept = remembered[np.arange(200), people[:200]].mean()
+    assert abs(kept - SymmetricUnary(size=23, epsilon=2).chances[0]) < 0.2
+    assert "seeded" not in str(memory)
+
+
+def test_both_epsilons_and_the_effective_chances():
+    encoding = PermanentUnary(size=23, epsilon=2, first=0.5)
+    own, other = encoding.chances
+    assert math.log(own / other) == pytest.approx(0.25)
+    assert encoding.report_epsilon == 0.5
+    assert encoding.guarantee.epsilon == 2
+    assert encoding.to_json()["first"] == "1/2"
+
+
+def test_rappor_in_its_papers_letters():
+    """Erlingsson et al. 2014, section 5: f = 1/2, p = 1/2, q = 3/4 with two hash functions has epsilon 4 ln 3 for ever
+    and 1.0743 for one report: half of each for a one-hot vector."""
+    known = rappor(f=0.5, p=0.5, q=0.75)
+    assert known.epsilon == pytest.approx(2 * math.log(3))
+    assert known.first == pytest.approx(1.0743 / 2, abs=5e-5)
+    assert known.chances == (0.6875, 0.5625)
+
+
+@pytest.mark.parametrize("wrong", [{"f": 0}, {"f": 1}, {"p": 0.75}, {"q": 1.5}, {"p": -0.1}])
+def test_parameters_that_are_not_rappors(wrong):
+    with pytest.raises(ParameterError, match="no parameters of RAPPOR"):
+        rappor(**{"f": 0.5, "p": 0.5, "q": 0.75, **wrong})
+
+
+def test_mistakes():
+    with pytest.raises(ParameterError, match="one report costs less than all"):
+        PermanentUnary(size=23, epsilon=1, first=1)
+    with pytest.raises(ParameterError, match="first is not positive"):
+        PermanentUnary(size=23, epsilon=1)
+    encoding = PermanentUnary(size=23, epsilon=2, first=1)
+    with pytest.raises(ParameterError, match="the memory is of another encoding"):
+        PermanentUnary(size=23, epsilon=3, first=1).report(encoding.remember([1]))
+    with pytest.raises(DomainError, match="outside the declared domain"):
+        encoding.remember([23])

@@ -1,0 +1,163 @@
+"""The Python client and ``sudare collect send`` against a real service."""
+
+import asyncio
+import json
+import signal
+import sqlite3
+from contextlib import closing
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from sudare.cli.collect import collect
+from sudare.collector import Client, load, parse, send
+from sudare.collector.collection import Collection
+from sudare.collector.service import create_app
+from sudare.collector.survey_file import ENCODED
+from sudare.errors import InputError
+
+
+@pytest.fixture
+def serve_here(tmp_path, monkeypatch):
+    """A client whose requests go straight to a service in this process."""
+    httpx = pytest.importorskip("httpx", reason="needs httpx")
+    opened = []
+
+    def start(survey):
+        collection = Collection(replace(survey, storage=str(tmp_path / "reports.db"), rate=0))
+        opened.append(collection)
+        transport = httpx.ASGITransport(create_app(collection))
+
+        async def ask(path, body):
+            async with httpx.AsyncClient(transport=transport, base_url="http://here") as asking:
+                headers = {"content-type": "application/json"}
+                return await asking.request("GET" if body is None else "POST", path, content=body, headers=headers)
+
+        client = Client("http://here")
+        monkeypatch.setattr(client, "_request", lambda path, body=None: asyncio.run(ask(path, body)).json())
+        return client
+
+    yield start
+    for collection in opened:
+        collection.close()
+
+
+def test_the_client_sees_the_survey_as_it_is_and_counts_come_back(launch, survey_file):
+    server = launch(survey_file)
+    client = Client(server.url + "/")
+    assert client.survey.fingerprint == load(survey_file).fingerprint
+    receipt = client.send(["rice"] * 1500 + ["bread"] * 800)
+    assert (receipt.stored, receipt.known) == (2300, 0)  # in three requests
+    estimate = client.estimate()
+    assert estimate["reports"] == 2300
+    assert abs(estimate["answers"][0]["count"] - 1500) < 700  # 6 standard errors
+
+
+def test_reports_are_counted_once_however_often_they_are_posted(launch, survey_file):
+    client = Client(launch(survey_file).url)
+    outbox = client.prepare(["rice"] * 30)
+    assert client.post(outbox).stored == 30
+    again = client.post(outbox)
+    assert (again.stored, again.known) == (0, 30)
+    assert client.estimate()["reports"] == 30
+
+
+@pytest.mark.parametrize("name", ENCODED)
+def test_every_encoding_can_be_sent(serve_here, name):
+    """Numbers, so that the square wave can take part; true counts lie within 7 standard errors and more."""
+    survey = parse(f"""
+        name = "ages"
+        question = "How old are you?"
+        answers = {{type = "bins", start = 0.5, stop = 4.5, step = 1}}
+        privacy = {{encoding = "{name}", epsilon = 3}}
+        estimate = {{minimum = 10}}
+    """)
+    client = serve_here(survey)
+    receipt = client.send(np.repeat([1, 2.2, 4], [900, 600, 500]))
+    assert (receipt.stored, receipt.known) == (2000, 0)
+    estimate = client.estimate()
+    assert estimate["reports"] == 2000
+    assert abs(sum(answer["count"] for answer in estimate["answers"]) - 2000) < 1
+    counts = np.array([answer["count"] for answer in estimate["answers"]])
+    assert np.abs(counts - [900, 600, 0, 500]).max() < 350
+
+
+def test_a_client_may_ask_for_more_protection_and_refuses_what_is_no_collector(launch, survey_file):
+    server = launch(survey_file)
+    with pytest.raises(InputError, match=r"protects less than you allow \(got 1; allowed: an epsilon of at most 1/2\)"):
+        Client(server.url, most_epsilon=0.5).send(["rice"])
+    assert Client(server.url, most_epsilon=1).send(["rice"]).stored == 1
+    with pytest.raises(InputError, match="the collector refused: not found"):
+        _ = Client(server.url + "/static").survey
+    with pytest.raises(InputError, match="a collector's address is not of the web"):
+        Client("file:///etc/passwd")
+
+
+def test_a_value_outside_the_survey_is_refused_before_anything_is_sent(launch, survey_file):
+    client = Client(launch(survey_file).url)
+    with pytest.raises(InputError, match="a value is not an answer of the survey") as caught:
+        client.send(["rice", "my secret"])
+    assert "secret" not in str(caught.value)
+    with closing(sqlite3.connect(survey_file.with_name("reports.db"))) as connection:
+        assert connection.execute("SELECT count(*) FROM reports").fetchone() == (0,)
+
+
+def test_the_token_goes_to_the_estimate_alone(launch, survey_file):
+    token = "a-token-of-some-length"  # noqa: S105 - a stand-in
+    survey_file.write_text(survey_file.read_text().replace("minimum = 10", f'minimum = 1, token = "{token}"'))
+    server = launch(survey_file)
+    Client(server.url).send(["rice"] * 5)
+    with pytest.raises(InputError, match="the collector refused: the estimate is for those who have its token"):
+        Client(server.url).estimate()
+    assert Client(server.url, token=token).estimate()["reports"] == 5
+
+
+def test_a_collector_that_is_away_or_busy_is_tried_again(launch, survey_file):
+    survey_file.write_text(survey_file.read_text().replace("rate = 0", "rate = 20"))
+    server = launch(survey_file)
+    pauses = []
+    client = Client(server.url, tries=3, pause=pauses.append)
+    outbox = client.prepare(["rice"] * 15)
+    client.post(outbox)
+    with pytest.raises(InputError, match="the collector refused: too many reports from one address"):
+        client.post(outbox)
+    assert len(pauses) == 2
+    assert all(1 <= pause <= 60 for pause in pauses)  # as long as the collector asked for
+    server.end(signal.SIGKILL)
+    with pytest.raises(InputError, match=r"the collector cannot be reached .* The same reports may be sent again"):
+        client.post(outbox)
+    assert pauses[2:] == [0.5, 1.0]
+
+
+def test_the_command_makes_reports_once_and_sends_the_same_again(launch, survey_file, tmp_path):
+    server = launch(survey_file)
+    answers = tmp_path / "answers.txt"
+    answers.write_text("rice\nnoodles\n" * 40)
+    first = CliRunner().invoke(collect, ["send", server.url, str(answers)])
+    assert first.exit_code == 0, first.output
+    assert "80 reports" in first.output
+    assert "epsilon-LDP with epsilon = 1" in first.output
+    kept = answers.with_name("answers.txt.reports").read_text()
+    assert "rice" not in kept
+    again = CliRunner().invoke(collect, ["send", server.url, str(answers), "--json"])
+    assert json.loads(again.output) | {"guarantee": ""} == {
+        "stored": 0,
+        "known": 80,
+        "outbox": str(answers) + ".reports",
+        "resumed": True,
+        "guarantee": "",
+    }
+    assert answers.with_name("answers.txt.reports").read_text() == kept
+    assert CliRunner().invoke(collect, ["send", server.url, str(answers), "--quiet"]).output == ""
+
+
+def test_an_outbox_of_another_survey_is_refused(launch, survey_file, tmp_path):
+    answers = tmp_path / "answers.txt"
+    answers.write_text("rice\n")
+    send(launch(survey_file).url, answers)
+    other = tmp_path / "other.toml"
+    other.write_text(survey_file.read_text().replace("reports.db", "other.db").replace('"lunch"', '"dinner"'))
+    with pytest.raises(InputError, match="the reports are for another survey"):
+        send(launch(other).url, answers)

@@ -1,0 +1,118 @@
+"""The two pages in a real browser: what is shown, what is sent, what is kept."""
+
+import json
+
+import pytest
+
+from sudare.collector import Client
+
+WARDS = """
+name = "wards"
+title = "Tokyo"
+question = "Where are you?"
+answers = {type = "tiles", tiles = {Kita = [0, 1], Shinjuku = [1, 0], Chiyoda = [1, 1]}}
+privacy = {encoding = "symmetric_unary", epsilon = 3}
+estimate = {minimum = 50, token = "a-token-of-some-length"}
+service = {storage = "wards.db", rate = 0}
+
+[translations.ja]
+question = "いま、どこにいますか?"
+labels = ["北区", "新宿区", "千代田区"]
+"""
+
+
+def sent_by(browser):
+    """Bodies of the requests to /reports so far."""
+    requests = [
+        event["params"]["request"] for event in browser.events if event["method"] == "Network.requestWillBeSent"
+    ]
+    return [json.loads(request["postData"]) for request in requests if request["url"].endswith("/reports")]
+
+
+def elsewhere(browser, url):
+    """Addresses that the browser asked outside the collector."""
+    requests = [
+        event["params"]["request"] for event in browser.events if event["method"] == "Network.requestWillBeSent"
+    ]
+    return [request["url"] for request in requests if not request["url"].startswith(url)]
+
+
+@pytest.fixture
+def browser(chromium):
+    chromium.events.clear()
+    return chromium
+
+
+def test_a_person_answers_and_only_the_report_leaves_the_browser(browser, launch, survey_file):
+    server = launch(survey_file)
+    browser.visit(f"{server.url}/device?lang=en")
+    assert browser.wait("document.querySelectorAll('.choice input').length") == 4
+    assert browser.evaluate("document.getElementById('send').disabled") is True
+    browser.evaluate("document.querySelectorAll('.choice input')[1].click()")
+    browser.evaluate("document.getElementById('send').click()")
+    browser.wait("document.getElementById('status').textContent.startsWith('Thank you. Your randomised')")
+    (body,) = sent_by(browser)
+    assert body.keys() == {"survey", "id", "report"}
+    assert browser.evaluate("document.getElementById('report').textContent") == body["report"]
+    assert elsewhere(browser, server.url) == []
+    assert server.request("/reports", body) == (200, {"stored": 0, "known": 1})  # it is there, once
+
+    # The same browser is not asked again: a second report would tell more about the same person.
+    browser.visit(f"{server.url}/device?lang=ja")
+    browser.wait("document.getElementById('status').textContent.includes('回答済み')")
+    assert browser.evaluate("document.querySelectorAll('.choice').length") == 0
+    assert browser.evaluate("JSON.stringify(Object.values(localStorage))") == '["answered"]'
+
+
+def test_a_report_that_could_not_be_sent_is_sent_later_and_not_made_anew(browser, launch, survey_file):
+    server = launch(survey_file)
+    browser.visit(f"{server.url}/device?lang=en")
+    browser.wait("document.querySelectorAll('.choice input').length")
+    browser.call("Network.setBlockedURLs", urls=["*/reports"])
+    browser.evaluate("document.querySelectorAll('.choice input')[2].click()")
+    browser.evaluate("document.getElementById('send').click()")
+    browser.wait("document.getElementById('status').textContent.startsWith('The collector cannot be reached')")
+    browser.call("Network.setBlockedURLs", urls=[])
+    browser.visit(f"{server.url}/device?lang=en")
+    browser.wait("document.getElementById('send').textContent === 'Send again'")
+    browser.evaluate("document.getElementById('send').click()")
+    browser.wait("document.getElementById('status').textContent.startsWith('Thank you')")
+    bodies = sent_by(browser)
+    assert len(bodies) > 1
+    assert len({json.dumps(body) for body in bodies}) == 1
+
+
+def test_the_estimate_asks_for_its_token_shows_a_map_and_follows_the_reports(browser, launch, tmp_path):
+    path = tmp_path / "wards.toml"
+    path.write_text(WARDS, encoding="utf-8")
+    server = launch(path)
+    browser.visit(f"{server.url}/?lang=ja")
+    browser.wait("!document.getElementById('token-form').hidden")
+    enter = "document.getElementById('token').value = {}; document.querySelector('#token-form button').click()"
+    browser.evaluate(enter.format("'not-the-token'"))
+    browser.wait("document.getElementById('status').textContent === 'トークンが違います。'")
+    browser.evaluate(enter.format("'a-token-of-some-length'"))
+    browser.wait("document.getElementById('status').textContent.includes('50 件から表示')")
+    Client(server.url).send(["Shinjuku"] * 900 + ["Kita"] * 100)
+    browser.wait("document.getElementById('status').textContent.includes('1,000 件')")
+    assert browser.evaluate("[...document.querySelectorAll('.name')].map((name) => name.textContent)") == [
+        "北区",
+        "新宿区",
+        "千代田区",
+    ]
+    counts = browser.evaluate("[...document.querySelectorAll('.note')].map((note) => Number(note.textContent))")
+    assert 800 < counts[1] < 1000
+    browser.evaluate("document.querySelectorAll('.square')[1].dispatchEvent(new Event('click'))")
+    assert browser.evaluate("document.querySelector('.detail').textContent").startswith("新宿区")
+    assert elsewhere(browser, server.url) == []
+
+
+def test_bars_have_intervals(browser, launch, survey_file):
+    server = launch(survey_file)
+    Client(server.url).send(["rice"] * 500)
+    browser.visit(f"{server.url}/?lang=en")
+    browser.wait("document.querySelectorAll('.bar').length === 4")
+    assert browser.evaluate("document.querySelectorAll('.whisker').length") == 4
+    shown = browser.evaluate("document.querySelector('.count').textContent")
+    assert "–" in shown
+    assert browser.evaluate("document.querySelectorAll('#rows tr').length") == 4

@@ -1,0 +1,34 @@
+"""k-anonymous samples, and what they are worth in epsilon.
+
+`anonymize` draws a sample of records, replaces values by nodes of a `Hierarchy`, and publishes the rows that occur at
+least k times. Where the generalisation does not depend on the records (fixed levels, learned on public data, or
+chosen by a mechanism that is charged) the sample is (epsilon, delta)-DP; `delta` says how much, `smallest_k`,
+`smallest_epsilon` and `largest_sample` ask it the other way round. Where the generalisation is found on the records
+themselves, only k-anonymity holds, with l-diversity or t-closeness if asked for, and the paper's evaluated epsilon is
+a number for the steward.
+"""
+
+from sudare.anonymity.anonymize import anonymize
+from sudare.anonymity.anonymized import Anonymized
+from sudare.anonymity.assessment import Assessment, Measure
+from sudare.anonymity.delta import delta, largest_sample, smallest_epsilon, smallest_k
+from sudare.anonymity.hierarchy import Hierarchy
+from sudare.anonymity.requirements import Closeness, DistinctDiversity, EntropyDiversity
+from sudare.anonymity.sampling import class_epsilons, evaluated_epsilon
+
+__all__ = [
+    "Anonymized",
+    "Assessment",
+    "Closeness",
+    "DistinctDiversity",
+    "EntropyDiversity",
+    "Hierarchy",
+    "Measure",
+    "anonymize",
+    "class_epsilons",
+    "delta",
+    "evaluated_epsilon",
+    "largest_sample",
+    "smallest_epsilon",
+    "smallest_k",
+]

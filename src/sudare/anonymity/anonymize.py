@@ -1,0 +1,82 @@
+"""`anonymize`: records in, a k-anonymous sample out, with what it promises."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sudare.anonymity.anonymized import Anonymized
+from sudare.anonymity.request import Request
+from sudare.anonymity.requirements import Requirement
+from sudare.errors import ParameterError
+from sudare.noise import Source
+from sudare.privacy import Number
+
+
+def anonymize(
+    frame: Any,
+    hierarchies: Mapping[str, Any],
+    *,
+    k: int,
+    sample: Number | None = None,
+    levels: Mapping[str, int] | None = None,
+    learn_on: Any = None,
+    choose_epsilon: Number | None = None,
+    method: str | None = None,
+    epsilon: Number | None = None,
+    delta: Number | None = None,
+    require: Sequence[Requirement] = (),
+    max_suppressed: float | None = None,
+    relaxed: bool = False,
+    unit: str | None = None,
+    missing: str = "error",
+    seed: int | None = None,
+    source: Source | None = None,
+) -> Anonymized:
+    """A sample of ``frame`` whose every row occurs at least ``k`` times, generalised along ``hierarchies``.
+
+    ``hierarchies`` maps each column to be published to a `Hierarchy`, nested dicts, or the path of a CSV file. Records
+    are drawn with probability ``sample``. Where the generalisation comes from must be said, in one of four ways:
+
+    - ``levels``: fixed beforehand, a level for each column. ``learn_on``: a frame of public data with the same
+      columns, on which ``method`` ("optimal" or "greedy") finds it. ``choose_epsilon``: an exponential mechanism on
+      the private records, which costs that much. With these the sample is (epsilon, delta)-DP by the theorem of Li,
+      Qardaji and Su (see `sudare.anonymity.delta`); give ``epsilon``, or ``delta`` (10**-6), to say at which point.
+    - ``method``: "greedy", "optimal", "mondrian" (``relaxed`` or not) or "passes", on the private records themselves.
+      That is k-anonymity alone, with ``sample`` or without.
+
+    ``require`` lists `DistinctDiversity`, `EntropyDiversity` or `Closeness` of sensitive columns, which are then
+    published as they are; that gives differential privacy up. ``max_suppressed`` is the share of records that a
+    method may leave out (0). ``unit`` names the column that says whose row it is: one row of each person takes part,
+    and k counts people. ``missing="value"`` takes a missing value for a value of its own. ``seed`` is for experiments:
+    such a sample promises nothing and says so.
+
+    >>> import pyarrow
+    >>> from sudare.anonymity import Hierarchy
+    >>> people = pyarrow.table({"age": [23, 25, 31, 38, 42, 47], "sex": ["f", "f", "m", "m", "f", "f"]})
+    >>> ages = Hierarchy.from_widths(20, 60, 1, 10)
+    >>> made = anonymize(people, {"age": ages, "sex": ["f", "m"]}, k=2, method="optimal")
+    >>> made.levels, made.records.column("age").to_pylist()
+    ({'age': 1, 'sex': 0}, ['20-29', '20-29', '30-39', '30-39', '40-49', '40-49'])
+    """
+    request = Request.of(
+        hierarchies,
+        k=k,
+        sample=sample,
+        levels=levels,
+        learn_on=learn_on,
+        choose_epsilon=choose_epsilon,
+        method=method,
+        epsilon=epsilon,
+        delta=delta,
+        require=require,
+        max_suppressed=max_suppressed,
+        relaxed=relaxed,
+        unit=unit,
+        missing=missing,
+    )
+    if seed is not None and source is not None:
+        raise ParameterError("give a seed or a source, not both")
+    source = source or (Source.system() if seed is None else Source.from_seed(seed))
+    _ = request.learned  # public data first: what is wrong with them shows before the records are read
+    return request.meet(request.read(frame, source), source)

@@ -1,0 +1,120 @@
+"""From a frame to distinct tuples: one group-by in the engine, then values become leaves of their hierarchies."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sudare.anonymity.grouping import first_rows, group, totals
+from sudare.anonymity.hierarchy import Hierarchy
+from sudare.anonymity.requirements import Sensitive
+from sudare.anonymity.taxonomy import number
+from sudare.anonymity.tuples import Tuples
+from sudare.engines import Records, read
+from sudare.errors import InputError, ParameterError
+
+Ints = NDArray[np.int64]
+
+MISSING = ("error", "value")
+_FLOATS = ("FLOAT", "DOUBLE")
+
+
+def hierarchies_of(given: Any, missing: str) -> dict[str, Hierarchy]:
+    """The hierarchy of each column, checked; with a leaf for missing values where these are a value of their own."""
+    if missing not in MISSING:
+        raise ParameterError("no way to treat missing values", value=missing, allowed=" or ".join(MISSING))
+    if not isinstance(given, Mapping) or not given:
+        raise ParameterError(
+            "hierarchies is not a mapping of column names to hierarchies",
+            value=type(given).__name__,
+            allowed='{"age": "age.csv", "sex": ["f", "m"]}',
+        )
+    trees = {str(name): Hierarchy.of(tree) for name, tree in given.items()}
+    return trees if missing == "error" else {name: tree.with_missing() for name, tree in trees.items()}
+
+
+def read_tuples(
+    frame: Any,
+    hierarchies: Mapping[str, Hierarchy],
+    sensitive: Sequence[str] = (),
+    *,
+    unit: str | None = None,
+    missing: str = "error",
+    key: bytes | None = None,
+) -> Tuples:
+    """The distinct tuples of the columns of ``hierarchies``, and of ``sensitive`` ones, with their counts.
+
+    With ``unit``, counts are people: one row of each takes part.
+    """
+    records = frame if isinstance(frame, Records) else read(frame)
+    names = (*hierarchies, *sensitive)
+    groups = records.groups(names, unit=unit, key=key)
+    if not len(groups.rows):
+        raise InputError("there are no records in the frame")
+    columns, values = [], []
+    for place, name in enumerate(names):
+        labels = [_text(label, records.columns[name]) for label in groups.labels[place]]
+        if missing == "error" and None in labels:
+            raise InputError(
+                f"values of the column {name!r} are missing",
+                hint='missing="value" takes a missing value for a value of its own.',
+            )
+        own = hierarchies[name].leaves if name in hierarchies else ordered_values(labels)
+        found = _leaves(name, hierarchies[name], labels) if name in hierarchies else _places(labels, own)
+        columns.append(found[groups.codes[:, place]])
+        values.append(own)
+    # Several values can lie in one leaf, an interval, so tuples that were distinct may not be any more.
+    tuple_of, tuples = group(columns, [len(own) for own in values])
+    first = first_rows(tuple_of, tuples)
+    codes = np.stack([column[first] for column in columns[: len(hierarchies)]], axis=1).astype(np.int32)
+    beside = {
+        name: Sensitive(columns[place][first], values[place])
+        for place, name in enumerate(sensitive, start=len(hierarchies))
+    }
+    counts = totals(tuple_of, tuples, groups.rows)
+    return Tuples(tuple(hierarchies), tuple(hierarchies.values()), codes, counts, beside)
+
+
+def refuse_identifiers(tuples: Tuples, levels: Sequence[int] | None) -> None:
+    """Refuse a column that differs in every record at each level below the root, unless it is wholly erased."""
+    total = tuples.total
+    if len(tuples.counts) < total:
+        return
+    for place, (name, tree) in enumerate(zip(tuples.names, tuples.hierarchies, strict=True)):
+        used = range(tree.height) if levels is None else range(levels[place], min(levels[place] + 1, tree.height))
+        nodes = (tree.table[level][tuples.codes[:, place]] for level in used)
+        if len(used) and all(len(np.unique(each)) == total for each in nodes):
+            raise InputError(
+                f"the column {name!r} differs in every record, however it is generalised",
+                hint="It identifies people: leave it out, or name it as unit=.",
+            )
+
+
+def _text(label: str | None, kind: str) -> str | None:
+    """A text of the engine; the NaN of a column of floats is a missing value."""
+    return None if label is None or (kind in _FLOATS and label.lower() == "nan") else label
+
+
+def _leaves(name: str, tree: Hierarchy, labels: Sequence[str | None]) -> Ints:
+    found = tree.locate(labels)
+    if (found < 0).any():
+        raise InputError(
+            f"the column {name!r} holds values that its hierarchy does not have",
+            hint="Add them to the hierarchy. They are not shown here because they are private.",
+        )
+    return found
+
+
+def ordered_values(labels: Sequence[str | None]) -> tuple[str | None, ...]:
+    """Values in the order of their numbers where all are numbers, else of their text; a missing one last."""
+    known = {label: number(label) for label in labels if label is not None}
+    ordered = sorted(known) if None in known.values() else sorted(known, key=lambda label: known[label] or 0.0)
+    return (*ordered, *([None] if None in labels else []))
+
+
+def _places(labels: Sequence[str | None], values: Sequence[str | None]) -> Ints:
+    place = {value: rank for rank, value in enumerate(values)}
+    return np.array([place[label] for label in labels], dtype=np.int64)

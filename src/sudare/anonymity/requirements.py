@@ -1,0 +1,247 @@
+"""What every published class must satisfy beside k: l-diversity, distinct or by entropy, and t-closeness.
+
+A class is the published rows with the same generalised values. Its histogram counts how often each value of a
+sensitive column occurs in it. These requirements are about what a reader learns who knows the class of a person; they
+are no differential privacy, and publishing a sensitive column beside the classes gives that up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sudare.anonymity.grouping import Ints, totals
+from sudare.errors import ParameterError
+
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+
+_CELLS = 2**24
+_ROUNDING = 1e-12  # of entropies and distances, which are sums of a few logarithms and quotients
+
+
+class Requirement(Protocol):
+    """A condition on the histogram of one sensitive column in each class."""
+
+    @property
+    def column(self) -> str:
+        """The sensitive column."""
+
+    @property
+    def outlives_merging(self) -> bool:
+        """Whether a class that satisfies it still does after any other class is merged into it."""
+
+    def holds(self, histogram: Ints, overall: Ints) -> Bools:
+        """Whether each class satisfies it: ``histogram`` is classes x values, ``overall`` the whole table's."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON, with its ``type``."""
+
+    def __str__(self) -> str: ...
+
+
+@dataclass(frozen=True)
+class DistinctDiversity:
+    """At least ``l`` different sensitive values in every class.
+
+    >>> DistinctDiversity("illness", 2).holds(np.array([[3, 1], [4, 0]]), np.array([7, 1]))
+    array([ True, False])
+    """
+
+    column: str
+    l: int  # noqa: E741 - the letter of the definition
+    outlives_merging = True
+
+    def __post_init__(self) -> None:
+        if type(self.l) is not int or self.l < 2:
+            raise ParameterError("l is not a whole number from 2 on", value=self.l)
+
+    def holds(self, histogram: Ints, overall: Ints) -> Bools:  # noqa: ARG002 - of the Protocol
+        """See `Requirement`."""
+        return np.asarray(np.count_nonzero(histogram, axis=1) >= self.l)
+
+    def to_json(self) -> dict[str, Any]:
+        """See `Requirement`."""
+        return {"type": "distinct", "column": self.column, "l": self.l}
+
+    def __str__(self) -> str:
+        return f"distinct {self.l}-diversity of {self.column}"
+
+
+@dataclass(frozen=True)
+class EntropyDiversity:
+    """The entropy of the sensitive values of every class is at least ln ``l``: as spread as ``l`` equal shares.
+
+    >>> EntropyDiversity("illness", 2).holds(np.array([[3, 3], [3, 1]]), np.array([6, 4]))
+    array([ True, False])
+    """
+
+    column: str
+    l: float  # noqa: E741 - the letter of the definition
+    outlives_merging = False
+
+    def __post_init__(self) -> None:
+        if not 1 < self.l < np.inf:
+            raise ParameterError("l is not a finite number above 1", value=self.l)
+
+    def holds(self, histogram: Ints, overall: Ints) -> Bools:  # noqa: ARG002 - of the Protocol
+        """See `Requirement`."""
+        return np.asarray(entropies(histogram) >= np.log(self.l) - _ROUNDING)
+
+    def to_json(self) -> dict[str, Any]:
+        """See `Requirement`."""
+        return {"type": "entropy", "column": self.column, "l": self.l}
+
+    def __str__(self) -> str:
+        return f"entropy {self.l:g}-diversity of {self.column}"
+
+
+@dataclass(frozen=True)
+class Closeness:
+    """The sensitive values of every class are distributed as in the whole published table, up to a distance ``t``.
+
+    The distance is the earth mover's: half the L1 distance where all values are equally far from each other, and with
+    ``ordered`` the mean difference of the running sums, values being in the order of their numbers, else of their
+    text (Li, Li and Venkatasubramanian 2007).
+
+    >>> Closeness("illness", 0.2).holds(np.array([[3, 3], [1, 0]]), np.array([4, 3]))
+    array([ True, False])
+    """
+
+    column: str
+    t: float
+    ordered: bool = False
+    outlives_merging = False
+
+    def __post_init__(self) -> None:
+        if not 0 < self.t < 1:
+            raise ParameterError("t is not between 0 and 1", value=self.t)
+
+    def holds(self, histogram: Ints, overall: Ints) -> Bools:
+        """See `Requirement`."""
+        return distances(histogram, overall, self.ordered) <= self.t + _ROUNDING
+
+    def to_json(self) -> dict[str, Any]:
+        """See `Requirement`."""
+        return {"type": "closeness", "column": self.column, "t": self.t, "ordered": self.ordered}
+
+    def __str__(self) -> str:
+        return f"{self.t:g}-closeness of {self.column}"
+
+
+KINDS: dict[str, type[DistinctDiversity] | type[EntropyDiversity] | type[Closeness]] = {
+    "distinct": DistinctDiversity,
+    "entropy": EntropyDiversity,
+    "closeness": Closeness,
+}
+
+
+def requirement_from_json(data: Mapping[str, Any]) -> Requirement:
+    """The inverse of ``to_json``.
+
+    >>> requirement_from_json({"type": "distinct", "column": "illness", "l": 3})
+    DistinctDiversity(column='illness', l=3)
+    """
+    given = dict(data)
+    kind = given.pop("type", None)
+    if kind not in KINDS:
+        raise ParameterError("unknown kind of requirement", value=kind, allowed=", ".join(KINDS))
+    try:
+        return KINDS[kind](**given)
+    except TypeError:
+        raise ParameterError(f"a requirement of kind {kind} takes other numbers", value=sorted(given)) from None
+
+
+def entropies(histogram: Ints) -> Floats:
+    """The entropy of each row, in nats."""
+    share = histogram / np.maximum(histogram.sum(axis=1, keepdims=True), 1)
+    return np.asarray(-np.sum(share * np.log(np.where(share > 0, share, 1.0)), axis=1))
+
+
+def distances(histogram: Ints, overall: Ints, ordered: bool) -> Floats:
+    """The earth mover's distance of each row from the whole, between 0 and 1."""
+    share = histogram / np.maximum(histogram.sum(axis=1, keepdims=True), 1)
+    # Values that nobody has are no places to move to: whoever reads the file does not know of them.
+    difference = (share - overall / max(int(overall.sum()), 1))[:, overall > 0]
+    if not ordered:
+        return np.asarray(np.abs(difference).sum(axis=1) / 2)
+    return np.asarray(np.abs(np.cumsum(difference, axis=1)).sum(axis=1) / max(difference.shape[1] - 1, 1))
+
+
+@dataclass(frozen=True)
+class Sensitive:
+    """A sensitive column: the code of its value in each tuple, and the values in order."""
+
+    codes: Ints
+    values: tuple[str | None, ...]
+
+
+@dataclass(frozen=True)
+class Demand:
+    """A requirement with its column's ``codes`` in each tuple, and the histogram of the whole table."""
+
+    requirement: Requirement
+    codes: Ints
+    overall: Ints
+
+    def holds(self, class_of: Ints, classes: int, codes: Ints, counts: Ints) -> Bools:
+        """Whether each class satisfies it; so many classes at a time that their histograms fit into memory."""
+        size = len(self.overall)
+        step = max(1, _CELLS // size)
+        if classes <= step:
+            histogram = totals(class_of * size + codes, classes * size, counts).reshape(classes, size)
+            return self.requirement.holds(histogram, self.overall)
+        order = np.argsort(class_of, kind="stable")
+        edges = np.searchsorted(class_of[order], np.arange(0, classes + step, step))
+        parts = []
+        for start, low, high in zip(range(0, classes, step), edges[:-1], edges[1:], strict=True):
+            rows, number = order[low:high], min(step, classes - start)
+            parts.append(self.holds(class_of[rows] - start, number, codes[rows], counts[rows]))
+        return np.concatenate(parts)
+
+
+@dataclass(frozen=True)
+class Judge:
+    """Says of classes whether they may be published: at least ``k`` records each, and every demand.
+
+    ``counts`` are the records of each tuple that takes part.
+
+    >>> judge = Judge(2, np.array([2, 1, 1]))
+    >>> judge(np.array([0, 1, 1]), 2), judge(np.array([0, 1, 2]), 3)
+    (array([ True,  True]), array([ True, False, False]))
+    """
+
+    k: int
+    counts: Ints
+    demands: tuple[Demand, ...] = ()
+
+    @classmethod
+    def of(cls, k: int, counts: Ints, required: Sequence[Requirement], columns: Mapping[str, Sensitive]) -> Judge:
+        """The judge of tuples with these ``counts`` and sensitive ``columns``, which are the whole table."""
+        demands = [
+            Demand(each, column.codes, totals(column.codes, len(column.values), counts))
+            for each in required
+            for column in [columns[each.column]]
+        ]
+        return cls(k, counts, tuple(demands))
+
+    @property
+    def monotone(self) -> bool:
+        """Whether what is suppressed can only become less when classes are merged."""
+        return all(demand.requirement.outlives_merging for demand in self.demands)
+
+    def narrowed(self, kept: Bools) -> Judge:
+        """The judge of some of the tuples, which still compares with the whole table."""
+        return Judge(self.k, self.counts[kept], tuple(replace(each, codes=each.codes[kept]) for each in self.demands))
+
+    def __call__(self, class_of: Ints, classes: int, tuples: Ints | None = None, counts: Ints | None = None) -> Bools:
+        """Whether each class may be published; ``tuples`` and ``counts`` where only part of the tuples take part."""
+        own = self.counts if counts is None else counts
+        fine = np.asarray(totals(class_of, classes, own) >= self.k)
+        for demand in self.demands:
+            fine &= demand.holds(class_of, classes, demand.codes if tuples is None else demand.codes[tuples], own)
+        return fine

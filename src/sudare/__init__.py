@@ -74,6 +74,7 @@ _FOLDERS = (
     "report",
     "reweight",
     "tables",
+    "words",
 )
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
 

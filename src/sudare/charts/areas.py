@@ -12,8 +12,7 @@ from numpy.typing import ArrayLike
 
 from sudare.charts.filling import Spec, fill
 from sudare.errors import ParameterError
-
-_TRUE = "average true count"
+from sudare.words import ENGLISH, Words
 
 
 @dataclass(frozen=True)
@@ -30,14 +29,15 @@ def error_by_area(
     curves: Sequence[Curve],
     *,
     reference: tuple[ArrayLike, ArrayLike] | None = None,
-    area_title: str = "cells in an area",
-    value_title: str = "error (people)",
-    title: str = "Error by size of area",
+    area_title: str | None = None,
+    value_title: str | None = None,
+    title: str | None = None,
     subtitle: str = "",
     width: int | str = "container",
     height: int = 300,
     narrow: bool = False,
     up_to: float | None = None,
+    words: Words = ENGLISH,
 ) -> Spec:
     """RMSE and MAE against the size of an area, both axes logarithmic, one colour per method.
 
@@ -55,7 +55,8 @@ def error_by_area(
     for curve in curves:
         rows += _rows(curve.area, curve.root_mean_square_error, method=curve.method, metric="RMSE")
         rows += _rows(curve.area, curve.mean_absolute_error, method=curve.method, metric="MAE")
-    true = [] if reference is None else _rows(*reference, metric=_TRUE)
+    average = words("chart.average_true")
+    true = [] if reference is None else _rows(*reference, metric=average)
     areas = _range([row["area"] for row in rows])
     values = _range([row["value"] for row in rows + true])
     if up_to is not None:
@@ -64,12 +65,13 @@ def error_by_area(
         values = [0.0, up_to]
     return fill(
         "error_by_area",
+        words,
         errors=rows,
         reference=true,
-        metrics=["RMSE", "MAE", _TRUE] if true else ["RMSE", "MAE"],
-        area_title=area_title,
-        value_title=value_title,
-        title=title,
+        metrics=["RMSE", "MAE", average] if true else ["RMSE", "MAE"],
+        area_title=words("chart.cells_in_area") if area_title is None else area_title,
+        value_title=words("chart.error_people") if value_title is None else value_title,
+        title=words("chart.error_by_area") if title is None else title,
         subtitle=subtitle,
         width=width,
         height=height,
@@ -79,6 +81,49 @@ def error_by_area(
         value_ticks=_ticks(*values) if up_to is None else np.linspace(0, up_to, 9).tolist(),
         value_scale="log" if up_to is None else "linear",
         legend_orient="bottom" if narrow else "right",
+    )
+
+
+def expected_error(
+    area: ArrayLike,
+    expected: ArrayLike,
+    half_width: ArrayLike,
+    released: ArrayLike,
+    *,
+    area_title: str,
+    level: str,
+    width: int | str = "container",
+    height: int = 300,
+    words: Words = ENGLISH,
+) -> Spec:
+    """How far a released number may be off, all (k,) against the size of an area: known without the truth.
+
+    ``expected`` is the error to expect, ``half_width`` half of the interval that holds the truth with the chance
+    ``level`` says, ``released`` the number itself, dotted. Both axes are logarithmic.
+
+    >>> spec = expected_error([1, 4], [2.0, 3.0], [4.0, 6.0], [10, 40], area_title="cells", level="90 %")
+    >>> len(spec["datasets"]["lines"])
+    6
+    """
+    names = [words("chart.expected"), words("chart.half_width", level=level), words("chart.number_itself")]
+    rows = [row for name, values in zip(names, (expected, half_width, released), strict=True)
+            for row in _rows(area, values, line=name)]  # fmt: skip
+    areas, values = (_range([row[name] for row in rows]) for name in ("area", "value"))
+    return fill(
+        "expected_error",
+        words,
+        lines=rows,
+        names=names,
+        title=words("chart.expected_title"),
+        subtitle="",
+        area_title=area_title,
+        value_title=words("chart.people"),
+        width=width,
+        height=height,
+        area_domain=areas,
+        area_ticks=_ticks(*areas),
+        value_domain=values,
+        value_ticks=_ticks(*values),
     )
 
 

@@ -10,8 +10,9 @@ for (const source of document.querySelectorAll("script[data-chart]")) {
     if (chosen === shown) return;
     shown = chosen;
     const scaleFactor = Math.max(2, window.devicePixelRatio || 1);
-    vegaEmbed(place, { ...layouts[chosen].spec, datasets }, { actions: false, scaleFactor, tooltip: { theme: "light" } })
-      .catch((problem) => { place.textContent = "This chart could not be drawn: " + problem.message; });
+    const options = { mode: "vega-lite", actions: false, scaleFactor, tooltip: { theme: "light" } };
+    vegaEmbed(place, { ...layouts[chosen].spec, datasets }, options)
+      .catch((problem) => { place.textContent = place.dataset.failed + " " + problem.message; });
   };
   draw();
   new ResizeObserver(draw).observe(place);

@@ -1,7 +1,8 @@
 """Fill the gaps of a spec.
 
 A gap is written ``{{name}}``. Where it is the whole of a JSON string it becomes the value itself, of whatever
-type; inside a longer string (an expression) only a number may stand.
+type; inside a longer string (an expression) only a number may stand. A gap ``{{@key}}`` is a message of the catalogue
+in the language of the page.
 """
 
 from __future__ import annotations
@@ -18,24 +19,26 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sudare.errors import ParameterError, did_you_mean
+from sudare.words import ENGLISH, Words
 
 Spec: TypeAlias = dict[str, Any]
 _GAP = re.compile(r"\{\{(\w+)\}\}")
+_MESSAGE = re.compile(r"\{\{@([\w.]+)\}\}")
 _SUFFIX = ".vl.json"
 
 
 def chart_names() -> list[str]:
     """The charts there are.
 
-    >>> chart_names()
-    ['error_by_area', 'error_by_value', 'map', 'panel', 'profile']
+    >>> {"map", "profile"} <= set(chart_names())
+    True
     """
     folder = files("sudare.charts") / "specs"
     return sorted(entry.name.removesuffix(_SUFFIX) for entry in folder.iterdir() if entry.name.endswith(_SUFFIX))
 
 
-def fill(spec_name: str, **data: Any) -> Spec:
-    """The spec ``spec_name`` with every gap filled by the keyword of its name, and the house's theme.
+def fill(spec_name: str, words: Words = ENGLISH, **data: Any) -> Spec:
+    """The spec ``spec_name`` with every gap filled by the keyword of its name or by ``words``, and the house's theme.
 
     Refuses a chart that does not exist, a gap without data and data without a gap.
     """
@@ -57,8 +60,8 @@ def fill(spec_name: str, **data: Any) -> Spec:
             allowed=", ".join(sorted(gaps)),
             hint=did_you_mean(unknown[0], gaps),
         )
-    filled: Spec = _filled(json.loads(text), data)
-    return {**filled, "config": json.loads(_text("theme.json"))}
+    filled: Spec = _filled(json.loads(text), data, words)
+    return {**filled, "config": _filled(json.loads(_text("theme.json")), {}, words)}
 
 
 def stack(*specs: Spec, title: str = "", spacing: int = 30) -> Spec:
@@ -98,12 +101,14 @@ def _text(name: str) -> str:
     return (files("sudare.charts") / "specs" / name).read_text(encoding="utf-8")
 
 
-def _filled(part: Any, data: Mapping[str, Any]) -> Any:
+def _filled(part: Any, data: Mapping[str, Any], words: Words) -> Any:
     if isinstance(part, dict):
-        return {key: _filled(value, data) for key, value in part.items()}
+        return {key: _filled(value, data, words) for key, value in part.items()}
     if isinstance(part, list):
-        return [_filled(value, data) for value in part]
+        return [_filled(value, data, words) for value in part]
     if isinstance(part, str):
+        if message := _MESSAGE.fullmatch(part):
+            return words(message[1])
         if whole := _GAP.fullmatch(part):
             return data[whole[1]]
         return _GAP.sub(lambda gap: _number(gap[1], data[gap[1]]), part)

@@ -1,4 +1,4 @@
-"""Two maps beside each other, true and released, on one colour scale."""
+"""Maps: the released one by itself, or beside the true one on one colour scale."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from sudare.charts.filling import Spec, csv_text, fill
 from sudare.errors import ParameterError
+from sudare.words import ENGLISH, Words
 
 TALLEST = 1.6  # height of a map in widths, beyond which it gets narrower instead
 
@@ -80,6 +81,7 @@ def side_by_side(
     subtitles: tuple[str, str] = ("", ""),
     width: int = 430,
     narrow: bool = False,
+    words: Words = ENGLISH,
 ) -> Spec:
     """Cells ``(row, column)`` of a frame with their true and released values; what is 0 is not drawn.
 
@@ -93,22 +95,67 @@ def side_by_side(
     """
     values = np.concatenate([np.asarray(truth), np.asarray(released)])
     domain, ticks = brightness(values)
-    pixels = frame.pixels(width)
     return fill(
         "map",
+        words,
         cells=csv_text({"row": row, "column": column, "truth": truth, "released": released}),
         **frame.axes(width),
         cell_width=frame.cell_width,
         cell_height=frame.cell_height,
         columns=1 if narrow else 2,
         truth_subtitle=subtitles[0],
-        released_subtitle=subtitles[1] + ("; negative values in red" if (values < 0).any() else ""),
+        released_subtitle=_with_negatives(subtitles[1], values, words),
         colour_title=what,
         brightness_domain=domain,
         brightness_ticks=ticks,
-        legend_orient="top" if narrow else "right",
-        legend_length=pixels[0] if narrow else min(200, pixels[1]),
+        **_legend(frame.pixels(width), narrow),
     )
+
+
+def released_map(
+    frame: Frame,
+    row: ArrayLike,
+    column: ArrayLike,
+    released: ArrayLike,
+    *,
+    what: str = "people per cell",
+    subtitle: str = "",
+    width: int = 620,
+    narrow: bool = False,
+    words: Words = ENGLISH,
+) -> Spec:
+    """Cells ``(row, column)`` of a frame with their released values, drawn as in `side_by_side`.
+
+    >>> spec = released_map(Frame(2, 2), [0, 1], [0, 0], [3, 1])
+    >>> spec["width"], spec["datasets"]["cells"].splitlines()[1]
+    (620, '0,0,3')
+    """
+    values = np.asarray(released)
+    domain, ticks = brightness(values)
+    return fill(
+        "released_map",
+        words,
+        cells=csv_text({"row": row, "column": column, "released": released}),
+        **frame.axes(width),
+        cell_width=frame.cell_width,
+        cell_height=frame.cell_height,
+        subtitle=_with_negatives(subtitle, values, words),
+        colour_title=what,
+        brightness_domain=domain,
+        brightness_ticks=ticks,
+        **_legend(frame.pixels(width), narrow),
+    )
+
+
+def _legend(pixels: tuple[int, int], narrow: bool) -> dict[str, Any]:
+    length = pixels[0] if narrow else min(200, pixels[1])
+    return {"legend_orient": "top" if narrow else "right", "legend_length": length}
+
+
+def _with_negatives(subtitle: str, values: NDArray[Any], words: Words) -> str:
+    if not (values < 0).any():
+        return subtitle
+    return words("chart.negatives", subtitle=subtitle) if subtitle else words("chart.negatives_only")
 
 
 def brightness(values: NDArray[np.number]) -> tuple[list[float], list[float]]:

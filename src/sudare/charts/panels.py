@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from sudare.charts.filling import Spec, fill
 from sudare.charts.maps import Frame, brightness
 from sudare.errors import ParameterError
+from sudare.words import ENGLISH, Words
 
 COLOURS = ("#440154", "#472d7b", "#3b528b", "#2c728e", "#21918c", "#28ae80", "#5ec962", "#addc30", "#fde725")
 """Dark to bright, evenly spaced; between two of them colours are mixed in proportion."""
@@ -35,7 +36,13 @@ class Panel:
 
 
 def panels(
-    frame: Frame, maps: Sequence[Panel], *, columns: int = 3, what: str = "people per cell", width: int = 380
+    frame: Frame,
+    maps: Sequence[Panel],
+    *,
+    columns: int = 3,
+    what: str = "people per cell",
+    width: int = 380,
+    words: Words = ENGLISH,
 ) -> Spec:
     """Maps of one frame in rows of ``columns``, read left to right; ``width`` is one map's in pixels.
 
@@ -61,6 +68,7 @@ def panels(
     for panel, values in zip(maps, drawn, strict=True):
         part = fill(
             "panel",
+            words,
             title=panel.title,
             subtitle=panel.subtitle,
             **frame.axes(width),
@@ -76,7 +84,7 @@ def panels(
     shared = {key: parts[0][key] for key in ("$schema", "config")}
     return {
         **shared,
-        "description": "Maps on one colour scale: " + ", ".join(panel.title for panel in maps),
+        "description": words("chart.maps_description", titles=words.listing([panel.title for panel in maps])),
         "concat": [{key: value for key, value in part.items() if key not in shared} for part in parts],
         "columns": columns,
         "spacing": 28,

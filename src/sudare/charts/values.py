@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from sudare.charts.filling import Spec, fill
 from sudare.errors import ParameterError
+from sudare.words import ENGLISH, Words
 
 
 @dataclass(frozen=True)
@@ -26,16 +27,18 @@ def error_by_value(
     bars: Sequence[Bars],
     ranges: Sequence[str],
     *,
-    title: str = "Error by true count",
+    title: str | None = None,
     subtitle: str = "",
-    range_title: str = "true count of a cell",
-    value_title: str = "people per cell",
+    range_title: str | None = None,
+    value_title: str | None = None,
     width: int = 330,
     height: int = 220,
+    narrow: bool = False,
+    words: Words = ENGLISH,
 ) -> Spec:
     """RMSE and mean error as bars, grouped by ``ranges`` (k,) of the true count, one colour per method.
 
-    What is not finite (a range without cells) is left out.
+    What is not finite (a range without cells) is left out. ``narrow`` puts the mean error below.
 
     >>> spec = error_by_value([Bars("Simplex", [1.5, 4.0], [0.2, -3.0])], ["0", "1 or more"])
     >>> spec["datasets"]["errors"][3]
@@ -58,11 +61,13 @@ def error_by_value(
             ]
     return fill(
         "error_by_value",
+        words,
         errors=rows,
-        title=title,
+        columns=1 if narrow else 2,
+        title=words("chart.error_by_value") if title is None else title,
         subtitle=subtitle,
-        range_title=range_title,
-        value_title=value_title,
+        range_title=words("chart.true_count") if range_title is None else range_title,
+        value_title=words("chart.people_per_cell") if value_title is None else value_title,
         width=width,
         height=height,
     )

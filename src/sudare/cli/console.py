@@ -22,6 +22,12 @@ def quiet_option(command: Command) -> Command:
     return click.option("--quiet", is_flag=True, help="Print nothing but errors.")(command)
 
 
+def language_option(command: Command) -> Command:
+    """``--language``."""
+    text = "The language of pages, if not the recipe's or English."
+    return click.option("--language", type=click.Choice(["en", "ja"]), help=text)(command)
+
+
 def recipe_argument(command: Command) -> Command:
     """The recipe file."""
     return click.argument("recipe", type=click.Path())(command)

@@ -4,22 +4,31 @@ from __future__ import annotations
 
 import click
 
-from sudare.cli.console import json_option, print_facts, print_json, quiet_option, recipe_argument, stages
+from sudare.cli.console import (
+    json_option,
+    language_option,
+    print_facts,
+    print_json,
+    quiet_option,
+    recipe_argument,
+    stages,
+)
 
 
 @click.command()
 @recipe_argument
+@language_option
 @json_option
 @quiet_option
-def publish(recipe: str, as_json: bool, quiet: bool) -> None:
-    """Make the release that RECIPE describes, spend its cost, and write its files and certificate.
+def publish(recipe: str, language: str | None, as_json: bool, quiet: bool) -> None:
+    """Make the release that RECIPE describes, spend its cost, and write its files, certificate and report.
 
-    Example: sudare publish recipe.toml
+    Example: sudare publish recipe.toml --language ja
     """
     from sudare.publish import publish as run
 
     with stages(as_json or quiet) as progress:
-        made = run(recipe, progress=progress)
+        made = run(recipe, language=language, progress=progress)
     if as_json:
         print_json(made.to_json())
     elif not quiet:
@@ -28,6 +37,8 @@ def publish(recipe: str, as_json: bool, quiet: bool) -> None:
                 "release": made.release_id,
                 "folder": str(made.folder),
                 "files": ", ".join(made.to_json()["files"]),
+                **({"report": made.report.name} if made.report else {}),
+                **({"internal report": f"{made.internal_report} (true values)"} if made.internal_report else {}),
                 **made.headline,
                 "guarantee": str(made.release.guarantee),
                 "budget left": made.balance.remaining_text,

@@ -8,6 +8,7 @@ import click
 
 from sudare.cli.console import (
     json_option,
+    language_option,
     print_errors,
     print_facts,
     print_json,
@@ -20,22 +21,24 @@ from sudare.cli.console import (
 @click.command()
 @recipe_argument
 @click.option("--page", type=click.Path(path_type=Path), help="Write a page that compares true and released.")
+@language_option
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Another draw of the noise.")
 @json_option
 @quiet_option
-def rehearse(recipe: str, page: Path | None, seed: int, as_json: bool, quiet: bool) -> None:
+def rehearse(recipe: str, page: Path | None, language: str | None, seed: int, as_json: bool, quiet: bool) -> None:
     """Do what RECIPE says on synthetic people, or on its public table, and show the error. Spends nothing.
 
     Example: sudare rehearse recipe.toml --page rehearsal.html
     """
     from sudare.publish import rehearse as run
     from sudare.publish.comparison import write_page
+    from sudare.words import Words
 
     with stages(as_json or quiet) as progress:
         made = run(recipe, seed=seed, progress=progress)
         if page is not None:
             progress("drawing")
-            write_page(made, page)
+            write_page(made, page, words=Words(language or "en"))
     if as_json:
         print_json(made.to_json())
     elif not quiet:

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from sudare.charts import Panel, Spec, panels, render_png
+from sudare.charts import Panel, Spec, View, map_frame, panels, render_png
 from sudare.charts.values import Bars, error_by_value
 from sudare.domain import CountTable
 from sudare.errors import OutputError, ParameterError
@@ -23,7 +23,6 @@ from sudare.papers.census import JAPAN, census_window
 from sudare.papers.contest import Contender, Outcome, compete
 from sudare.papers.float_noise import negative_l2, nonnegative_lasso, simplex
 from sudare.papers.sheet import Entry, Sheet
-from sudare.report.drawing import draw, map_frame
 from sudare.tables.laplace import Laplace
 from sudare.tables.negative_l2 import NegativeL2
 from sudare.tables.nonnegative_lasso import NonnegativeLasso
@@ -278,7 +277,7 @@ def _figures(
         # LM is so far off that the others need a scale of their own.
         others = [outcome for outcome in chosen if outcome.contender.name != "LM"]
         drawn[f"ranges_epsilon_{epsilon:g}_closer"] = _bars(others, f"The same without LM, epsilon {epsilon:g}")
-    drawn["japan"] = draw(large, largest[0].first).chart()
+    drawn["japan"] = View.of(large.domain).compared(large, largest[0].first)
     drawn["ranges_japan"] = _bars(largest, f"Error by true count, Japan ({basis}), epsilon {_TIMED_EPSILON:g}")
     return drawn
 

@@ -15,14 +15,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sudare.charts import Curve, Panel, Spec, error_by_area, panels, render_png
+from sudare.charts import Curve, Panel, Spec, error_by_area, map_frame, panels, render_png
 from sudare.domain import CountTable
 from sudare.errors import OutputError, ParameterError
 from sudare.measure import density, error_by_block
 from sudare.papers.census import TOKYO, census_window
 from sudare.papers.sheet import Sheet
 from sudare.privacy import Budget, exact
-from sudare.report.drawing import map_frame
 from sudare.tables.laplace import Laplace
 from sudare.tables.method import Method
 from sudare.tables.privelet import Privelet

@@ -99,6 +99,12 @@ class Balance:
         ]
         return f"{self.dataset}: " + "; ".join([*parts, *self.remarks])
 
+    def _repr_html_(self) -> str:
+        from sudare.privacy.shown import balance_card
+        from sudare.words import spoken_here
+
+        return balance_card(self, spoken_here())
+
     def to_json(self) -> dict[str, Any]:
         """Plain JSON, numbers as exact fractions."""
         return {

@@ -48,6 +48,12 @@ class Ledger:
     def __repr__(self) -> str:
         return f"Ledger({str(self.path)!r})"
 
+    def _repr_html_(self) -> str:
+        from sudare.privacy.shown import ledger_card
+        from sudare.words import spoken_here
+
+        return ledger_card(str(self.path), self.balances(), spoken_here())
+
     @classmethod
     def open(cls, path: Path | str, timeout: float = 10.0) -> Ledger:
         """The ledger in a file that must exist; the whole of it is verified once."""

@@ -48,6 +48,7 @@ class Demo:
             "release": f"{made.folder} ({', '.join(made.to_json()['files'])})",
             "verified": f"{made.folder / NAME}",
             "ledger": str(self.folder / "ledger.db"),
+            "report": f"{made.report} (public)" if made.report else "none",
             "look at": f"{self.folder / 'comparison.html'} and comparison.png (true values: internal)",
         }
 

@@ -22,9 +22,12 @@ _REASONS = {
 
 
 def refuse_existing(folder: Path) -> None:
-    """A release is never overwritten, not even by a better one."""
+    """Nothing is ever overwritten, not even by something better."""
     if folder.exists():
-        raise OutputError("the output folder exists already", value=str(folder), hint="Name another one in the recipe.")
+        what = "folder" if folder.is_dir() else "file"
+        raise OutputError(
+            f"the output {what} exists already", value=str(folder), hint="Name another one in the recipe."
+        )
 
 
 @contextmanager

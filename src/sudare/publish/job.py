@@ -8,11 +8,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from sudare.noise import Source
 from sudare.privacy import Cap, Guarantee, Ledger, Publishable
 from sudare.publish.recipe import Recipe
+
+if TYPE_CHECKING:
+    from sudare.report import Section
+    from sudare.words import Words
 
 Shape = TypeVar("Shape", bound=Recipe)
 Made = TypeVar("Made", bound=Publishable)
@@ -131,6 +135,20 @@ class Job(ABC, Generic[Shape, Made]):
     def left_out(self, made: Made) -> tuple[str, ...]:  # noqa: ARG002 - a kind may leave something out
         """What the recipe asks for and is not written, a sentence each."""
         return ()
+
+    def public_sections(self, made: Made, words: Words) -> list[Section]:
+        """What the public report says of this kind: from the release alone, in the language of ``words``.
+
+        Guarantee, files and proof are said by the report itself. A kind shows its own things here, in the order of
+        the chapters: what was released, how far to trust it, the method.
+        """
+        from sudare.report import Facts, Section
+
+        return [Section(words("table.title"), (Facts(self.headline(made)),))]
+
+    def internal_sections(self, data: Any, made: Made, words: Words) -> list[Section]:  # noqa: ARG002 - a kind may compare
+        """What the internal report says of this kind: the release beside what `gather` gave."""
+        return []
 
     @staticmethod
     @abstractmethod

@@ -12,7 +12,7 @@ from sudare.publish.recipe import checked, read_text
 if TYPE_CHECKING:
     from sudare.publish.job import Job
 
-KINDS = {"table": ("table_job", "TableJob")}
+KINDS = {"table": ("table_job", "TableJob"), "sample": ("sample_job", "SampleJob")}
 
 
 def job_of(kind: str) -> type[Job[Any, Any]]:

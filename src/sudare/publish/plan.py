@@ -38,6 +38,12 @@ class Plan:
         """The numbers of this kind."""
         return self.outlook.details
 
+    def _repr_html_(self) -> str:
+        from sudare.publish.shown import plan_card
+        from sudare.words import spoken_here
+
+        return plan_card(self, spoken_here())
+
     def to_json(self) -> dict[str, Any]:
         """For machines."""
         return {

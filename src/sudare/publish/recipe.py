@@ -9,7 +9,7 @@ from __future__ import annotations
 import tomllib
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, TypeVar, get_args, get_origin
+from typing import Any, Literal, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -70,6 +70,16 @@ class Output(Part):
     key: str = "sudare-publisher.pem"
 
 
+class Report(Part):
+    """The pages that are written, and their language."""
+
+    language: Literal["en", "ja"] = "en"
+    public: bool = Field(default=True, description="report.html in the release's folder")
+    internal: bool = Field(
+        default=False, description="true beside released values, next to the folder: only for the publisher"
+    )
+
+
 class Recipe(Part):
     """What recipes of every kind share."""
 
@@ -79,6 +89,7 @@ class Recipe(Part):
     data: Data
     ledger: LedgerChoice = LedgerChoice()
     output: Output
+    report: Report = Report()
     accept_no_guarantee: bool = Field(
         default=False, description="publish also what has no guarantee that adds up, such as k-anonymity alone"
     )

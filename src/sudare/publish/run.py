@@ -16,7 +16,9 @@ from sudare.privacy import Balance
 from sudare.publish.certificate import NAME, certify
 from sudare.publish.folder import refuse_existing, whole_folder
 from sudare.publish.job import Job
+from sudare.publish.pages import internal_path, write_pages
 from sudare.publish.signing import load_or_create
+from sudare.words import Words
 
 
 @dataclass(frozen=True)
@@ -30,6 +32,8 @@ class Publication:
     balance: Balance
     headline: dict[str, str]
     left_out: tuple[str, ...] = ()
+    report: Path | None = None
+    internal_report: Path | None = None
 
     def to_json(self) -> dict[str, Any]:
         """For machines; public facts only."""
@@ -37,6 +41,8 @@ class Publication:
             "release_id": self.release_id,
             "folder": str(self.folder),
             "files": sorted([*self.certificate["files"], NAME]),
+            "report": None if self.report is None else str(self.report),
+            "internal_report": None if self.internal_report is None else str(self.internal_report),
             "left_out": list(self.left_out),
             "summary": self.release.summary,
             "guarantee": self.release.guarantee.to_json(),
@@ -44,15 +50,21 @@ class Publication:
         }
 
 
-def publish(recipe: str | Path, *, progress: Callable[[str], None] = lambda _: None) -> Publication:
-    """Read, spend, protect, write, certify; in this order.
+def publish(
+    recipe: str | Path, *, language: str | None = None, progress: Callable[[str], None] = lambda _: None
+) -> Publication:
+    """Read, spend, protect, write, certify, report; in this order. ``language`` is of the reports, if not the recipe's.
 
     The ledger's row is on the disk before noise meets data, so a crash at any moment can only over-count. The
-    files appear under their final folder all together, or not at all.
+    files appear under their final folder all together, or not at all; reports are drawn once they are there, so that
+    nothing that goes wrong with a page can lose a release that is paid for.
     """
     job = Job.open(recipe)
+    words = Words(language or job.recipe.report.language)
     target = job.path(job.recipe.output.folder)
     refuse_existing(target)
+    if job.recipe.report.internal:
+        refuse_existing(internal_path(target))
     key = load_or_create(job.path(job.recipe.output.key))
     # A cap that is too small refuses here, before the long work; the binding check is the spending below.
     job.ledger.check(job.recipe.dataset, job.guarantee, **job.terms)
@@ -86,4 +98,9 @@ def publish(recipe: str | Path, *, progress: Callable[[str], None] = lambda _: N
         text = json.dumps(certificate, indent=2, ensure_ascii=False)
         (folder / NAME).write_text(text + "\n", encoding="utf-8")
     balance = job.ledger.balance(job.recipe.dataset)
-    return Publication(release_id, target, made, certificate, balance, job.headline(made), job.left_out(made))
+    pages = write_pages(job, data, made, certificate, target, words, progress)
+    left_out = (*job.left_out(made), *pages.left_out)
+    headline = job.headline(made)
+    return Publication(
+        release_id, target, made, certificate, balance, headline, left_out, pages.report, pages.internal_report
+    )

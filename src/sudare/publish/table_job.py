@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from sudare.domain import CountTable, Domain
 from sudare.engines import read
@@ -21,6 +21,10 @@ from sudare.publish.table_recipe import TableRecipe
 from sudare.tables import Method
 from sudare.tables.public_totals import PublicTotals
 from sudare.tables.release import Release, budget_of, promise, release, require_noise
+
+if TYPE_CHECKING:
+    from sudare.report import Section
+    from sudare.words import Words
 
 
 @dataclass(frozen=True)
@@ -125,6 +129,19 @@ class TableJob(Job[TableRecipe, Release]):
         if "geojson" in self.recipe.output.formats and len(made.table) > GEOJSON_LIMIT:
             return (f"geojson is left out: it is for tables of at most {GEOJSON_LIMIT:,} listed cells",)
         return ()
+
+    def public_sections(self, made: Release, words: Words) -> list[Section]:
+        """Cells and total, the map, error bars, the method."""
+        from sudare.report import table_sections
+
+        return table_sections(made, words)
+
+    def internal_sections(self, data: CountTable, made: Release, words: Words) -> list[Section]:
+        """The true table beside the released one."""
+        from sudare.report import comparison_sections
+
+        method = words.known("method_name", made.method.name)
+        return comparison_sections(data, made.table, words, method=method)
 
     def outlook(self) -> Outlook:
         """Cells, memory, and the error by area size."""

@@ -1,7 +1,7 @@
-"""The comparison of a true and a released table: a page and a picture for the publisher's own eyes.
+"""A released table beside the truth: sections and a picture for the publisher's own eyes.
 
-Both contain true values. They belong to rehearsals, demonstrations and internal reports; neither is ever
-part of a release.
+All of it contains true values. It belongs to rehearsals, demonstrations and internal reports; none is ever part of
+a release, and the public report refuses such a section.
 """
 
 from __future__ import annotations
@@ -9,66 +9,41 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from sudare.charts import Curve, Spec, error_by_area, html, render_png, stack
+from sudare.charts import Bars, Curve, Spec, View, error_by_area, render_png, stack
+from sudare.charts import error_by_value as value_chart
 from sudare.domain import CountTable, Domain
 from sudare.measure import BlockErrors, density, error_by_block, error_by_value, l1_accuracy, support
-from sudare.report.drawing import Drawing, draw
-from sudare.report.numbers import number, percent
+from sudare.report.marginals import marginal
+from sudare.report.parts import Chart, Part, Section, Table, Text, Tiles
+from sudare.words import ENGLISH, Words
 
-BANNER = "INTERNAL: contains true values"
 MAP_LAYOUTS = (
     (1150, 430, False),
     (900, 305, False),
     (760, 235, False),
+    (670, 205, False),
     (510, 430, True),
     (420, 340, True),
     (338, 260, True),
     (0, 220, True),
 )
 """What a layout needs in pixels, the width of its maps, and whether they lie below each other."""
+VALUE_LAYOUTS = ((1000, 400, False), (860, 330, False), (640, 230, False), (420, 320, True), (0, 230, True))
+"""The same of the two charts of error by value."""
 
 
-def comparison_page(
-    truth: CountTable,
-    released: CountTable,
-    *,
-    title: str,
-    facts: Mapping[str, str] | None = None,
-    method: str = "released",
-) -> str:
-    """A self-contained HTML page: both maps, error by area, tables by block size and by true value.
-
-    ``facts`` are shown as they are (epsilon, unit, date, ...). The page loads nothing from elsewhere, fits a
-    phone and prints.
-    """
-    drawing = draw(truth, released)
-    errors = error_by_block(drawing.truth, drawing.released, _levels(drawing.truth.domain))
-    charts = html(
-        {
-            "tables": {needed: drawing.chart(width, narrow) for needed, width, narrow in MAP_LAYOUTS}
-            if drawing.is_map
-            else {0: drawing.chart()},
-            "errors": {560: _chart(drawing, errors, method), 0: _chart(drawing, errors, method, narrow=True)},
-        }
-    )
+def comparison_sections(
+    truth: CountTable, released: CountTable, words: Words = ENGLISH, *, method: str = "released"
+) -> list[Section]:
+    """Both maps, error by area and by true value with its bias, cells that appear or vanish."""
+    view = View.of(truth.domain, words)
     blocks = error_by_block(truth, released, _levels(truth.domain))
-    page: str = _template().render(
-        banner=BANNER,
-        title=title,
-        facts=dict(facts or {}),
-        domain=truth.domain.describe(),
-        figures=charts.figures,
-        script=charts.script,
-        drawing=drawing,
-        truth=truth,
-        released=released,
-        accuracy=l1_accuracy(truth, released),
-        densities=(density(truth), density(released)),
-        support=support(truth, released),
-        blocks=blocks.rows(),
-        values=error_by_value(truth, released).rows(),
-    )
-    return page
+    return [
+        Section(words("compare.title"), tuple(_pictures(truth, released, view, blocks)), internal=True),
+        _areas(truth, released, view, blocks, method),
+        _values(truth, released, words, method),
+        _support(truth, released, words),
+    ]
 
 
 def comparison_picture(
@@ -78,47 +53,145 @@ def comparison_picture(
     title: str = "",
     method: str = "released",
     scale: float = 2.0,
+    words: Words = ENGLISH,
 ) -> bytes:
     """A PNG: both maps side by side above the error by area, under ``title`` if there is one."""
-    drawing = draw(truth, released)
-    errors = error_by_block(drawing.truth, drawing.released, _levels(drawing.truth.domain))
-    upper = drawing.chart() if drawing.is_map else drawing.chart(width=900)
-    return render_png(stack(upper, _chart(drawing, errors, method, width=900), title=title), scale)
+    view = View.of(truth.domain, words)
+    upper = view.compared(truth, released) if view.is_map else view.compared(truth, released, width=900)
+    return render_png(stack(upper, _area_chart(truth, released, view, method, width=900), title=title), scale)
 
 
-def _chart(
-    drawing: Drawing, errors: BlockErrors, method: str, width: int | str = "container", narrow: bool = False
+def _pictures(truth: CountTable, released: CountTable, view: View, blocks: BlockErrors) -> list[Part]:
+    words = view.words
+    tiles = Tiles(
+        (
+            (words.number(truth.total), words("compare.people_true")),
+            (words.number(released.total), words("compare.people_released")),
+            (words.percent(l1_accuracy(truth, released)), words("compare.accuracy")),
+            (words.number(float(blocks.root_mean_square_error[0])), words("compare.cell_error")),
+            (words.percent(density(truth)), words("compare.density_true")),
+            (words.percent(density(released)), words("compare.density_released")),
+        )
+    )
+    layouts = {
+        needed: view.compared(truth, released, width, narrow) for needed, width, narrow in MAP_LAYOUTS if view.is_map
+    }
+    note = words("compare.picture", note=view.note) if view.note else ""
+    text = Text.of(words("compare.map" if view.is_map else "compare.profile"), note)
+    return [tiles, text, Chart("tables", layouts or {0: view.compared(truth, released)})]
+
+
+def _areas(truth: CountTable, released: CountTable, view: View, blocks: BlockErrors, method: str) -> Section:
+    words = view.words
+    layouts = {
+        560: _area_chart(truth, released, view, method),
+        0: _area_chart(truth, released, view, method, narrow=True),
+    }
+    in_km = view.cell_km2 is not None and not view.others
+    names = ("mean_truth", "root_mean_square_error", "mean_absolute_error", "mean_error")
+    header = [words("compare.cells_in_block"), *([words("chart.square_km")] if in_km else []), words("compare.blocks")]
+    header += [words(f"compare.{name}") for name in (*names, "relative_error")]
+    rows = []
+    for row in blocks.rows():
+        line = [words.number(row["cells"])]
+        if in_km and view.cell_km2 is not None:
+            line.append(words.number(truth.domain.size / row["blocks"] * view.cell_km2))
+        line += [words.number(row[name]) for name in ("blocks", *names)]
+        rows.append((*line, words.percent(row["relative_error"])))
+    return Section(
+        words("compare.trust_title"),
+        (
+            Text.of(words("compare.trust")),
+            Chart("errors", layouts),
+            Table(words("compare.blocks_caption"), tuple(header), tuple(rows)),
+        ),
+        internal=True,
+    )
+
+
+def _area_chart(
+    truth: CountTable,
+    released: CountTable,
+    view: View,
+    method: str,
+    width: int | str = "container",
+    narrow: bool = False,
 ) -> Spec:
     """The chart of error by area: in square kilometres where a cell has some, else in cells."""
-    size = drawing.cell_km2
+    words = view.words
+    drawn = marginal(truth, view.name), marginal(released, view.name)
+    errors = error_by_block(*drawn, _levels(drawn[0].domain))
     # What a block has on average, not 2**level: at the rim much of it may be padding or masked.
-    area = drawing.truth.domain.size / errors.blocks * (size or 1.0)
+    area = drawn[0].domain.size / errors.blocks * (view.cell_km2 or 1.0)
     return error_by_area(
         [Curve(method, area, errors.root_mean_square_error, errors.mean_absolute_error)],
         reference=(area, errors.mean_truth),
-        title=f"Error by size of {'area' if drawing.is_map else 'block'}",
-        area_title="cells in a block" if size is None else "area (km²)",
-        subtitle=f"summed over {' and '.join(drawing.others)}" if drawing.others else "",
+        area_title=words("chart.cells_in_block" if view.cell_km2 is None else "chart.square_km"),
+        subtitle=words("chart.summed", names=words.listing(view.others)) if view.others else "",
         width=width,
         height=260,
         narrow=narrow,
+        words=words,
     )
+
+
+def _values(truth: CountTable, released: CountTable, words: Words, method: str) -> Section:
+    errors = error_by_value(truth, released)
+    names = [_range(row, words) for row in errors.rows()]
+    bars = [Bars(method, errors.root_mean_square_error, errors.mean_error)]
+    short = [_short(row) for row in errors.rows()]
+    layouts = {
+        needed: value_chart(bars, short, width=width, narrow=narrow, words=words)
+        for needed, width, narrow in VALUE_LAYOUTS
+    }
+    columns = ("cells", "root_mean_square_error", "mean_absolute_error", "mean_error")
+    rows = tuple(
+        (name, *(words.number(row[column]) for column in columns))
+        for name, row in zip(names, errors.rows(), strict=True)
+    )
+    header = (words("compare.true_count"), *(words(f"compare.{column}") for column in columns))
+    parts = (
+        Text.of(words("compare.values")),
+        Chart("values", layouts),
+        Table(words("compare.values_caption"), header, rows),
+    )
+    return Section(words("compare.values_title"), parts, internal=True)
+
+
+def _range(row: Mapping[str, Any], words: Words) -> str:
+    low, high = int(row["lower"]), row["upper"]
+    if high == low + 1:
+        return words.number(low)
+    if high == float("inf"):
+        return words("compare.and_more", low=low)
+    return words("compare.from_to", low=low, high=int(high) - 1)
+
+
+def _short(row: Mapping[str, Any]) -> str:
+    """A range as it fits below a bar: 0, 1–9, 100+."""
+    low, high = int(row["lower"]), row["upper"]
+    if high == low + 1:
+        return f"{low:,}"
+    return f"{low:,}+" if high == float("inf") else f"{low:,}–{int(high) - 1:,}"
+
+
+def _support(truth: CountTable, released: CountTable, words: Words) -> Section:
+    found = support(truth, released)
+    vanish, appear = found.false_negative_rate, found.false_positive_rate
+    rows = tuple(
+        (words(f"compare.{name}"), words.number(cells), words.percent(share))
+        for name, cells, share in (
+            ("kept", found.true_positives, 1 - vanish),
+            ("vanish", found.false_negatives, vanish),
+            ("appear", found.false_positives, appear),
+            ("empty", found.true_negatives, 1 - appear),
+        )
+    )
+    header = (words("compare.cell"), words("compare.cells"), words("compare.share"))
+    part = Table(words("compare.support_caption"), header, rows)
+    return Section(words("compare.support_title"), (part,), internal=True)
 
 
 def _levels(domain: Domain) -> list[int]:
     """Single cells, then blocks four times as large each, and the whole."""
     return sorted({*range(0, domain.bits + 1, 2), domain.bits})
-
-
-def _template() -> Any:
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    environment = Environment(
-        loader=PackageLoader("sudare.report"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters.update(number=number, percent=percent)
-    return environment.get_template("comparison.html")

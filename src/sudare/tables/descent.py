@@ -51,11 +51,15 @@ class Leaves:
         self._partings = np.argsort(level, kind="stable") + 1  # of bytes: a radix sort
         self._ends = np.cumsum(np.bincount(level, minlength=bits + 1))
 
-    def root(self) -> Populated:
-        """The root, at place 0; nothing if nobody is in the table."""
-        some = self._before[-1:] > 0
-        zero = np.zeros(int(some[0]), dtype=np.int64)
-        return Populated(zero, zero, self._before[-1:][some])
+    def under(self, node: IntArray, level: int) -> Populated:
+        """The populated ones among ``node``, ascending numbers of nodes of ``level``; other leaves are left out."""
+        own = self._index >> level
+        first = np.flatnonzero(np.diff(own, prepend=-1))
+        total = np.diff(self._before.take(np.append(first, len(own)))) if len(first) else first
+        if not len(node):
+            return Populated(first[:0], first[:0], first[:0])
+        place = np.minimum(np.searchsorted(node, own.take(first)), len(node) - 1)
+        return Populated(place, first, total).at(np.where(node.take(place) == own.take(first), place, -1))
 
     def halve(self, nodes: Populated, level: int) -> tuple[IntArray, Populated]:
         """Exact differences (left minus right half) of populated nodes of ``level``, and their populated halves.

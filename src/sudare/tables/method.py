@@ -17,6 +17,34 @@ TOTAL_SHARE = Fraction(1, 20)
 """Of epsilon, what a method without a measured root spends on a noisy total."""
 
 
+class Asked(Protocol):
+    """What is asked of a method, wherever the table's cells are: its domain and total, the budget, the noise."""
+
+    @property
+    def domain(self) -> Domain:
+        """The declared domain."""
+
+    @property
+    def total(self) -> int:
+        """The exact total: private, unless ``public_total``."""
+
+    @property
+    def sensitivity(self) -> int:
+        """Rows of one unit at most."""
+
+    @property
+    def budget(self) -> Budget:
+        """What all measurements cost together."""
+
+    @property
+    def public_total(self) -> bool:
+        """Whether the exact total enters the result."""
+
+    @property
+    def source(self) -> Source:
+        """Where noise comes from."""
+
+
 @dataclass(frozen=True)
 class Task:
     """All that a method may see: the private table, its budget, how to treat the total, and its noise.
@@ -29,6 +57,16 @@ class Task:
     budget: Budget
     public_total: bool
     source: Source
+
+    @property
+    def domain(self) -> Domain:
+        """The table's domain."""
+        return self.table.domain
+
+    @property
+    def total(self) -> int:
+        """The exact total."""
+        return int(self.table.total)
 
     @property
     def sensitivity(self) -> int:

@@ -32,7 +32,8 @@ class Pyramid:
     @classmethod
     def of(cls, *tables: CountTable) -> Self:
         """Tables over one domain, side by side."""
-        index = np.unique(np.concatenate([table.index for table in tables]))
+        index = np.sort(np.concatenate([table.index for table in tables]), kind="stable")  # merges ascending runs
+        index = index[np.flatnonzero(np.diff(index, prepend=-1))]
         kind = np.result_type(*(table.count.dtype for table in tables))
         columns = np.zeros((len(tables), len(index)), dtype=kind)
         for column, table in zip(columns, tables, strict=True):

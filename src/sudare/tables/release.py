@@ -101,6 +101,12 @@ class Release:
         public_total = "the total is public" in self.guarantee.public
         return ErrorModel.of(self.table, self.method, self.budget, self.guarantee.unit, public_total)
 
+    def _repr_html_(self) -> str:
+        from sudare.tables.shown import release_card
+        from sudare.words import spoken_here
+
+        return release_card(self, spoken_here())
+
     def __repr__(self) -> str:
         return f"Release({self.method.name}, {self.table!r}, {self.guarantee})"
 

@@ -15,7 +15,7 @@ from sudare.estimate import round_to_total, simplex_level
 from sudare.noise import SparseNoise, measure, secret
 from sudare.noise.sparse import DENSE_LIMIT
 from sudare.privacy import Budget
-from sudare.tables.method import TOTAL_SHARE, Cells, Task
+from sudare.tables.method import TOTAL_SHARE, Asked, Cells, Task
 
 
 @dataclass(frozen=True)
@@ -62,12 +62,17 @@ def anywhere(domain: Domain, total: int, generator: np.random.Generator) -> Cell
 
 def measure_cells_and_total(task: Task) -> tuple[SparseNoise, int]:
     """All cells with noise, and the total: noisy from its own share of the budget, or public."""
+    total, for_cells = measure_total(task)
+    return measure(task.sparse(), task.sensitivity, for_cells, task.source, "cells"), total
+
+
+def measure_total(task: Asked) -> tuple[int, Budget]:
+    """The total, noisy from its own share of the budget or public, and what is left for the cells."""
     if task.public_total:
-        return measure(task.sparse(), task.sensitivity, task.budget, task.source, "cells"), int(task.table.total)
+        return task.total, task.budget
     for_total, for_cells = task.budget.split([TOTAL_SHARE, 1 - TOTAL_SHARE])
-    exact_total = np.array([task.table.total], dtype=np.int64)
-    total = measure(exact_total, task.sensitivity, for_total, task.source, "total")
-    return measure(task.sparse(), task.sensitivity, for_cells, task.source, "cells"), int(total[0])
+    total = measure(np.array([task.total], dtype=np.int64), task.sensitivity, for_total, task.source, "total")
+    return int(total[0]), for_cells
 
 
 def active_cells(noisy: SparseNoise, total: int | Fraction) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -9,11 +9,11 @@ import numpy as np
 
 from sudare.domain import Domain
 from sudare.errors import ParameterError
-from sudare.noise import measure, secret
+from sudare.noise import Source, measure, secret
 from sudare.privacy import Budget
 from sudare.tables.descent import Leaves, Visited, coins, lone_halves
 from sudare.tables.haar import IntArray, differences_at, left_halves, padded_counts, transform
-from sudare.tables.method import Cells, Task
+from sudare.tables.method import Asked, Cells, Task
 
 _WHOLE = 2**62  # as a difference: more than any sum, so that it is clipped to all of it
 
@@ -56,7 +56,7 @@ class TopDown:
 
     def protect(self, task: Task) -> Cells:
         """Integers > 0; cells at 0 are not listed."""
-        total, shares = _measured_root(task)
+        total, shares = measured_root(task)
         generator = np.random.default_rng(secret(task.source, "rounding"))
         return (_serial if self.serial else _sparse)(task, total, shares, generator)
 
@@ -64,10 +64,10 @@ class TopDown:
         """It depends on the data."""
 
 
-def _measured_root(task: Task) -> tuple[IntArray, tuple[Budget, ...]]:
+def measured_root(task: Asked) -> tuple[IntArray, tuple[Budget, ...]]:
     """The refined sum of the root (1,), and what each level may cost, root to leaves."""
-    exact = np.array([task.table.total], dtype=np.int64)
-    bits = task.table.domain.bits
+    exact = np.array([task.total], dtype=np.int64)
+    bits = task.domain.bits
     if not task.public_total:
         root, *levels = task.budget.split([1] * (1 + bits))
         return np.maximum(measure(exact, task.sensitivity, root, task.source, "root"), 0), tuple(levels)
@@ -78,26 +78,49 @@ def _measured_root(task: Task) -> tuple[IntArray, tuple[Budget, ...]]:
     return exact, task.budget.split([1] * bits)
 
 
+@dataclass(frozen=True)
+class Refinement:
+    """What a way down needs to know, all of it public: ``shares`` lists what each level may cost, root to leaves."""
+
+    domain: Domain
+    shares: tuple[Budget, ...]
+    sensitivity: int
+
+    def below(
+        self, visited: Visited, levels: range, leaves: Leaves, source: Source, generator: np.random.Generator
+    ) -> Visited:
+        """T2: the nodes with a sum above 0 at the end of ``levels``, which are split one after the other.
+
+        ``visited`` are nodes of the first of these levels with a sum above 0. The ``leaves`` are populated blocks of
+        the level at which the way down ends (cells at level 0), all of them below nodes of the first.
+        """
+        end = levels.stop
+        populated = leaves.under(visited.node, levels.start - end)
+        for level in levels:
+            share = self.shares[self.domain.bits - level]
+            exact = np.zeros(len(visited.node), dtype=np.int64)
+            exact[populated.place], halves = leaves.halve(populated, level - end)
+            lone = lone_halves(self.domain, visited.node, level)
+            if lone is None or not lone.any():
+                noisy = measure(exact, self.sensitivity, share, source, f"level {level}")
+            else:
+                noisy = lone * np.int64(_WHOLE)
+                two = np.flatnonzero(lone == 0)
+                noisy[two] = measure(exact[two], self.sensitivity, share, source, f"level {level}")
+            visited, standing = visited.halve(noisy, generator, halves.place)
+            populated = halves.at(standing)
+        return visited
+
+
 def _sparse(task: Task, total: IntArray, shares: tuple[Budget, ...], generator: np.random.Generator) -> Cells:
     """T2: only nodes with a refined sum above 0 are visited."""
-    domain = task.table.domain
-    leaves = Leaves(task.table.index, task.table.count.astype(np.int64, copy=False), domain.bits)
-    visited = Visited(np.zeros(np.count_nonzero(total), dtype=np.int64), total[total > 0])
-    populated = leaves.root()
-    populated = populated.at(populated.place if len(visited.node) else populated.place - 1)
-    for level, share in zip(range(domain.bits, 0, -1), shares, strict=True):
-        exact = np.zeros(len(visited.node), dtype=np.int64)
-        exact[populated.place], halves = leaves.halve(populated, level)
-        lone = lone_halves(domain, visited.node, level)
-        if lone is None or not lone.any():
-            noisy = measure(exact, task.sensitivity, share, task.source, f"level {level}")
-        else:
-            noisy = lone * np.int64(_WHOLE)
-            two = np.flatnonzero(lone == 0)
-            noisy[two] = measure(exact[two], task.sensitivity, share, task.source, f"level {level}")
-        visited, standing = visited.halve(noisy, generator, halves.place)
-        populated = halves.at(standing)
-    return visited.node, visited.total
+    bits = task.domain.bits
+    leaves = Leaves(task.table.index, task.table.count.astype(np.int64, copy=False), bits)
+    root = Visited(np.zeros(np.count_nonzero(total), dtype=np.int64), total[total > 0])
+    found = Refinement(task.domain, shares, task.sensitivity).below(
+        root, range(bits, 0, -1), leaves, task.source, generator
+    )
+    return found.node, found.total
 
 
 def _serial(task: Task, total: IntArray, shares: tuple[Budget, ...], generator: np.random.Generator) -> Cells:

@@ -14,23 +14,16 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sudare.domain import Domain
 from sudare.errors import ParameterError
-from sudare.estimate import project_rows, round_rows
 from sudare.noise import measure, noise_variance, secret
 from sudare.privacy import Budget, Number, exact, positive, readable
-from sudare.tables.method import Cells, Task
-from sudare.tables.spread import spread
-from sudare.tables.tree_level import Level, populated_levels
+from sudare.tables.method import Asked, Cells, Task
+from sudare.tables.tree_passes import Start, TreePlan, ascend, cell_sums, descend, released_cells
 
 ROOT_SHARE = Fraction(3, 100)
 LEAF_SHARE = Fraction(42, 100)
-MOST_SPREAD = 2**24
-"""Cells over which the people of thin blocks are spread at most; in a larger domain they stand in groups instead."""
-WORTH = 12 / 2**0.5
-"""A node is split while its people are at least so many standard deviations of the noise its whole rest would buy."""
 
 
 @dataclass(frozen=True)
@@ -117,94 +110,38 @@ class Tree:
 
     def protect(self, task: Task) -> Cells:
         """Integers > 0; cells at 0 are not listed."""
-        domain = task.table.domain
-        branching, shares = self.branching(domain), self.level_shares(domain)
-        if task.public_total:
-            shares = [Fraction(0), *shares[1:]] if branching else [Fraction(1)]
         generator = np.random.default_rng(secret(task.source, "rounding"))
-        total, variance, budgets = _measure_root(task, shares)
-        if not branching:
+        total, variance, budgets = self.measure_root(task)
+        if not budgets:
             only = np.array([max(0, round(total))], dtype=np.int64)
             return np.flatnonzero(only), only[only > 0]
-        levels = _descend(task, branching, budgets, total, variance)
-        _ascend(levels)
+        plan = self.plan(task, budgets)
+        sums = cell_sums(plan, 0, task.table.index, task.table.count.astype(np.int64, copy=False))
+        levels = list(descend(plan, Start.root(total, variance), sums, task.source))
+        ascend(levels)
         if variance:
             total = levels[0].joined_root(total, variance)
-        return _split(domain, levels, max(0, round(total)), 1 - float(self.strength), generator)
+        people = np.array([max(0, round(total))], dtype=np.int64)
+        return released_cells(plan, levels, people, generator, plan.group(int(people[0])))
+
+    def measure_root(self, task: Asked) -> tuple[float, float, tuple[Budget, ...]]:
+        """The total, its variance (0 where it is public), and the budgets of the levels below."""
+        shares = self.level_shares(task.domain)
+        truth = np.array([task.total], dtype=np.int64)
+        if task.public_total:
+            if len(shares) == 1:
+                # One cell, whose count is the public total: nothing is left to measure, but the promise is as asked.
+                measure(truth[:0], task.sensitivity, task.budget, task.source, "nothing")
+                return float(truth[0]), 0.0, ()
+            return float(truth[0]), 0.0, task.budget.split(shares[1:])
+        root, *levels = task.budget.split(shares)
+        noisy = measure(truth, task.sensitivity, root, task.source, "root")
+        return float(noisy[0]), noise_variance(task.sensitivity, root), tuple(levels)
+
+    def plan(self, task: Asked, budgets: Sequence[Budget]) -> TreePlan:
+        """What the passes over the levels, which may spend ``budgets``, need to know."""
+        branching = tuple(self.branching(task.domain))
+        return TreePlan(task.domain, branching, tuple(budgets), task.sensitivity, 1 - float(self.strength))
 
     def block_error(self, budget: Budget, sensitivity: int, cells: int, domain: Domain | None = None) -> float | None:
         """It depends on the data."""
-
-
-def _measure_root(task: Task, shares: list[Fraction]) -> tuple[float, float, tuple[Budget, ...]]:
-    """The total, its variance (0 where it is public), and the budgets of the levels below."""
-    truth = np.array([task.table.total], dtype=np.int64)
-    if task.public_total:
-        if len(shares) == 1:
-            # One cell, whose count is the public total: nothing is left to measure, but the promise is as asked.
-            measure(truth[:0], task.sensitivity, task.budget, task.source, "nothing")
-            return float(truth[0]), 0.0, ()
-        return float(truth[0]), 0.0, task.budget.split(shares[1:])
-    root, *levels = task.budget.split(shares)
-    noisy = measure(truth, task.sensitivity, root, task.source, "root")
-    return float(noisy[0]), noise_variance(task.sensitivity, root), tuple(levels)
-
-
-def _descend(
-    task: Task, branching: list[int], budgets: tuple[Budget, ...], total: float, variance: float
-) -> list[Level]:
-    """First pass, down: measure the children of every node worth splitting; the others measure themselves again."""
-    domain = task.table.domain
-    populated = populated_levels(task.table, branching)
-    node, people = np.zeros(1, dtype=np.int64), np.array([max(0.0, total)])
-    levels: list[Level] = []
-    below = domain.bits
-    for depth, (bits, budget) in enumerate(zip(branching, budgets, strict=True)):
-        below -= bits
-        level = Level.of(domain, node, bits, below)
-        truth = level.exact(*populated[depth])
-        noisy = measure(truth[level.logical], task.sensitivity, budget, task.source, f"level {depth + 1}")
-        level.learn(noisy, noise_variance(task.sensitivity, budget))
-        if depth == 0 and variance:
-            people = np.array([max(0.0, level.joined_root(total, variance))])
-        if depth < len(branching) - 1:
-            rest = sum(budgets[depth + 2 :], budgets[depth + 1])
-            rest_variance = noise_variance(task.sensitivity, rest)
-            expected = project_rows(level.value, people)
-            level.goes[...] = expected >= max(WORTH * rest_variance**0.5, 0.5)
-            stops = level.logical & ~level.goes
-            again = measure(truth[stops], task.sensitivity, rest, task.source, f"rest of level {depth + 1}", final=True)
-            level.learn_again(stops, again, rest_variance)
-            node, people = level.children[level.goes], expected[level.goes]
-        levels.append(level)
-    return levels
-
-
-def _ascend(levels: list[Level]) -> None:
-    """Second pass, up: a node's own measurement joined with the sum of its children's."""
-    for upper, lower in zip(levels[-2::-1], levels[:0:-1], strict=True):
-        upper.join_children(lower)
-
-
-def _split(domain: Domain, levels: list[Level], total: int, gamma: float, generator: np.random.Generator) -> Cells:
-    """Third pass, down: each node's people projected onto its children, in whole numbers.
-
-    With gamma = 1 - strength, the projection of z/gamma onto the total is that of z onto gamma times it, over gamma.
-    """
-    people = np.array([total], dtype=np.int64)
-    group = 1 if domain.size <= MOST_SPREAD else -(-total // MOST_SPREAD)
-    index, count = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int64)]
-    for level in levels:
-        split = round_rows(project_rows(level.value, np.multiply(people, gamma)) / gamma, people, generator)
-        ends = ~level.goes & (split > 0)
-        cells = spread(domain, level.children[ends], level.below, split[ends], generator, group)
-        index.append(cells[0])
-        count.append(cells[1])
-        people = split[level.goes]
-    return _listed(np.concatenate(index), np.concatenate(count))
-
-
-def _listed(index: NDArray[np.int64], count: NDArray[np.int64]) -> Cells:
-    """Ascending; each level's cells are already, so this merges a few runs."""
-    order = np.argsort(index, kind="stable")
-    return index[order], count[order]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sudare.domain import CountTable, Domain
+from sudare.domain import Domain
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -18,12 +19,12 @@ _NOWHERE = -(2.0**60)
 """The value of a child without logical cells: no projection ever gives it anybody."""
 
 
-def populated_levels(table: CountTable, branching: list[int]) -> list[tuple[Integers, Integers]]:
-    """Populated blocks and their exact sums, for the children of each level from the root down.
+def populated_levels(index: Integers, count: Integers, branching: Sequence[int]) -> list[tuple[Integers, Integers]]:
+    """Populated blocks and their exact sums, for the children of each level from the top down.
 
-    These go nowhere but into `measure`.
+    ``index`` and ``count`` are the populated cells below it, ascending. The sums go nowhere but into `measure`.
     """
-    block, total = table.index, table.count.astype(np.int64, copy=False)
+    block, total = index, count
     levels = [(block, total)]
     for bits in branching[:0:-1]:
         block = block >> bits
@@ -38,7 +39,8 @@ class Level:
     """``node`` (P,) ascending; ``children``, ``value``, ``variance``, ``goes``, ``logical`` are (P, 2**bits).
 
     ``below`` is how many bits a child has below it. ``value`` is the best estimate so far with ``variance``;
-    ``goes`` marks children that are split further, whose order is the order of the next level's nodes.
+    ``goes`` marks children that are split further, whose order is the order of the next level's nodes; ``going`` is
+    how many people these are thought to have.
     """
 
     node: Integers
@@ -48,6 +50,7 @@ class Level:
     variance: Floats
     goes: Flags
     logical: Flags
+    going: Floats = field(default_factory=lambda: np.empty(0))
 
     @classmethod
     def of(cls, domain: Domain, node: Integers, bits: int, below: int) -> Self:
@@ -91,9 +94,8 @@ class Level:
         total, spread = (float(column[0]) for column in self.sums())
         return value + variance / max(variance + spread, 1e-300) * (total - value)
 
-    def join_children(self, lower: Level) -> None:
-        """The children that are split, joined with the sums of their own children on the level below."""
-        total, spread = lower.sums()
+    def join_children(self, total: Floats, spread: Floats) -> None:
+        """The children that are split, joined with the sums of their own children and the variances of these."""
         own = self.variance[self.goes]
         weight = own / np.maximum(own + spread, 1e-300)
         self.value[self.goes] += weight * (total - self.value[self.goes])

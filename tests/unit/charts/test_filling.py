@@ -6,6 +6,7 @@ import pytest
 
 from sudare.charts import chart_names, csv_text, fill, stack
 from sudare.errors import ParameterError
+from sudare.words import Words
 
 PROFILE = {
     "places": [{"label": "f", "truth": 1, "released": 2}],
@@ -26,7 +27,9 @@ def test_a_filled_spec_has_no_gap_and_the_theme():
     assert not gaps_left(spec)
     assert spec["width"] == 100
     assert spec["datasets"]["places"] == PROFILE["places"]
-    assert spec["config"] == json.loads((files("sudare.charts") / "specs" / "theme.json").read_text())
+    theme = json.loads((files("sudare.charts") / "specs" / "theme.json").read_text())
+    assert spec["config"] == {**theme, "font": "Helvetica, Arial, sans-serif"}
+    assert "Noto Sans CJK JP" in fill("profile", Words("ja"), **PROFILE)["config"]["font"]
 
 
 def test_filling_twice_does_not_share_anything():

@@ -1,4 +1,4 @@
-"""A small data set of people and a recipe for it."""
+"""A small data set of people and a recipe for it; reports are drawn where a test is about them."""
 
 from pathlib import Path
 
@@ -43,6 +43,9 @@ cap = { epsilon = 1.0 }
 folder = "release"
 formats = ["parquet", "csv", "geoparquet", "geojson"]
 key = "publisher.pem"
+
+[report]
+public = false
 
 [rehearsal]
 people = 2000

@@ -1,0 +1,127 @@
+"""How guarantees, balances and ledgers are shown to people: lines for reports, and small boxes for notebooks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from sudare.privacy.budget import readable
+from sudare.privacy.cap import Amounts, Cap
+from sudare.privacy.guarantee import ADJACENCIES, Guarantee, Unit
+from sudare.words import Words, bar, card, facts, table
+
+if TYPE_CHECKING:
+    from sudare.privacy.balance import Balance
+
+
+NAMES = {
+    "epsilon-DP": "pure",
+    "(epsilon, delta)-DP": "approximate",
+    "rho-zCDP": "concentrated",
+    "epsilon-LDP": "local",
+    "Pk-anonymity": "pk",
+    "k-anonymity": "k",
+    "none: seeded": "seeded",
+    "none": "none",
+}
+"""Each notion as the catalogue calls it."""
+DIFFERENTIAL = ("pure", "approximate", "concentrated", "local")
+
+
+def headline(guarantee: Guarantee, words: Words) -> str:
+    """The promise in one line, with its numbers.
+
+    >>> headline(Guarantee("epsilon-DP", epsilon=Fraction(1, 2)), Words("ja"))
+    '差分プライバシー（ε = 0.5）'
+    """
+    name = NAMES[guarantee.notion]
+    numbers = ("epsilon", "delta", "rho") if name in DIFFERENTIAL else ()
+    given = {each: readable(value) for each in numbers if (value := getattr(guarantee, each)) is not None}
+    return words(f"guarantee.{name}.name", **given)
+
+
+def unit_words(unit: Unit, words: Words) -> str:
+    """Who is protected, in the page's language.
+
+    >>> unit_words(Unit("person", period="day"), Words("en")), unit_words(Unit("person", period="day"), Words("ja"))
+    ('person-day', '個人（1日単位）')
+    """
+    name = words.known("unit", unit.name)
+    return words("unit.per", unit=name, period=words.known("period", unit.period)) if unit.period else name
+
+
+def balance_facts(balance: Balance, words: Words) -> dict[str, str]:
+    """Where a data set stands, line by line."""
+    lines = {
+        words("ledger.dataset"): balance.dataset,
+        words("ledger.cap"): amounts_text(balance.cap) if balance.cap else words("ledger.no_cap"),
+        words("ledger.spent"): amounts_text(_in_currency(balance.spent, balance.cap)),
+        words("ledger.remaining"): _remaining(balance, words),
+        words("ledger.releases"): words.number(balance.releases),
+    }
+    if balance.unbounded:
+        lines[words("ledger.unbounded")] = words.number(balance.unbounded)
+    if len(balance.units) > 1:
+        lines[words("ledger.units")] = words.listing(balance.units)
+    if len(balance.adjacencies) > 1:
+        replaced = [adjacency == ADJACENCIES[1] for adjacency in balance.adjacencies]
+        names = [words("guarantee.replace" if one else "guarantee.add_remove") for one in replaced]
+        lines[words("ledger.neighbours")] = words.listing(names)
+    return lines
+
+
+def balance_card(balance: Balance, words: Words) -> str:
+    """One data set as a box: its facts, and a bar of what is spent."""
+    share = spent_share(balance)
+    spent = "" if share is None else bar(share, words("ledger.spent_share", share=words.percent(share)))
+    return card(words("ledger.balance_card", dataset=balance.dataset), facts(balance_facts(balance, words)), spent)
+
+
+def ledger_card(path: str, balances: Sequence[Balance], words: Words) -> str:
+    """All data sets of a ledger as a box, one a line."""
+    if not balances:
+        return card(words("ledger.card", path=path), facts({words("ledger.dataset"): words("ledger.empty")}))
+    # What only some data sets have to say is said by their own boxes.
+    names = [words(f"ledger.{name}") for name in ("dataset", "cap", "spent", "remaining", "releases")]
+    rows = [[balance_facts(balance, words)[name] for name in names] for balance in balances]
+    return card(words("ledger.card", path=path), table(names, rows))
+
+
+def spent_share(balance: Balance) -> float | None:
+    """Of the cap, the share that is spent; None without a cap or where the spending has no number in its currency."""
+    if balance.cap is None:
+        return None
+    spent = balance.spent.epsilon if balance.cap.rho is None else balance.spent.rho
+    return None if spent is None else float(spent / balance.cap.amount)
+
+
+def amounts_text(amounts: Amounts | Cap) -> str:
+    """Numbers under their signs.
+
+    >>> amounts_text(Cap(epsilon=Fraction(1, 2), delta=Fraction(1, 1000)))
+    'ε = 0.5, δ = 0.001'
+    """
+    numbers = [("ε", amounts.epsilon), ("ρ", amounts.rho), ("δ", amounts.delta or None)]
+    return ", ".join(_amount(sign, number) for sign, number in numbers if number is not None) or "–"
+
+
+def _remaining(balance: Balance, words: Words) -> str:
+    left = balance.remaining
+    if left is None or balance.cap is None:
+        return words("ledger.unlimited")
+    if balance.cap.rho is None and not balance.cap.delta:
+        return _amount("ε", left.epsilon)
+    both = [_amount("ε", left.epsilon), _amount("ρ", left.rho)]
+    return words("ledger.or").join(both if balance.cap.rho is None else reversed(both))
+
+
+def _in_currency(spent: Amounts, cap: Cap | None) -> Amounts:
+    """Spending as one number: in rho under a cap in rho, else in epsilon."""
+    if cap is not None and cap.rho is not None:
+        return Amounts(None, Fraction(0), spent.rho)
+    return Amounts(spent.epsilon, spent.delta, None)
+
+
+def _amount(sign: str, amount: Fraction | None) -> str:
+    return f"{sign} = {readable(amount)}" if amount is not None else "–"

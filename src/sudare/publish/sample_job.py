@@ -1,0 +1,133 @@
+"""A k-anonymous sample, from a recipe: read, drawn and generalised, written and checked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from sudare.anonymity import Anonymized
+from sudare.anonymity.request import Request
+from sudare.anonymity.tuples import Tuples
+from sudare.engines import read
+from sudare.noise import Source
+from sudare.privacy import Guarantee
+from sudare.publish.job import Job, Outlook
+from sudare.publish.recipe import Recipe
+from sudare.publish.sample_check import FILE_OF, check_sample
+from sudare.publish.sample_recipe import SampleRecipe
+
+if TYPE_CHECKING:
+    from sudare.report import Section
+    from sudare.words import Words
+
+
+@dataclass(frozen=True)
+class SampleJob(Job[SampleRecipe, Anonymized]):
+    """A recipe of kind "sample"."""
+
+    shape: ClassVar[type[Recipe]] = SampleRecipe
+
+    @cached_property
+    def request(self) -> Request:
+        """What the recipe asks `anonymize` for."""
+        choice, data = self.recipe.sample, self.recipe.data
+        return Request.of(
+            {name: tree.build(self.folder) for name, tree in self.recipe.hierarchies.items()},
+            k=choice.k,
+            sample=choice.rate,
+            levels=choice.levels,
+            learn_on=None if choice.learn_on is None else self.path(choice.learn_on),
+            choose_epsilon=choice.choose_epsilon,
+            method=choice.method,
+            epsilon=choice.epsilon,
+            delta=choice.delta,
+            require=[requirement.build() for requirement in self.recipe.require],
+            max_suppressed=choice.max_suppressed,
+            relaxed=choice.relaxed,
+            unit=data.unit,
+            missing=choice.missing,
+            protected=data.protected_unit(),
+        )
+
+    @cached_property
+    def guarantee(self) -> Guarantee:
+        """What the release will promise: known before any private value is."""
+        return self.request.terms.guarantee
+
+    def gather(self, source: Source) -> Tuples:
+        """The private records as distinct tuples with counts, one row of each person."""
+        _ = self.request.learned  # a public file that cannot be learned on must show before anything is spent
+        data = self.recipe.data
+        origin: object = self.path(data.path)
+        records = read((origin, data.table) if data.table else origin, encoding=data.encoding)
+        return self.request.read(records, source)
+
+    def protect(self, data: Tuples, source: Source) -> Anonymized:
+        """The sample."""
+        return self.request.meet(data, source)
+
+    def write(self, made: Anonymized, folder: Path) -> dict[str, Path]:
+        """The published rows in each format asked for."""
+        import pyarrow.csv as csv
+        import pyarrow.parquet as pq
+
+        paths: dict[str, Path] = {name: folder / FILE_OF[name] for name in self.recipe.output.formats}
+        if "parquet" in paths:
+            pq.write_table(made.records, paths["parquet"], compression="zstd")
+        if "csv" in paths:
+            csv.write_csv(made.records, paths["csv"])
+        return paths
+
+    def headline(self, made: Anonymized) -> dict[str, str]:
+        """Rows, classes, and the loss of the published rows."""
+        summary = made.summary
+        smallest = summary["smallest_class"]
+        return {
+            "published rows": f"{summary['records']:,} in {summary['classes']:,} classes",
+            "smallest class": "none" if smallest is None else f"{smallest:,} rows",
+            "loss (NCP)": f"{summary['measures']['ncp']:.3f} of 1",
+        }
+
+    def certified(self, made: Anonymized) -> dict[str, Any]:
+        """What `verify` holds against the bytes."""
+        terms = made.terms
+        return {
+            "sample": {
+                "columns": list(terms.columns),
+                "sensitive": list(self.request.sensitive),
+                "k": terms.k,
+                "requirements": [requirement.to_json() for requirement in terms.requirements],
+            }
+        }
+
+    def public_sections(self, made: Anonymized, words: Words) -> list[Section]:
+        """Rows and classes, and the measures that the file itself gives."""
+        from sudare.publish.sample_pages import public_sections
+
+        return public_sections(made, self.headline(made), words)
+
+    def internal_sections(self, data: Tuples, made: Anonymized, words: Words) -> list[Section]:  # noqa: ARG002 - it holds them
+        """Risk and loss with the private counts, and the evaluated epsilon."""
+        from sudare.publish.sample_pages import internal_sections
+
+        return internal_sections(made, words)
+
+    def outlook(self) -> Outlook:
+        """Columns, levels, promised risks, and what one rehearsal loses."""
+        from sudare.publish.sample_rehearsal import outlook
+
+        return outlook(self)
+
+    def rehearse(self, seed: int, progress: Callable[[str], None]) -> Any:
+        """Seeded samples of the public file, or of synthetic records."""
+        from sudare.publish.sample_rehearsal import rehearse
+
+        return rehearse(self, seed, progress)
+
+    @staticmethod
+    def check(folder: Path, certificate: dict[str, Any]) -> list[str]:
+        """k, l and t hold in the published bytes, and rows and classes are the certified ones."""
+        return check_sample(folder, certificate)

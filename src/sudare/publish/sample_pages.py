@@ -1,0 +1,43 @@
+"""What the reports say of a k-anonymous sample; the names of measures in the language of the page, if it has them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+
+from sudare.anonymity import Anonymized, Measure
+from sudare.report import Facts, Section, Table, Text
+from sudare.words import Words
+
+
+def public_sections(made: Anonymized, headline: Mapping[str, str], words: Words) -> list[Section]:
+    """From the published rows and the terms alone."""
+    facts = {words.known("sample", name): value for name, value in headline.items()}
+    if made.levels is not None:
+        levels = [f"{name} {level}" for name, level in made.levels.items()]
+        facts[words.known("sample", "levels")] = words.listing(levels)
+    return [
+        Section(words.known("sample", "A k-anonymous sample"), (Facts(facts),)),
+        Section(words.known("sample", "Risk and loss"), (_table(made.assessment.public, words),), chapter="trust"),
+    ]
+
+
+def internal_sections(made: Anonymized, words: Words) -> list[Section]:
+    """With the counts behind the classes: for the publisher."""
+    epsilon = made.epsilon_evaluated
+    written = "infinite" if math.isinf(epsilon) else f"{epsilon:.4f}"
+    evaluated = Text.of(
+        words.known("sample", "what epsilon evaluates"),
+        f"{words.known('sample', 'evaluated epsilon')}: {written}",
+    )
+    title = words.known("sample", "Risk and loss, with the records behind the sample")
+    return [Section(title, (_table(made.assessment.table, words), evaluated), internal=True)]
+
+
+def _table(measures: Iterable[Measure], words: Words) -> Table:
+    header = tuple(words.known("sample", name) for name in ("measure", "value", "meaning"))
+    rows = tuple(
+        (words.known("sample", measure.name), f"{measure.value:,.4g}", words.known("sample", measure.meaning))
+        for measure in measures
+    )
+    return Table(words.known("sample", "measures of the sample"), header, rows, numbers=False)

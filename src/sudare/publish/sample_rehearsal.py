@@ -1,0 +1,121 @@
+"""A sample rehearsed on records that are not private, and what a plan says of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from sudare.anonymity import Anonymized, Measure
+from sudare.anonymity.assessment import promised
+from sudare.anonymity.grouping import first_rows, group, totals
+from sudare.anonymity.requirements import Sensitive
+from sudare.anonymity.tuples import Tuples
+from sudare.engines import read
+from sudare.errors import ParameterError
+from sudare.noise import Source
+from sudare.publish.job import Outlook, Rehearsal
+from sudare.publish.sample_job import SampleJob
+
+_SENSITIVE_VALUES = tuple("abcdefgh")
+
+
+def rehearse(job: SampleJob, seed: int, progress: Callable[[str], None]) -> Rehearsal:
+    """Seeded samples of the recipe's public file, or of synthetic records; spends nothing."""
+    progress("making the data")
+    population, basis = stand_in(job)
+    runs: list[Anonymized] = []
+    for run in range(job.recipe.rehearsal.repetitions):
+        progress(f"sample {run + 1} of {job.recipe.rehearsal.repetitions}")
+        runs.append(job.request.meet(population, Source.from_seed(seed * 10_007 + run)))
+    tables = [made.assessment.table for made in runs]
+    errors = [
+        {
+            "measure": rows[0].name,
+            "value": float(np.mean([measure.value for measure in rows])),
+            "meaning": rows[0].meaning,
+        }
+        for rows in zip(*tables, strict=True)
+    ]
+    facts = job.headline(runs[-1])
+    if runs[-1].levels is not None:
+        facts["levels"] = ", ".join(f"{name} {level}" for name, level in runs[-1].levels.items())
+    return Rehearsal(basis, runs[-1], errors, len(runs), facts)
+
+
+def stand_in(job: SampleJob) -> tuple[Tuples, str]:
+    """The records to rehearse on, and what they are."""
+    choice = job.recipe.rehearsal
+    if choice.path is not None:
+        records = read(job.path(choice.path), encoding=choice.encoding)
+        return job.request.read(records, Source.from_seed(0)), f"the public records {choice.path}"
+    return synthetic(job, choice.people), f"{choice.people:,} synthetic records"
+
+
+def synthetic(job: SampleJob, people: int) -> Tuples:
+    """Invented records: every column drawn by itself, from weights that fall by a quarter from value to value."""
+    generator = np.random.default_rng(20_120_502)
+    trees = job.request.hierarchies
+    sizes = [len(tree.leaves) for tree in trees.values()] + [len(_SENSITIVE_VALUES)] * len(job.request.sensitive)
+    columns = []
+    for size in sizes:
+        weight = 0.75 ** generator.permutation(size)
+        columns.append(generator.choice(size, people, p=weight / weight.sum()))
+    tuple_of, tuples = group(columns, sizes)
+    first = first_rows(tuple_of, tuples)
+    codes = np.stack([column[first] for column in columns[: len(trees)]], axis=1).astype(np.int32)
+    beside = {
+        name: Sensitive(columns[place][first], _SENSITIVE_VALUES)
+        for place, name in enumerate(job.request.sensitive, start=len(trees))
+    }
+    counts = totals(tuple_of, tuples, np.ones(people, dtype=np.int64))
+    return Tuples(tuple(trees), tuple(trees.values()), codes, counts, beside)
+
+
+def outlook(job: SampleJob) -> Outlook:
+    """Columns, where the generalisation comes from, the promised risks, and the loss of one rehearsal."""
+    request = job.request
+    terms = request.terms
+    drawn = "every record" if terms.sample is None else f"each record with probability {float(terms.sample):g}"
+    facts = {
+        "columns": ", ".join((*terms.columns, *request.sensitive)),
+        "drawn": drawn,
+        "generalisation": _origin(job),
+        "published": f"rows that occur at least {terms.k} times",
+    }
+    details = {
+        "columns": list(terms.columns),
+        "sensitive": list(request.sensitive),
+        "k": terms.k,
+        "sample": None if terms.sample is None else str(terms.sample),
+        "method": request.method,
+        "requirements": [requirement.to_json() for requirement in terms.requirements],
+    }
+    errors: list[dict[str, Any]] = [_row(measure, "at most") for measure in promised(terms.k)]
+    population, basis = stand_in(job)
+    try:
+        made = request.meet(population, Source.from_seed(0))
+    except ParameterError as refusal:
+        return Outlook(facts, details, errors, f"k alone: a rehearsal on {basis} was refused, since {refusal.what}")
+    errors += [_row(measure, "rehearsed") for measure in made.assessment.table]
+    return Outlook(facts, details, errors, f"k, and one rehearsal on {basis}: real data differ")
+
+
+def _origin(job: SampleJob) -> str:
+    terms, learned = job.request.terms, job.request.learned
+    if terms.origin == "method":
+        return f"found on the private records by {job.request.method}: k-anonymity alone"
+    if terms.choose_epsilon is not None:
+        return f"chosen on the private records at a cost of epsilon {float(terms.choose_epsilon):g}"
+    if learned is None:
+        levels = job.request.levels or ()
+        return "fixed: " + ", ".join(f"{name} {level}" for name, level in zip(terms.columns, levels, strict=True))
+    if learned.levels is None:
+        return "learned on public records: a cut through each hierarchy"
+    found = ", ".join(f"{name} {level}" for name, level in zip(terms.columns, learned.levels, strict=True))
+    return f"learned on public records: {found}"
+
+
+def _row(measure: Measure, basis: str) -> dict[str, Any]:
+    return {"measure": measure.name, "value": measure.value, "basis": basis, "meaning": measure.meaning}

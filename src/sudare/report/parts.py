@@ -1,0 +1,114 @@
+"""What a report is made of: sections of small typed parts, filled by each kind and laid out by one template.
+
+All texts are in the language of the page already. A part knows nothing of HTML.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Literal, TypeAlias
+
+from sudare.charts import Spec
+from sudare.errors import ParameterError
+
+
+@dataclass(frozen=True)
+class Text:
+    """Paragraphs."""
+
+    form: ClassVar[str] = "text"
+    paragraphs: tuple[str, ...]
+
+    @classmethod
+    def of(cls, *paragraphs: str) -> Text:
+        """Those of ``paragraphs`` that say something."""
+        return cls(tuple(paragraph for paragraph in paragraphs if paragraph))
+
+
+@dataclass(frozen=True)
+class Lead:
+    """One sentence in large print: what a section comes down to."""
+
+    form: ClassVar[str] = "lead"
+    text: str
+
+
+@dataclass(frozen=True)
+class Points:
+    """A list under a heading; ``sign`` marks what is prevented, what is not, or neither."""
+
+    form: ClassVar[str] = "points"
+    title: str
+    items: tuple[str, ...]
+    sign: Literal["prevented", "possible", "plain"] = "plain"
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Names and what they are; ``exact`` where the values are to be copied letter by letter (hashes, commands)."""
+
+    form: ClassVar[str] = "facts"
+    rows: Mapping[str, str]
+    exact: bool = False
+
+
+@dataclass(frozen=True)
+class Tiles:
+    """A few numbers in large print, each with what it is."""
+
+    form: ClassVar[str] = "tiles"
+    rows: Sequence[tuple[str, str]]
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of texts; the first column names the row. ``caption`` says what the table shows.
+
+    ``numbers`` where the other columns are numbers, which are set to the right.
+    """
+
+    form: ClassVar[str] = "table"
+    caption: str
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    numbers: bool = True
+
+    def __post_init__(self) -> None:
+        for row in self.rows:
+            if len(row) != len(self.header):
+                raise ParameterError(
+                    "a row of a table does not fit its header", value=len(row), allowed=str(len(self.header))
+                )
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A chart in layouts by the width in pixels that they need (see `charts.html`); ``name`` is its own on the page."""
+
+    form: ClassVar[str] = "chart"
+    name: str
+    layouts: Mapping[int, Spec]
+
+
+Part: TypeAlias = Text | Lead | Points | Facts | Tiles | Table | Chart
+Chapter: TypeAlias = Literal["released", "trust", "method"]
+
+
+@dataclass(frozen=True)
+class Section:
+    """One heading and its parts.
+
+    ``chapter`` places it in the public report: what was released comes before the guarantee; how far to trust it and
+    the method come after. ``internal`` marks what shows true values: the public report refuses such a section.
+    """
+
+    title: str
+    parts: tuple[Part, ...]
+    chapter: Chapter = "released"
+    internal: bool = False
+
+    @property
+    def charts(self) -> dict[str, Mapping[int, Spec]]:
+        """The charts of the section by their names."""
+        return {part.name: part.layouts for part in self.parts if isinstance(part, Chart)}

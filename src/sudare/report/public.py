@@ -1,0 +1,88 @@
+"""The public report: what goes out beside a release. It sees the release and its certificate, and nothing else."""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from sudare.errors import ParameterError
+from sudare.privacy import Guarantee
+from sudare.report.layout import lay_out
+from sudare.report.parts import Facts, Section, Table, Text
+from sudare.report.promise import guarantee_sections
+from sudare.words import Words, file_size
+
+
+@dataclass(frozen=True)
+class Cover:
+    """What stands at the head and at the foot of a report.
+
+    ``files`` are name, format and bytes of each. ``proof`` are facts to be copied letter by letter, such as hashes; a
+    collection that has no certificate has none.
+    """
+
+    title: str
+    dataset: str
+    created: datetime.datetime
+    guarantee: Guarantee
+    files: tuple[tuple[str, str, int], ...] = ()
+    proof: dict[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of_certificate(cls, certificate: dict[str, Any], content: bytes, words: Words) -> Cover:
+        """From a certificate and the ``content`` of its file, whose SHA-256 the report names."""
+        return cls(
+            title=certificate["title"] or certificate["dataset"],
+            dataset=certificate["dataset"],
+            created=datetime.datetime.fromisoformat(certificate["created"]),
+            guarantee=Guarantee.from_json(certificate["guarantee"]),
+            files=tuple((name, facts["format"], facts["bytes"]) for name, facts in certificate["files"].items()),
+            proof={
+                words("check.command"): "sudare verify release.json --publisher KEY",
+                words("check.hash"): hashlib.sha256(content).hexdigest(),
+                words("check.release"): certificate["release_id"],
+                words("check.publisher"): certificate["publisher"],
+                words("check.ledger"): certificate["ledger_head"],
+                words("check.recipe"): certificate["recipe_sha256"],
+                words("check.software"): f"Sudare {certificate['sudare']}",
+            },
+        )
+
+
+def public_page(cover: Cover, sections: Sequence[Section], words: Words) -> str:
+    """A self-contained HTML page: it loads nothing, fits a phone, and prints.
+
+    ``sections`` are those of the kind; what every release has in common (guarantee, files, proof) is added. A section
+    that shows true values is refused.
+    """
+    if any(section.internal for section in sections):
+        raise ParameterError("a section with true values has no place in a public report")
+    chapters = {
+        chapter: [one for one in sections if one.chapter == chapter] for chapter in ("released", "trust", "method")
+    }
+    whole = [
+        *chapters["released"],
+        *_files(cover, words),
+        *guarantee_sections(cover.guarantee, words),
+        *chapters["trust"],
+        *chapters["method"],
+        *_proof(cover, words),
+    ]
+    return lay_out("public.html", whole, words, cover=cover)
+
+
+def _files(cover: Cover, words: Words) -> list[Section]:
+    if not cover.files:
+        return []
+    header = (words("files.name"), words("files.format"), words("files.size"))
+    rows = tuple((name, kind, file_size(size)) for name, kind, size in cover.files)
+    return [Section(words("files.title"), (Table(words("files.caption"), header, rows, numbers=False),))]
+
+
+def _proof(cover: Cover, words: Words) -> list[Section]:
+    if not cover.proof:
+        return []
+    return [Section(words("check.title"), (Text.of(words("check.text")), Facts(cover.proof, exact=True)))]

@@ -1,0 +1,47 @@
+"""Sentences that guarantees state in English, so that a page can say them in its own words and language.
+
+A guarantee is data: its public facts and assumptions are short English sentences, fixed by the code that states them.
+Each is listed here as it is stated, with gaps where it has numbers or names; the catalogue has what a reader sees.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+STATED = {
+    "areas": "the totals of {areas} areas, given from elsewhere",
+    "changeless": "the value does not change",
+    "chosen": "no differential privacy, since the generalisation was chosen by looking at the records",
+    "combinations": "every combination of {columns} in the file has at least {k} records",
+    "domain": "the domain",
+    "generalisation": "the generalisation",
+    "hierarchies": "the hierarchies",
+    "knowledge": "nobody knows more of a person than {columns}",
+    "no_noise": "no noise",
+    "rate": "k and the sampling rate",
+    "reporters": "who reports",
+    "seed": "the noise comes from a seed that anyone may know",
+    "sensitive": "no differential privacy, since a sensitive column is published",
+    "shuffled": "reports arrive shuffled, and nothing else links them to people",
+    "swaps": "swaps between units with equal row counts",
+    "total": "the total is public",
+}
+_GAP = re.compile(r"\\{(\w+)\\}")
+
+
+def recognised(text: str) -> tuple[str, dict[str, str]] | None:
+    """The name of a stated sentence and what fills its gaps; None where it is not listed.
+
+    >>> recognised("the totals of 3 areas, given from elsewhere")
+    ('areas', {'areas': '3'})
+    """
+    for name, pattern in _patterns():
+        if found := pattern.fullmatch(text):
+            return name, found.groupdict()
+    return None
+
+
+@cache
+def _patterns() -> tuple[tuple[str, re.Pattern[str]], ...]:
+    return tuple((name, re.compile(_GAP.sub(r"(?P<\1>.+)", re.escape(text)))) for name, text in STATED.items())

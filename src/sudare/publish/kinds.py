@@ -12,7 +12,11 @@ from sudare.publish.recipe import checked, read_text
 if TYPE_CHECKING:
     from sudare.publish.job import Job
 
-KINDS = {"table": ("table_job", "TableJob"), "sample": ("sample_job", "SampleJob")}
+KINDS = {
+    "table": ("table_job", "TableJob"),
+    "sample": ("sample_job", "SampleJob"),
+    "perturbation": ("perturbation_job", "PerturbationJob"),
+}
 
 
 def job_of(kind: str) -> type[Job[Any, Any]]:

@@ -1,0 +1,165 @@
+"""Perturbed records, from a recipe: read, randomised, shuffled, written and checked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sudare.engines import read
+from sudare.errors import InputError
+from sudare.noise import Source, secret
+from sudare.privacy import Guarantee
+from sudare.publish.job import Job, Outlook
+from sudare.publish.perturbation_check import FILE_OF, check_perturbation
+from sudare.publish.perturbation_recipe import PerturbationRecipe
+from sudare.publish.recipe import Recipe
+from sudare.reconstruct.perturb import Perturbed, perturb, promise, row_cost
+
+Columns = dict[str, Any]
+"""Columns by name, each one value per row."""
+
+
+@dataclass(frozen=True)
+class PerturbationJob(Job[PerturbationRecipe, Perturbed]):
+    """A recipe of kind "perturbation"."""
+
+    shape: ClassVar[type[Recipe]] = PerturbationRecipe
+
+    @cached_property
+    def row_epsilon(self) -> Fraction:
+        """What one row spends."""
+        asked = self.recipe.perturbation
+        k = None if asked.k is None else float(asked.k)
+        return row_cost(k, asked.epsilon, asked.records or 0, self.recipe.data.protected_unit())
+
+    @cached_property
+    def guarantee(self) -> Guarantee:
+        """What the release will promise: known before any private value is."""
+        asked = self.recipe.perturbation
+        k = None if asked.k is None else float(asked.k)
+        return promise(self.row_epsilon, self.recipe.data.protected_unit(), k)
+
+    def prepare(self) -> None:
+        """Also perturb a row at the first bound or category of each column, which shows what is wrong with them."""
+        super().prepare()
+        first = {name: [ends[0]] for name, ends in (self.recipe.bounds | self.recipe.categories).items()}
+        self.perturb({name: first[name] for name in self.recipe.columns}, Source.from_seed(0), epsilon=1)
+
+    def perturb(self, columns: Columns, source: Source, **cost: Any) -> Perturbed:
+        """Every row randomised as the recipe says, at its cost or another one."""
+        recipe, asked = self.recipe, self.recipe.perturbation
+        cost = cost or {"k": None if asked.k is None else float(asked.k), "epsilon": asked.epsilon}
+        return perturb(
+            columns,
+            recipe.bounds or None,
+            categories=recipe.categories or None,
+            noise=asked.noise,
+            shares=recipe.shares,
+            outside=asked.outside,
+            unit=recipe.data.protected_unit(),
+            source=source,
+            **cost,
+        )
+
+    def read_columns(self, origin: object, encoding: str | None, **bound: Any) -> Columns:
+        """The declared columns of a file; numbers as numbers, also where the file has no types."""
+        found = read(origin, encoding=encoding).values(list(self.recipe.columns), **bound)
+        words = [name for name, listed in self.recipe.categories.items() if isinstance(listed[0], str)]
+        return {name: column if name in words else _numbers(column, name) for name, column in found.items()}
+
+    def gather(self, source: Source) -> Columns:
+        """The private columns, at most so many rows of each person as are charged."""
+        data = self.recipe.data
+        origin: object = self.path(data.path)
+        bound: dict[str, Any] = {}
+        if data.unit is not None:
+            key = secret(source, "choice of rows").to_bytes(16, "big")
+            bound = {"unit": data.unit, "max_rows": data.max_rows, "key": key}
+        found = self.read_columns((origin, data.table) if data.table else origin, data.encoding, **bound)
+        declared = self.recipe.perturbation.records
+        if declared is not None and len(next(iter(found.values()))) != declared:
+            raise InputError(
+                "the file has another number of rows than the recipe declares", allowed=f"records = {declared}"
+            )
+        return found
+
+    def protect(self, data: Columns, source: Source) -> Perturbed:
+        """Every row randomised, in a random order."""
+        return self.perturb(data, source)
+
+    def write(self, made: Perturbed, folder: Path) -> dict[str, Path]:
+        """The rows in each format asked for."""
+        import pyarrow as pa
+        import pyarrow.csv as csv
+        import pyarrow.parquet as pq
+
+        rows = pa.table({name: pa.array(column.tolist()) for name, column in made.values.items()})
+        paths: dict[str, Path] = {name: folder / FILE_OF[name] for name in self.recipe.output.formats}
+        if "parquet" in paths:
+            pq.write_table(rows, paths["parquet"], compression="zstd")
+        if "csv" in paths:
+            csv.write_csv(rows, paths["csv"])
+        return paths
+
+    def headline(self, made: Perturbed) -> dict[str, str]:
+        """Rows, and what each of them gives away."""
+        return {
+            "perturbed rows": f"{made.rows:,}",
+            "local epsilon of a row": f"{float(made.row_epsilon):.4g}",
+            "linked with probability": f"at most 1/{made.k:.4g}",
+            **{f"noise of {name}": _described(noise) for name, noise in made.channel.items()},
+        }
+
+    def certified(self, made: Perturbed) -> dict[str, Any]:
+        """What an analyst needs to look back through the noise, and `verify` to check the bytes."""
+        asked = self.recipe.perturbation.k
+        return {
+            "perturbation": {
+                "columns": {name: noise.to_json() for name, noise in made.channel.items()},
+                "records": made.rows,
+                "k": None if asked is None else str(asked),
+            }
+        }
+
+    def outlook(self) -> Outlook:
+        """Columns, noise, and how well one rehearsal recovers the distributions."""
+        from sudare.publish.perturbation_rehearsal import outlook
+
+        return outlook(self)
+
+    def rehearse(self, seed: int, progress: Callable[[str], None]) -> Any:
+        """Seeded perturbations of the public file, or of synthetic records, and the distributions recovered."""
+        from sudare.publish.perturbation_rehearsal import rehearse
+
+        return rehearse(self, seed, progress)
+
+    @staticmethod
+    def check(folder: Path, certificate: dict[str, Any]) -> list[str]:
+        """The rows are as many as certified, and every value is one that the noise can give."""
+        return check_perturbation(folder, certificate)
+
+
+def _numbers(column: NDArray[Any], name: str) -> NDArray[Any]:
+    """A column as numbers; whole ones where all are, so that they can be categories."""
+    try:
+        numbers = np.array([np.nan if value is None else value for value in column], dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError("a column holds something else than numbers", value=name) from None
+    whole = np.isfinite(numbers).all() and bool((numbers == np.rint(numbers)).all())
+    return numbers.astype(np.int64) if whole and np.abs(numbers).max(initial=0) < 2**53 else numbers
+
+
+def _described(noise: Any) -> str:
+    facts = noise.to_json()
+    if facts["noise"] == "laplace":
+        return f"Laplace of scale {facts['scale']:.4g}"
+    if facts["noise"] == "square_wave":
+        return f"square wave, reach {(noise.law.reach + 0.5) * noise.step:.4g}"
+    return f"kept with probability {noise.kept:.4g}, else any of {len(noise.categories)}"

@@ -1,0 +1,37 @@
+"""The law of perturbed records, and neighbours under replay."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from sudare.noise import record
+from sudare.reconstruct.perturb import perturb
+
+FALSE_ALARM = 1e-7
+COLUMNS = {"age": np.linspace(20, 80, 60), "sex": np.resize(["f", "m"], 60)}
+DECLARED = {"bounds": {"age": (17, 90)}, "categories": {"sex": ["f", "m"]}}
+
+
+def test_laplace_noise_has_the_stated_scale():
+    made = perturb(np.full(20_000, 50.0), bounds=(0, 100), epsilon=2, seed=5)
+    noise = made.values - 50
+    assert stats.kstest(noise, stats.laplace(scale=made.scale).cdf).pvalue > FALSE_ALARM
+    for wrong in (0.7, 1.3):
+        assert stats.kstest(noise, stats.laplace(scale=wrong * made.scale).cdf).pvalue < FALSE_ALARM
+
+
+@pytest.mark.parametrize("noise", ["laplace", "square_wave"])
+def test_a_replaced_record_is_within_the_sensitivity_and_changes_nothing_else(noise):
+    with record() as tape:
+        first = perturb(COLUMNS, **DECLARED, epsilon=1, noise=noise)
+    neighbour = {name: column.copy() for name, column in COLUMNS.items()}
+    neighbour["age"][0], neighbour["sex"][0] = 90, "m"
+    with record(replay=tape) as again:
+        second = perturb(neighbour, **DECLARED, epsilon=1, noise=noise)
+    for name in COLUMNS:
+        assert first.values[name].tolist() == second.values[name].tolist()
+    for one, other in zip(tape.measured, again.measured, strict=True):
+        moved = np.abs(one.exact - other.exact)
+        assert (moved > 0).sum() <= 1
+        if one.label == "column age" and noise == "laplace":
+            assert 0 < moved.max() <= one.sensitivity

@@ -12,7 +12,7 @@ import click
 
 from sudare.cli.console import json_option, print_facts, print_json, print_table, quiet_option
 
-PAPERS = {"sparse-l2": "sparse_l2", "top-down": "top_down", "k-anonymity": "k_anonymity"}
+PAPERS = {"sparse-l2": "sparse_l2", "top-down": "top_down", "k-anonymity": "k_anonymity", "rappor-em": "rappor_em"}
 
 
 @click.command()

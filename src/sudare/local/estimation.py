@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from sudare.errors import InputError, ParameterError, did_you_mean
 from sudare.estimate import project_rows
 from sudare.estimate.em import Fitted
-from sudare.local.em import fit, prior_people
+from sudare.local.em import Prior, fit
 from sudare.local.encoding import Encoding
 from sudare.local.numbers import fit_numbers, unbiased_numbers
 from sudare.local.reports import Reports
@@ -81,7 +81,7 @@ class Estimate:
         chosen = np.unique(np.asarray(values, dtype=np.int64))
         if not len(chosen) or not 0 <= chosen[0] <= chosen[-1] < self.encoding.size:
             raise ParameterError("values are no part of the domain", allowed=f"from 0 to {self.encoding.size - 1}")
-        error = float(np.sqrt(self.covariance()[np.ix_(chosen, chosen)].sum()))
+        error = float(np.sqrt(max(self.covariance()[np.ix_(chosen, chosen)].sum(), 0.0)))
         count, middle = float(self.counts[chosen].sum()), float(self.unbiased[chosen].sum())
         ends = (min(max(middle + sign * _reach(self.level) * error, 0), self.reports) for sign in (-1, 1))
         low, high = ends
@@ -200,10 +200,12 @@ def _fitted(tally: Tally, parts: list[Reports] | None, unbiased: Floats, stop: s
     encoding, number = tally.encoding, tally.reports
     constant, slope = noise_terms(encoding)
     variance = (constant + slope / encoding.size) / number
+    # A step that moves shares by less than a thousandth of their error, or of their size, is as good as none.
+    fine = min(variance**0.5, 1 / encoding.size)
     options: dict[str, Any] = {
         "stop": stop,
-        "prior": prior_people(unbiased / number, variance, number),
-        "tolerance": min(1e-4 * variance**0.5, 1e-6),
+        "prior": Prior.of(unbiased / number, variance, number),
+        "tolerance": 1e-3 * fine if stop == "prior" else min(1e-4 * fine, 1e-6),
     }
     if encoding.channel is not None:
         channel = encoding.channel

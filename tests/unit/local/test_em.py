@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sudare.local import HadamardResponse, LocalHashing, Reports, SubsetSelection, SymmetricUnary, estimate
-from sudare.local.em import fit, prior_people
+from sudare.local.em import Prior, fit
 from sudare.local.supports import Supports
 
 
@@ -59,7 +59,8 @@ def test_plain_steps_are_the_papers():
 def test_prior_is_a_fixed_point_of_em_with_people_beforehand():
     reports = SymmetricUnary(size=6, epsilon=2).randomize(np.repeat(np.arange(6), [90, 40, 30, 20, 10, 0]), seed=3)
     seen = Supports(reports.encoding, [reports])
-    found = fit(seen.counts, seen.forward, seen.back, 6, stop="prior", prior=12.0, tolerance=1e-12).probabilities
+    prior = Prior(12.0, np.full(6, 1 / 6))
+    found = fit(seen.counts, seen.forward, seen.back, 6, stop="prior", prior=prior, tolerance=1e-12).probabilities
     responsibility = found * np.exp(2 * dense(reports))
     people = (responsibility / responsibility.sum(axis=1, keepdims=True)).sum(axis=0)
     assert np.allclose(found, (people + 2) / (190 + 12), atol=1e-9)
@@ -69,11 +70,26 @@ def test_strength_of_the_prior_follows_the_spread():
     generator = np.random.default_rng(1)
     noise = generator.normal(scale=0.01, size=(400, 50))
     even, uneven = np.full(50, 0.02), generator.dirichlet(np.ones(50))
-    weak = np.mean([prior_people(uneven + row, 1e-4, 1000) for row in noise])
+    weak = np.mean([Prior.of(uneven + row, 1e-4, 1000).people for row in noise])
     assert 30 < weak < 80  # Dirichlet(1, ..., 1) of 50 values is 50 people beforehand
-    strong = np.median([prior_people(even + row, 1e-4, 1000) for row in noise])
+    strong = np.median([Prior.of(even + row, 1e-4, 1000).people for row in noise])
     assert strong > 1000
-    assert prior_people(np.array([1.0, 0, 0, 0]), 1e-9, 1000) == pytest.approx(0, abs=1e-6)
+    assert Prior.of(np.array([1.0, 0, 0, 0]), 1e-9, 1000).people == pytest.approx(0, abs=1e-6)
+
+
+def test_start_under_the_prior_does_not_matter():
+    values = np.repeat(np.arange(40), np.linspace(300, 1, 40).astype(int))
+    reports = SymmetricUnary(size=40, epsilon=2).randomize(values, seed=4)
+    seen = Supports(reports.encoding, [reports])
+    starts = np.full(40, 1 / 40), np.linspace(1, 0.01, 40) / np.linspace(1, 0.01, 40).sum()
+    ends = [
+        fit(seen.counts, seen.forward, seen.back, 40, stop="prior", prior=Prior(30.0, start), tolerance=1e-9)
+        for start in starts
+    ]
+    assert np.allclose(ends[0].probabilities, ends[1].probabilities, atol=1e-5)
+    made = Prior.of(np.array([0.5, 0.5, -0.1, 0.1]), 1e-3, 1000).start
+    assert made.min() > 0
+    assert made.sum() == pytest.approx(1)
 
 
 def test_em_of_even_people_is_even():

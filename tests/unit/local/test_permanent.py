@@ -42,8 +42,8 @@ def test_both_epsilons_and_the_effective_chances():
 
 
 def test_rappor_in_its_papers_letters():
-    """Erlingsson et al. 2014, section 5: f = 1/2, p = 1/2, q = 3/4 with two hash functions has epsilon 4 ln 3 for ever
-    and 1.0743 for one report: half of each for a one-hot vector."""
+    """f = 1/2, p = 1/2, q = 3/4 with two hash functions: epsilon 4 ln 3 for ever and 1.0743 for one report (Erlingsson
+    et al. 2014); half of each for a one-hot vector."""
     known = rappor(f=0.5, p=0.5, q=0.75)
     assert known.epsilon == pytest.approx(2 * math.log(3))
     assert known.first == pytest.approx(1.0743 / 2, abs=5e-5)

@@ -22,6 +22,7 @@ COMMANDS = (
     "schema",
     "collect",
     "estimate",
+    "compare",
     "reproduce",
     "demo",
 )

@@ -12,7 +12,13 @@ import click
 
 from sudare.cli.console import json_option, print_facts, print_json, print_table, quiet_option
 
-PAPERS = {"sparse-l2": "sparse_l2", "top-down": "top_down", "k-anonymity": "k_anonymity", "rappor-em": "rappor_em"}
+PAPERS = {
+    "sparse-l2": "sparse_l2",
+    "top-down": "top_down",
+    "k-anonymity": "k_anonymity",
+    "rappor-em": "rappor_em",
+    "ulsif": "ulsif",
+}
 
 
 @click.command()

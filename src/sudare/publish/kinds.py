@@ -16,6 +16,7 @@ KINDS = {
     "table": ("table_job", "TableJob"),
     "sample": ("sample_job", "SampleJob"),
     "perturbation": ("perturbation_job", "PerturbationJob"),
+    "weights": ("weights_job", "WeightsJob"),
 }
 
 

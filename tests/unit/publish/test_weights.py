@@ -205,9 +205,13 @@ def test_raw_centres_need_both_opt_ins_and_are_recorded_as_unbounded(hospital):
     assert publish(recipe).release.guarantee.notion == "none"
 
 
-def test_reports_in_both_languages(hospital):
-    hospital.change(("public = false", "public = true\ninternal = true"))
+@pytest.mark.parametrize("language", ["en", "ja"])
+def test_reports_show_answers_and_only_the_internal_one_the_truth(hospital, language):
+    hospital.change(("public = false", f'public = true\ninternal = true\nlanguage = "{language}"'))
     made = publish(hospital.recipe)
-    public = made.report.read_text(encoding="utf-8")
-    assert "mean of hours" in public
-    assert "private" in made.internal_report.read_text(encoding="utf-8")
+    truth = f"{pq.read_table(hospital.folder / 'private.parquet')['hours'].to_numpy().mean():,.4g}"
+    answer = f"{np.average(made.release.columns['hours'], weights=made.release.weights):,.4g}"
+    public, internal = (path.read_text(encoding="utf-8") for path in (made.report, made.internal_report))
+    assert answer in public
+    assert f"<td>{truth}</td>" not in public or truth == answer
+    assert truth in internal

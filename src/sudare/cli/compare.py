@@ -1,0 +1,59 @@
+"""``sudare compare``: what a weighted public file answers, and internally what the private records say."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from sudare.cli.console import json_option, print_facts, print_json, print_table
+
+
+@click.command()
+@click.argument("weighted", type=click.Path(path_type=Path))
+@click.option("--mean", "means", multiple=True, help="A column of numbers; may be given several times.")
+@click.option("--share", "shares", multiple=True, help='Columns of values, such as "sex" or "sex,income".')
+@click.option("--private", type=click.Path(), help="The private records: adds their own answers, for internal use.")
+@click.option("--weight", default="weight", show_default=True, help="The column of weights.")
+@click.option("--level", type=float, default=0.9, show_default=True, help="How often intervals hold the truth.")
+@json_option
+def compare(
+    weighted: Path,
+    means: tuple[str, ...],
+    shares: tuple[str, ...],
+    private: str | None,
+    weight: str,
+    level: float,
+    as_json: bool,
+) -> None:
+    """Show what WEIGHTED answers: a public file with a column of weights, or the folder of a release of weights.
+
+    With --private the true answers stand beside, which are not protected: such output must not leave the house.
+
+    Example: sudare compare release --mean hours --share income --private people.csv
+    """
+    from sudare.reweight.comparison import compare as make_comparison
+
+    made = make_comparison(weighted, means=means, shares=shares, private=private, weight=weight, level=level)
+    if as_json:
+        print_json(made.to_json())
+        return
+    print_facts(
+        {
+            "public rows": f"{made.public_rows:,}",
+            "effective": f"{made.effective_sample_size:,.1f} rows",
+            **({"internal": "private answers are shown: do not give this away"} if made.internal else {}),
+        }
+    )
+    bounded = any(row.low is not None for row in made.rows)
+    header = ["query", "weighted", *([f"{level:.0%} low", "high"] if bounded else []), "unweighted"]
+    header += ["private", "error"] if made.internal else []
+    lines = []
+    for row in made.rows:
+        numbers = [row.weighted, *([row.low, row.high] if bounded else []), row.unweighted]
+        if made.internal:
+            numbers += [row.private, None if row.private is None else row.weighted - row.private]
+        lines.append([row.query, *("" if number is None else f"{number:,.4g}" for number in numbers)])
+    print_table(header, lines)
+    for warning in made.warnings:
+        click.echo(f"Note: {warning}")

@@ -1,0 +1,164 @@
+"""Weights of a public file, from a recipe: measured, fitted, written and checked."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sudare.engines import Records, read
+from sudare.errors import InputError
+from sudare.noise import Source
+from sudare.privacy import Guarantee
+from sudare.publish.job import Job, Outlook
+from sudare.publish.recipe import Recipe
+from sudare.publish.weights_check import check_weights
+from sudare.publish.weights_recipe import WeightsRecipe
+from sudare.reweight import Weighting
+from sudare.reweight.choice import Choice
+from sudare.reweight.comparison import FILE_OF, MODEL, WEIGHT
+from sudare.reweight.request import Request
+from sudare.reweight.rows import Rows
+from sudare.reweight.saved import to_json
+from sudare.reweight.space import Numeric, numbers
+
+if TYPE_CHECKING:
+    from sudare.report import Section
+    from sudare.words import Words
+
+
+@dataclass(frozen=True)
+class WeightsJob(Job[WeightsRecipe, Weighting]):
+    """A recipe of kind "weights"."""
+
+    shape: ClassVar[type[Recipe]] = WeightsRecipe
+
+    @cached_property
+    def request(self) -> Request:
+        """What the recipe asks `sudare.reweight.fit` for."""
+        asked, data = self.recipe.weights, self.recipe.data
+        pairs: Any = asked.pairs if isinstance(asked.pairs, str) else list(asked.pairs)
+        return Request.of(
+            self.recipe.space(),
+            asked.epsilon,
+            asked.delta,
+            choice=Choice(
+                "kernel" if asked.centres != "public" else asked.basis,
+                asked.centres,
+                asked.number,
+                None if asked.width is None else float(asked.width),
+                pairs,
+                asked.estimator,
+                asked.delta is not None,
+            ),
+            regularisation=None if asked.regularisation is None else float(asked.regularisation),
+            adjacency=asked.adjacency,
+            size=asked.size,
+            unit=data.unit,
+            max_rows=None if asked.rows == "averaged" or data.unit is None else data.max_rows,
+            split=asked.split,
+            accept_raw_records=self.recipe.accept_no_guarantee,
+            protected=data.protected_unit(),
+        )
+
+    @cached_property
+    def guarantee(self) -> Guarantee:
+        """What the release will promise: known before any private value is."""
+        return self.request.guarantee
+
+    @cached_property
+    def public(self) -> dict[str, NDArray[Any]]:
+        """All columns of the public file; a declared number is one also where the file has no types."""
+        records = self._records(self.recipe.public)
+        if WEIGHT in records.columns:
+            raise InputError("the public file has a column of that name already", value=WEIGHT)
+        columns = records.values(list(records.columns))
+        for attribute in self.request.space.attributes:
+            if isinstance(attribute, Numeric) and attribute.name in columns:
+                columns[attribute.name] = numbers(columns[attribute.name], attribute.name)
+        return columns
+
+    def gather(self, source: Source) -> list[Rows]:
+        """The private records as codes of the declared columns."""
+        _ = self.public  # a public file that cannot be read must show before anything is spent
+        return list(self.request.read(self._records(self.recipe.data), source))
+
+    def protect(self, data: list[Rows], source: Source) -> Weighting:
+        """The weights."""
+        return self.request.meet(data, self.public, source)
+
+    def write(self, made: Weighting, folder: Path) -> dict[str, Path]:
+        """The public rows with their weights in each format asked for, and the model."""
+        import pyarrow as pa
+        import pyarrow.csv as csv
+        import pyarrow.parquet as pq
+
+        table = pa.table({**{name: _plain(column) for name, column in self.public.items()}, WEIGHT: made.weights})
+        paths: dict[str, Path] = {name: folder / FILE_OF[name] for name in self.recipe.output.formats}
+        if "parquet" in paths:
+            pq.write_table(table, paths["parquet"], compression="zstd")
+        if "csv" in paths:
+            csv.write_csv(table, paths["csv"])
+        paths["model"] = folder / MODEL
+        paths["model"].write_text(json.dumps(to_json(made)) + "\n", encoding="utf-8")
+        return paths
+
+    def headline(self, made: Weighting) -> dict[str, str]:
+        """Rows, how many they are worth, and warnings."""
+        summary = made.summary
+        return {
+            "weighted rows": f"{summary['public_rows']:,}",
+            "effective rows": f"{summary['effective_sample_size']:,.1f}",
+            "largest weight": f"{summary['largest_weight']:,.4g}",
+            **{f"warning {place}": warning for place, warning in enumerate(summary["warnings"], 1)},
+        }
+
+    def certified(self, made: Weighting) -> dict[str, Any]:
+        """What `verify` holds against the bytes."""
+        return {"weights": {"columns": list(self.public), "declared": made.model.space.to_json()}}
+
+    def public_sections(self, made: Weighting, words: Words) -> list[Section]:
+        """What the weights are worth, and means with intervals."""
+        from sudare.publish.weights_pages import public_sections
+
+        return public_sections(made, self.headline(made), words)
+
+    def internal_sections(self, data: list[Rows], made: Weighting, words: Words) -> list[Section]:
+        """The same means beside those of the private records."""
+        from sudare.publish.weights_pages import internal_sections
+
+        return internal_sections(data, made, words)
+
+    def outlook(self) -> Outlook:
+        """Columns, features, noise, and the errors of one rehearsal."""
+        from sudare.publish.weights_rehearsal import outlook
+
+        return outlook(self)
+
+    def rehearse(self, seed: int, progress: Callable[[str], None]) -> Any:
+        """Seeded weightings for a stand-in of the private records."""
+        from sudare.publish.weights_rehearsal import rehearse
+
+        return rehearse(self, seed, progress)
+
+    @staticmethod
+    def check(folder: Path, certificate: dict[str, Any]) -> list[str]:
+        """Weights are numbers >= 0 and those that the model gives."""
+        return check_weights(folder, certificate)
+
+    def _records(self, file: Any) -> Records:
+        origin: object = self.path(file.path)
+        return read((origin, file.table) if file.table else origin, encoding=file.encoding)
+
+
+def _plain(column: NDArray[Any]) -> NDArray[Any] | list[Any]:
+    """Whole numbers as whole numbers, text as text."""
+    if column.dtype.kind == "f" and np.isfinite(column).all() and (column == np.rint(column)).all():
+        return column.astype(np.int64) if np.abs(column).max(initial=0) < 2**53 else column
+    return column.tolist() if column.dtype.kind == "O" else column

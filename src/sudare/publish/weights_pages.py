@@ -1,0 +1,66 @@
+"""What the reports say of weights: how many rows they are worth, and means with intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sudare.report import Facts, Section, Table
+from sudare.reweight import Answers, Weighting
+from sudare.reweight.rows import Rows
+from sudare.reweight.space import Codes, Numeric
+from sudare.words import Words
+
+
+def public_sections(made: Weighting, headline: Mapping[str, str], words: Words) -> list[Section]:
+    """From the weighted public rows alone."""
+    facts = {words.known("weights", name): value for name, value in headline.items()}
+    return [
+        Section(words.known("weights", "A weighted public file"), (Facts(facts),)),
+        Section(words.known("weights", "What it answers"), (_table(made, None, words),), chapter="trust"),
+    ]
+
+
+def internal_sections(data: list[Rows], made: Weighting, words: Words) -> list[Section]:
+    """The same answers beside those of the private rows: for the publisher."""
+    (rows,) = data
+    title = words.known("weights", "What it answers, beside the private records")
+    return [Section(title, (_table(made, rows.shares @ functions(made, rows.codes), words),), internal=True)]
+
+
+def functions(made: Weighting, codes: Codes) -> NDArray[np.float64]:
+    """The numbers, and the 0/1 columns of the categories, of codes (rows, attributes)."""
+    columns = []
+    for place, attribute in enumerate(made.model.space.attributes):
+        if isinstance(attribute, Numeric):
+            columns.append(attribute.decode(codes[:, place])[:, None])
+        else:
+            columns.append((codes[:, place, None] == np.arange(attribute.size)).astype(np.float64))
+    return np.concatenate(columns, axis=1)
+
+
+def labels(made: Weighting, words: Words) -> list[str]:
+    """What each of the functions is."""
+    names = []
+    for attribute in made.model.space.attributes:
+        if isinstance(attribute, Numeric):
+            names.append(f"{words.known('weights', 'mean of')} {attribute.name}")
+        else:
+            names += [f"{words.known('weights', 'share of')} {attribute.name} {v}" for v in attribute.values.values]
+    return names
+
+
+def _table(made: Weighting, true: NDArray[np.float64] | None, words: Words) -> Table:
+    public = functions(made, made.features.codes)
+    answers: Answers = made.mean(public)
+    plain = public.mean(axis=0)
+    header = ["query", "weighted", "90 % low", "high", "unweighted", *(["private"] if true is not None else [])]
+    rows = []
+    for place, label in enumerate(labels(made, words)):
+        numbers = [answers.value[place], answers.low[place], answers.high[place], plain[place]]
+        numbers += [] if true is None else [true[place]]
+        rows.append((label, *(f"{number:,.4g}" for number in numbers)))
+    shown = tuple(words.known("weights", name) for name in header)
+    return Table(words.known("weights", "answers of the weighted rows"), shown, tuple(rows))

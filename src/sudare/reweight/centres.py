@@ -1,0 +1,90 @@
+"""Where the kernels stand: at public points (method B of the paper), at noisy records (A), or at raw records (C)."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sudare.errors import InputError, ParameterError
+from sudare.noise import Source, measure, secret
+from sudare.privacy import Budget
+from sudare.reweight.amplification import affordable
+from sudare.reweight.ratio import Floats, points
+from sudare.reweight.space import STEPS, Codes, Numeric, Space
+
+_SAMPLE = 1000
+_PUBLIC_SEED = 20090801
+
+
+def public_centres(space: Space, public: Codes, number: int) -> Codes:
+    """Quantiles of the public rows where there is one number, else rows of them drawn with a public seed."""
+    enough(number, len(public), "public")
+    if len(space.attributes) == 1 and space.numeric:
+        return np.unique(np.rint(np.quantile(public[:, 0], (np.arange(number) + 0.5) / number)))[:, None]
+    chosen = np.random.default_rng(_PUBLIC_SEED).permutation(len(public))[:number]
+    return np.unique(public[chosen], axis=0)
+
+
+def declared_centres(space: Space, grid: ArrayLike) -> Codes:
+    """Points (centres, columns) given by the caller, within the bounds."""
+    if not space.numeric:
+        raise ParameterError("declared centres need columns that are all numbers", hint='Use centres="public".')
+    declared = points(grid)
+    if declared.shape[1] != len(space.attributes):
+        raise InputError(
+            "the centres have another number of columns than are declared",
+            value=declared.shape[1],
+            allowed=str(len(space.attributes)),
+        )
+    if not len(declared):
+        raise ParameterError("there are no centres", allowed="at least one")
+    return space.encode(dict(zip(space.names, declared.T, strict=True)))
+
+
+def public_width(space: Space, public: Codes) -> float:
+    """The median distance between public rows over sqrt 2, in steps: from at most 1,000 evenly chosen rows."""
+    rows = public[np.linspace(0, len(public) - 1, min(_SAMPLE, len(public))).astype(np.int64)]
+    embedded: Floats = space.embed(rows)
+    squares = (embedded**2).sum(axis=1)
+    square = squares[:, None] + squares - 2 * embedded @ embedded.T
+    above = square[np.triu_indices(len(rows), 1)]
+    typical = float(np.median(above)) or float(above.mean())
+    return float(np.sqrt(max(typical, 2.0) / 2))
+
+
+def noisy_centres(
+    space: Space, private: Codes, number: int, epsilon: Fraction, source: Source
+) -> tuple[Codes, Fraction]:
+    """Method A: records drawn without replacement, in random order, each with Laplace noise over the declared ranges;
+    and the epsilon' that was spent on the sample.
+
+    Sensitivity: given which places are drawn, replacing a record changes at most one centre, by at most STEPS in each
+    column: columns x STEPS in L1 for all centres together. Drawing amplifies (see `sudare.reweight.amplification`):
+    noise for epsilon' costs ``epsilon``. The number of records is public.
+    """
+    if not all(isinstance(attribute, Numeric) for attribute in space.attributes):
+        raise ParameterError("noisy centres need columns that are all numbers", hint='Use centres="public".')
+    drawn = _drawn(private, number, source)
+    spent = affordable(epsilon, number, len(private))
+    exact = drawn.astype(np.int64)
+    noisy = measure(exact.ravel(), len(space.attributes) * STEPS, Budget(epsilon=spent), source, "centres")
+    return np.clip(noisy, 0, STEPS).astype(np.float64).reshape(exact.shape), spent
+
+
+def raw_centres(private: Codes, number: int, source: Source) -> Codes:
+    """Method C: records as they are. This protects nobody who is drawn."""
+    return _drawn(private, number, source)
+
+
+def _drawn(private: Codes, number: int, source: Source) -> Codes:
+    enough(number, len(private), "private")
+    generator = np.random.default_rng(secret(source, "which records"))
+    return private[generator.permutation(len(private))[:number]]
+
+
+def enough(number: int, rows: int, who: str) -> None:
+    """Refuse more centres than there are rows."""
+    if number > rows:
+        raise ParameterError(f"there are more centres than {who} rows", value=number, allowed=f"at most {rows}")

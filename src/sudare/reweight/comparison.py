@@ -1,0 +1,165 @@
+"""`compare`: what a weighted public data set answers, and, for those who hold them, what the private records say."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sudare.errors import InputError, ParameterError
+from sudare.reweight.basis import Floats
+from sudare.reweight.saved import from_json
+from sudare.reweight.space import numbers
+
+MODEL = "weighting.json"
+FILE_OF = {"parquet": "weighted.parquet", "csv": "weighted.csv"}
+WEIGHT = "weight"
+_MOST_CELLS = 1000
+
+
+@dataclass(frozen=True)
+class Row:
+    """One query: the weighted answer with its interval where a model was at hand, the unweighted, and the private."""
+
+    query: str
+    weighted: float
+    low: float | None
+    high: float | None
+    unweighted: float
+    private: float | None
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Answers side by side; ``internal`` where private answers are among them, which are not protected."""
+
+    rows: tuple[Row, ...]
+    effective_sample_size: float
+    public_rows: int
+    warnings: tuple[str, ...]
+    level: float
+
+    @property
+    def internal(self) -> bool:
+        """Whether this must not leave the house."""
+        return any(row.private is not None for row in self.rows)
+
+    def to_json(self) -> dict[str, Any]:
+        """For machines."""
+        return {
+            "internal": self.internal,
+            "public_rows": self.public_rows,
+            "effective_sample_size": self.effective_sample_size,
+            "level": self.level,
+            "warnings": list(self.warnings),
+            "answers": [vars(row) for row in self.rows],
+        }
+
+
+def compare(
+    weighted: str | Path,
+    *,
+    means: Sequence[str] = (),
+    shares: Sequence[str] = (),
+    private: Any = None,
+    weight: str = WEIGHT,
+    level: float = 0.9,
+) -> Comparison:
+    """Answers of a weighted public file: ``means`` of columns, ``shares`` of their values ("sex", or "sex,income").
+
+    ``weighted`` is the folder of a release of weights, or any file with a column ``weight``. With the model of a
+    release beside the file, answers have intervals. ``private`` (a file, a frame, records) adds the true answers: for
+    internal use, since these are not protected.
+    """
+    if not means and not shares:
+        raise ParameterError("there is nothing to compare", hint="Name columns for means or shares.")
+    path, model = _found(Path(weighted))
+    wanted = list(dict.fromkeys([*means, *(name for share in shares for name in share.split(","))]))
+    declared = [] if model is None else [column["name"] for column in model.get("columns", [])]
+    columns = _columns(path, list(dict.fromkeys([*wanted, *declared, weight])))
+    weights = numbers(columns[weight], weight)
+    if not (np.isfinite(weights).all() and (weights >= 0).all() and weights.sum() > 0):
+        raise InputError("the weights are not numbers >= 0", value=weight)
+    names, functions, true = _queries(means, shares, columns, None if private is None else _columns(private, wanted))
+    normalised = weights / weights.sum()
+    answers, plain = normalised @ functions, functions.mean(axis=0)
+    low = high = None
+    warnings: tuple[str, ...] = ()
+    if model is not None:
+        made = from_json(model, columns)
+        found = made.mean(functions, level)
+        low, high, warnings = found.low, found.high, made.warnings
+    rows = tuple(
+        Row(
+            name,
+            float(answers[k]),
+            None if low is None else float(low[k]),
+            None if high is None else float(high[k]),
+            float(plain[k]),
+            None if true is None else float(true[k]),
+        )
+        for k, name in enumerate(names)
+    )
+    return Comparison(rows, float(1 / (normalised**2).sum()), len(weights), warnings, level)
+
+
+def _found(path: Path) -> tuple[Path, dict[str, Any] | None]:
+    """The file of weighted rows, and the saved model beside it if there is one."""
+    folder = path if path.is_dir() else path.parent
+    file = path
+    if path.is_dir():
+        found = [folder / name for name in FILE_OF.values() if (folder / name).exists()]
+        if not found:
+            raise InputError(
+                "the folder holds no weighted file", value=str(path), allowed=" or ".join(FILE_OF.values())
+            )
+        file = found[0]
+    saved = folder / MODEL
+    if file.name not in FILE_OF.values() or not saved.exists():
+        return file, None
+    try:
+        return file, json.loads(saved.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        raise InputError("the saved weighting cannot be read", value=str(saved)) from None
+
+
+def _columns(data: Any, names: Sequence[str]) -> dict[str, NDArray[Any]]:
+    from sudare.engines import Records, read
+
+    records = data if isinstance(data, Records) else read(data)
+    return records.values(list(names))
+
+
+def _queries(
+    means: Sequence[str],
+    shares: Sequence[str],
+    public: Mapping[str, NDArray[Any]],
+    private: Mapping[str, NDArray[Any]] | None,
+) -> tuple[list[str], Floats, Floats | None]:
+    """Names of the queries, their values at the public rows (rows, q), and the private answers (q,)."""
+    names, functions, true = [], [], []
+    for name in means:
+        names.append(f"mean of {name}")
+        functions.append(numbers(public[name], name))
+        true.append(np.nan if private is None else float(numbers(private[name], name).mean()))
+    for share in shares:
+        parts = share.split(",")
+        values = [np.unique(public[name].astype(str)) for name in parts]
+        if np.prod([len(found) for found in values]) > _MOST_CELLS:
+            raise ParameterError("shares of too many values", value=share, allowed=f"at most {_MOST_CELLS:,}")
+        for combination in product(*values):
+            pairs = list(zip(parts, combination, strict=True))
+            names.append("share of " + ", ".join(f"{name} {value}" for name, value in pairs))
+            functions.append(_where(public, pairs).astype(np.float64))
+            true.append(np.nan if private is None else float(_where(private, pairs).mean()))
+    return names, np.stack(functions, axis=1), None if private is None else np.array(true)
+
+
+def _where(columns: Mapping[str, NDArray[Any]], pairs: Sequence[tuple[str, str]]) -> NDArray[np.bool_]:
+    return np.asarray(np.logical_and.reduce([columns[name].astype(str) == value for name, value in pairs]))

@@ -1,0 +1,82 @@
+"""`fit`: a public data set weighted so that it answers for a private one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+from sudare.noise import Source
+from sudare.privacy import Number
+from sudare.reweight.basis import Basis
+from sudare.reweight.checks import checked_source
+from sudare.reweight.choice import Choice
+from sudare.reweight.request import Request
+from sudare.reweight.space import Space
+from sudare.reweight.weighting import Weighting
+
+
+def fit(
+    private: Any,
+    public: Any,
+    epsilon: Number | None = None,
+    *,
+    bounds: Mapping[str, tuple[float, float]] | Sequence[tuple[float, float]] | None = None,
+    categories: Mapping[str, Sequence[Any]] | None = None,
+    centres: Any = "public",
+    basis: str | Basis | None = None,
+    number: int | None = None,
+    width: float | None = None,
+    pairs: str | Sequence[tuple[str, str]] = "auto",
+    estimator: str = "tilt",
+    regularisation: float | None = None,
+    delta: Number | None = None,
+    adjacency: str = "replace",
+    size: Number | str | None = None,
+    unit: Any = None,
+    max_rows: int | None = None,
+    split: Number = Fraction(1, 2),
+    accept_raw_records: bool = False,
+    seed: int | None = None,
+    source: Source | None = None,
+) -> Weighting:
+    """Weights for the rows of ``public`` so that weighted averages answer for ``private``, at a cost of ``epsilon``.
+
+    Data are arrays (rows,) or (rows, columns) with ``bounds`` a list of pairs; or columns by name (a dictionary, a
+    frame, a file, `sudare.read` records) with ``bounds`` and ``categories`` by name. Numbers outside their bounds count
+    as at the bound. ``private`` may also be an iterator of such parts, read once.
+
+    What is measured is the mean of a ``basis`` over the private records: "hats" (default; shares of records near
+    ``number`` knots of each column, jointly for two columns or for named ``pairs``), "kernel" (Gaussian kernels at
+    ``number`` centres, ``width`` in declared ranges), or any `Basis`. ``centres`` are "public" (quantiles or rows of
+    the public data: method B of the paper), declared points, "noisy" (records with noise, method A, which ``split``
+    of epsilon goes to), or "raw" (records as they are, method C, only with ``accept_raw_records=True``).
+
+    ``estimator``: "tilt" or "ulsif" (whose ``regularisation`` is chosen from public things where not given).
+    ``delta``: Gaussian noise; for kernels in their own shape, whatever their number. ``adjacency``: "replace" (the
+    number of records is public) or "add_remove" (it is measured, or declared as ``size``). ``unit``: the column, or
+    the ids, of people with several rows: each counts once with the mean of their rows, or, with ``max_rows``, with so
+    many rows at most. ``seed`` is for experiments: such a result promises nothing.
+
+    >>> import numpy as np
+    >>> sample = np.random.default_rng(1)
+    >>> private, public = sample.normal(2, 0.5, 2000), sample.normal(1, 1, 50)
+    >>> made = fit(private, public, epsilon=1.0, bounds=[(-4, 6)], centres="public")
+    >>> made.weights.shape, str(made.guarantee).split(";")[0]
+    ((50,), 'epsilon-DP with epsilon = 1')
+    """
+    request = Request.of(
+        Space.declare(bounds, categories),
+        epsilon,
+        delta,
+        choice=Choice(basis, centres, number, width, pairs, estimator, delta is not None),
+        regularisation=regularisation,
+        adjacency=adjacency,
+        size=size,
+        unit=unit,
+        max_rows=max_rows,
+        split=split,
+        accept_raw_records=accept_raw_records,
+    )
+    noise = checked_source(seed, source)
+    return request.meet(request.read(private, noise), public, noise)

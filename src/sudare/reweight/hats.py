@@ -1,0 +1,217 @@
+"""Hat functions and categories: shares of people near each knot, whose sensitivity does not grow with their number.
+
+For one number with knots c_1 < ... < c_b the hat l is 1 at c_l, 0 at every other knot and linear between: a record
+shares itself out between its two neighbouring knots. A category gives all to itself. A block of two attributes takes
+the products. The functions of a block are never negative and add up to one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sudare.errors import ParameterError
+from sudare.reweight.basis import GRID, Adjacency, Floats, Reach, Summed, root_above
+from sudare.reweight.space import STEPS, Categorical, Codes, Numeric, Space
+
+VARIANCE = 3.0
+"""The prior variance of a log ratio at a knot or of a category: ratios within a factor of 30 are ordinary."""
+SMOOTHNESS = 1.4
+"""The length over which a log ratio is expected to vary, in spreads (median distance / sqrt 2) of the public data."""
+_BITS = GRID.bit_length() - 1
+_ROWS = 1 << 16
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One attribute of a block: knots of a number in steps, or how many categories there are."""
+
+    place: int
+    knots: tuple[int, ...] | None
+    size: int
+    spread: float = 1.0
+
+    def shares(self, codes: Codes, whole: int) -> tuple[NDArray[np.int64], Floats]:
+        """Two cells (rows, 2) of each record and what each gets of ``whole``: whole numbers that add up to it."""
+        code = codes[:, self.place]
+        if self.knots is None:
+            cell = code.astype(np.int64)
+            return np.stack([cell, cell], 1), np.stack([np.full(len(code), float(whole)), np.zeros(len(code))], 1)
+        knots = np.array(self.knots, dtype=np.float64)
+        left = np.clip(np.searchsorted(knots, code, side="right") - 1, 0, len(knots) - 2)
+        right_share = np.rint(whole * ((code - knots[left]) / (knots[left + 1] - knots[left])))
+        return np.stack([left, left + 1], 1), np.stack([whole - right_share, right_share], 1)
+
+    def prior(self) -> Floats:
+        """The prior correlation of a log ratio at the knots; categories know nothing of each other."""
+        if self.knots is None:
+            return np.eye(self.size)
+        knots = np.array(self.knots, dtype=np.float64)
+        distance = (knots[:, None] - knots) / (SMOOTHNESS * self.spread)
+        return np.exp(-(distance**2) / 2)
+
+
+@dataclass(frozen=True)
+class Hats(Summed):
+    """Blocks of one or more attributes each, the functions of each block adding up to one.
+
+    Sensitivity: a record's steps in a block are whole numbers >= 0 that add up to GRID exactly. Replacing the record
+    moves a block by at most 2 GRID in L1 and sqrt(2) GRID in L2 (|a - a'|^2 <= |a|^2 + |a'|^2), adding it by GRID in
+    both; blocks add in L1, their squares in L2. Averaging a person's rows stays inside, its rounding adds 1/2 a cell.
+
+    >>> hats = Hats.of(Space.declare([(0, 10)]), np.array([[0.0], [524288.0], [1048576.0]]), knots=5)
+    >>> (hats.steps(np.array([[262144.0]])) / GRID).tolist()
+    [[0.5, 0.5, 0.0]]
+    """
+
+    blocks: tuple[tuple[Axis, ...], ...]
+
+    @classmethod
+    def of(cls, space: Space, public: Codes, knots: int = 20, pairs: Sequence[tuple[int, int]] = ()) -> Hats:
+        """Knots at the bounds and at quantiles of the public rows, fewer for pairs; an attribute in a pair needs no
+        block of its own, since the shares of the pair add up to it."""
+        paired = {place for pair in pairs for place in pair}
+        alone = [(place,) for place in range(len(space.attributes)) if place not in paired]
+        blocks = [*alone, *map(tuple, pairs)]
+        axes = [
+            tuple(_axis(space, public, place, knots if len(block) == 1 else knots // 2) for place in block)
+            for block in blocks
+        ]
+        return cls(tuple(axes))
+
+    @classmethod
+    def at(cls, public: Codes, knots: Codes) -> Hats:
+        """Declared knots (in steps) for the one number that there is."""
+        inner = np.unique(np.concatenate([[0.0], knots, [float(STEPS)]])).astype(np.int64)
+        return cls(((Axis(0, tuple(inner.tolist()), len(inner), spread(public[:, 0])),),))
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> Hats:
+        """The inverse of `to_json`."""
+        blocks = [
+            tuple(
+                Axis(
+                    axis["attribute"],
+                    None if axis["knots"] is None else tuple(axis["knots"]),
+                    axis["size"],
+                    axis["spread"],
+                )
+                for axis in block
+            )
+            for block in data["blocks"]
+        ]
+        return cls(tuple(blocks))
+
+    @cached_property
+    def size(self) -> int:
+        """The cells of all blocks."""
+        return sum(self._sizes)
+
+    @cached_property
+    def _sizes(self) -> list[int]:
+        return [int(np.prod([axis.size for axis in block])) for block in self.blocks]
+
+    def _cells(self, codes: Codes) -> tuple[NDArray[np.int64], Floats]:
+        """The cells (rows, k) that each record touches, over all blocks, and its steps in each."""
+        cells, steps, start = [], [], 0
+        for block, size in zip(self.blocks, self._sizes, strict=True):
+            whole = 1 << (_BITS // len(block))
+            cell, step = block[0].shares(codes, GRID // whole ** (len(block) - 1))
+            for axis in block[1:]:
+                more, share = axis.shares(codes, whole)
+                cell = (cell[:, :, None] * axis.size + more[:, None, :]).reshape(len(codes), -1)
+                step = (step[:, :, None] * share[:, None, :]).reshape(len(codes), -1)
+            cells.append(cell + start)
+            steps.append(step)
+            start += size
+        return np.concatenate(cells, axis=1), np.concatenate(steps, axis=1)
+
+    def steps(self, codes: Codes) -> Floats:
+        """Shares in steps, dense."""
+        cell, step = self._cells(codes)
+        dense = np.zeros((len(codes), self.size))
+        for column in range(cell.shape[1]):
+            # One cell may be listed twice (a category, with nothing the second time): add, do not set.
+            dense[np.arange(len(codes)), cell[:, column]] += step[:, column]
+        return dense
+
+    def total(self, codes: Codes) -> NDArray[np.int64]:
+        """Sums without the dense matrix: partial sums stay below 2**53, so they are exact."""
+        total = np.zeros(self.size, dtype=np.int64)
+        for first in range(0, len(codes), _ROWS):
+            cell, step = self._cells(codes[first : first + _ROWS])
+            total += np.bincount(cell.ravel(), step.ravel(), self.size).astype(np.int64)
+        return total
+
+    def people(self, noisy: NDArray[np.int64]) -> float:
+        """Every block adds up to the number of records; the blocks' mean, at least one."""
+        return max(1.0, float(np.sum(noisy, dtype=np.float64)) / (GRID * len(self.blocks)))
+
+    def consistent(self, mean: Floats) -> Floats:
+        """The shares of every block add up to one: what is over or short is taken from all alike (least squares)."""
+        mean, start = mean.copy(), 0
+        for size in self._sizes:
+            mean[start : start + size] += (1 - mean[start : start + size].sum()) / size
+            start += size
+        return mean
+
+    def reach(self, adjacency: Adjacency, averaged: bool) -> Reach:
+        """See the class."""
+        blocks = len(self.blocks)
+        records = 2 if adjacency == "replace" else 1
+        rounding = Fraction(records * self.size, 2) if averaged else Fraction(0)
+        return Reach(records * blocks * GRID + rounding, GRID * root_above(Fraction(records * blocks)) + rounding)
+
+    def prior(self, covariance: Floats) -> Floats:  # noqa: ARG002 - the scale of shares is known without data
+        """Log ratios that vary smoothly along numbers, by `VARIANCE`.
+
+        A product of 1 + K over the attributes of a block holds what each does alone and what they do together; the
+        constant in it is free, since ratios are normalised.
+        """
+        prior = np.zeros((self.size, self.size))
+        start = 0
+        for block, size in zip(self.blocks, self._sizes, strict=True):
+            part: Floats = np.ones((1, 1))
+            for axis in block:
+                part = np.asarray(np.kron(part, 1 + axis.prior()), dtype=np.float64)
+            prior[start : start + size, start : start + size] = VARIANCE * part
+            start += size
+        return prior
+
+    def to_json(self) -> dict[str, Any]:
+        """Knots in steps, by block."""
+        return {
+            "basis": "hats",
+            "blocks": [
+                [{"attribute": a.place, "knots": a.knots, "size": a.size, "spread": a.spread} for a in block]
+                for block in self.blocks
+            ],
+        }
+
+
+def spread(codes: Codes, rows: int = 1000) -> float:
+    """The median distance between two public values, over sqrt 2, from evenly chosen rows; at least one step."""
+    chosen = codes[np.linspace(0, len(codes) - 1, min(rows, len(codes))).astype(np.int64)]
+    first, second = np.triu_indices(len(chosen), 1)
+    distance = np.abs(chosen[first] - chosen[second])
+    typical = float(np.median(distance)) or float(distance.mean())
+    return max(typical / math.sqrt(2), 1.0)
+
+
+def _axis(space: Space, public: Codes, place: int, knots: int) -> Axis:
+    attribute = space.attributes[place]
+    if isinstance(attribute, Categorical):
+        return Axis(place, None, attribute.size)
+    assert isinstance(attribute, Numeric)  # noqa: S101 - the two kinds there are
+    if knots < 3:
+        raise ParameterError("too few knots for hats", value=knots, allowed="at least 3")
+    inner = np.rint(np.quantile(public[:, place], np.linspace(0, 1, max(knots - 2, 2))))
+    chosen = np.unique(np.concatenate([[0.0], inner, [float(STEPS)]])).astype(np.int64)
+    return Axis(place, tuple(chosen.tolist()), len(chosen), spread(public[:, place]))

@@ -1,0 +1,171 @@
+"""Gaussian kernels at public centres: k_l(x) = exp(-|x - c_l|^2 / (2 width^2)), exactly repeatable, with proved bounds.
+
+Distances are between points of the public grid (`Space.embed`): numbers in steps of their declared range, two
+different categories one range apart. Squared distances are whole numbers below 2**53, so that the matrix product that
+computes them is exact in any order of summation, and a record has the same features in every chunk.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sudare.errors import ParameterError
+from sudare.reweight.basis import GRID, Adjacency, Floats, Reach, Summed, above, root_above
+from sudare.reweight.space import CATEGORY, STEPS, Codes, Numeric, Space
+from sudare.reweight.supremum import supremum
+
+VARIANCE = 2.0
+"""The prior variance of a coefficient of the log ratio."""
+_MOST_COORDINATES = 1 << 10
+_WORK = 2_000_000  # kernel values that may be spent on one supremum: less than a second
+ROUNDING = Fraction(51, 100)
+"""Steps by which a rounded feature may miss its formula: one half, and less than 1e-4 for the exponential's error."""
+
+
+@dataclass(frozen=True)
+class Kernel(Summed):
+    """``centres`` (size, attributes) as codes of the ``space``, ``width`` in steps.
+
+    Sensitivity: with S = sup |k(x) - k(x')|_1 over the declared box, replacing a record moves the sum by at most
+    GRID S plus the rounding, 1.02 a centre; adding one by GRID sup |k(x)|_1 plus 0.51 a centre. The suprema are bounded
+    from public things: S <= size (0 <= k <= 1), S <= 2 M with M = sup |k|_1, S^2 <= M^2 + 2 size lambda (see
+    `largest_difference`), and branch and bound over the box; the least of them is used. In L2: |k - k'|_2^2 is at most
+    |k - k'|_1, and at most 2 lambda_max(K). A person's average lies in the convex hull, where suprema are the same.
+    """
+
+    space: Space
+    centres: Codes
+    width: float
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.width) and self.width > 0):
+            raise ParameterError("the width of the kernel is not positive", value=self.width)
+        if self.space.coordinates > _MOST_COORDINATES:
+            raise ParameterError(
+                "there are too many coordinates for exact distances",
+                value=self.space.coordinates,
+                allowed=f"at most {_MOST_COORDINATES}: one a number, one a category",
+            )
+
+    @classmethod
+    def from_json(cls, space: Space, data: dict[str, Any]) -> Kernel:
+        """The inverse of `to_json`."""
+        return cls(space, np.array(data["centres"], dtype=np.float64), float(data["width"]))
+
+    @property
+    def size(self) -> int:
+        """The number of centres."""
+        return len(self.centres)
+
+    @cached_property
+    def _columns(self) -> Floats:
+        """What rows (x, |x|^2, 1) are multiplied with to give |x - c|^2: -2 c, 1 and |c|^2 (coordinates + 2, size)."""
+        points = self.space.embed(self.centres)
+        return np.concatenate([-2 * points.T, np.ones((1, len(points))), (points**2).sum(axis=1)[None, :]])
+
+    def _exponents(self, codes: Codes) -> Floats:
+        """-|x - c|^2 / (2 width^2) (rows, size); the product is of whole numbers and exact."""
+        points = self.space.embed(codes)
+        ones = np.ones((len(points), 1))
+        exponents = np.concatenate([points, (points**2).sum(axis=1)[:, None], ones], axis=1) @ self._columns
+        exponents *= -0.5 / self.width**2
+        return exponents
+
+    def steps(self, codes: Codes) -> Floats:
+        """Rounded values in steps of 1/GRID."""
+        values = self._exponents(codes)
+        values += math.log(GRID)
+        np.exp(values, out=values)
+        return np.rint(values, out=values)
+
+    @cached_property
+    def between_centres(self) -> Floats:
+        """K_cc, without rounding to steps."""
+        return np.exp(self._exponents(self.centres))
+
+    def interval(self, low: Floats, high: Floats) -> tuple[Floats, Floats]:
+        """The least and the largest value (boxes, size) of every kernel on boxes of codes (boxes, attributes)."""
+        near, far = np.zeros((len(low), self.size)), np.zeros((len(low), self.size))
+        for place, attribute in enumerate(self.space.attributes):
+            a, b, centre = low[:, place, None], high[:, place, None], self.centres[:, place]
+            if isinstance(attribute, Numeric):
+                from_middle, half = np.abs((a + b) / 2 - centre), (b - a) / 2
+                near += np.maximum(from_middle - half, 0) ** 2
+                far += (from_middle + half) ** 2
+            else:
+                near += 2 * CATEGORY**2 * ((centre < a) | (centre > b))
+                far += 2 * CATEGORY**2 * ((centre != a) | (centre != b))
+        scale = -0.5 / self.width**2
+        return np.exp(scale * far), np.exp(scale * near)
+
+    @cached_property
+    def largest_sum(self) -> float:
+        """An upper bound of sup_x |k(x)|_1."""
+        low, high, whole = self._box
+
+        def bounding(low: Floats, high: Floats) -> tuple[Floats, Floats]:
+            middle = np.where(whole, np.floor((low + high) / 2), (low + high) / 2)
+            return self.interval(low, high)[1].sum(axis=1), self.interval(middle, middle)[1].sum(axis=1)
+
+        return min(float(self.size), supremum(bounding, low, high, whole, boxes=_WORK // self.size))
+
+    @cached_property
+    def largest_difference(self) -> float:
+        """An upper bound of S = sup_{x, x'} |k(x) - k(x')|_1.
+
+        For signs s with mean m and r = s - m 1: s'(k(x) - k(x')) = m (|k(x)|_1 - |k(x')|_1) + r'(k(x) - k(x')), where
+        the first is at most |m| M and the second, in the kernel's own space, at most |sum_l r_l k_l| sqrt(2) <=
+        sqrt(2 size (1 - m^2) lambda), lambda the largest eigenvalue of K centred. So S^2 <= M^2 + 2 size lambda.
+        """
+        low, high, whole = self._box
+        axes, pair = len(low), (np.tile(low, 2), np.tile(high, 2), np.tile(whole, 2))
+
+        def bounding(low: Floats, high: Floats) -> tuple[Floats, Floats]:
+            least, most = self.interval(low[:, :axes], high[:, :axes])
+            other_least, other_most = self.interval(low[:, axes:], high[:, axes:])
+            upper = np.maximum(most - other_least, other_most - least).sum(axis=1)
+            upper[low[:, 0] > high[:, axes]] = 0  # the same pair the other way round is in another box
+            middle = np.where(pair[2], np.floor((low + high) / 2), (low + high) / 2)
+            value, _ = self.interval(middle[:, :axes], middle[:, :axes])
+            other, _ = self.interval(middle[:, axes:], middle[:, axes:])
+            return upper, np.abs(value - other).sum(axis=1)
+
+        centred = self.between_centres - self.between_centres.mean(axis=0)
+        centred -= centred.mean(axis=1)[:, None]
+        # Eigenvalues of a symmetric matrix are found to within a small multiple of size * 2**-53 of its norm.
+        eigenvalue = float(np.linalg.eigvalsh((centred + centred.T) / 2)[-1]) + 1e-12 * self.size**2
+        in_kernel_space = math.sqrt(self.largest_sum**2 + 2 * self.size * eigenvalue)
+        known = min(float(self.size), 2 * self.largest_sum, in_kernel_space)
+        # Pairs of three attributes have six axes: too many boxes to get below what is known already.
+        return known if axes > 2 else min(known, supremum(bounding, *pair, boxes=_WORK // self.size))
+
+    @property
+    def _box(self) -> tuple[Floats, Floats, NDArray[np.bool_]]:
+        numbers = [isinstance(attribute, Numeric) for attribute in self.space.attributes]
+        top = [STEPS if isinstance(a, Numeric) else a.size - 1 for a in self.space.attributes]
+        return np.zeros(len(top)), np.array(top, dtype=np.float64), ~np.array(numbers)
+
+    def reach(self, adjacency: Adjacency, averaged: bool) -> Reach:
+        """See the class."""
+        records = 2 if adjacency == "replace" else 1
+        supremum_l1 = above(self.largest_difference if adjacency == "replace" else self.largest_sum)
+        # |k - k'|_2 = |T (k_x - k_x')|, and T T' = K_cc; |k_x - k_x'|^2 <= 2. The largest row sum bounds lambda_max.
+        row_sum = above(float(self.between_centres.sum(axis=1).max()))
+        supremum_l2 = root_above(min(supremum_l1, records * row_sum))
+        rounding = records * self.size * (ROUNDING + Fraction(int(averaged), 2))
+        return Reach(GRID * supremum_l1 + rounding, GRID * supremum_l2 + rounding)
+
+    def prior(self, covariance: Floats) -> Floats:  # noqa: ARG002 - the scale of kernels is known without data
+        """Independent coefficients."""
+        return VARIANCE * np.eye(self.size)
+
+    def to_json(self) -> dict[str, Any]:
+        """Centres as codes, and the width in steps."""
+        return {"basis": "kernel", "centres": self.centres.astype(np.int64).tolist(), "width": self.width}

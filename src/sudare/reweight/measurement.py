@@ -1,0 +1,84 @@
+"""The one private step: the mean of the features, with exact noise; all that follows is post-processing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sudare.errors import ParameterError
+from sudare.noise import Source, measure, noise_variance
+from sudare.privacy import Budget, Number, positive
+from sudare.reweight.basis import GRID, Adjacency, Basis, Floats, Reach
+
+SIZE_SHARE = Fraction(1, 5)
+"""Of a budget, what goes to the number of records where it is private and the basis does not show it."""
+
+
+@dataclass(frozen=True)
+class NoisyMean:
+    """A private mean (size,) as measured.
+
+    ``variance`` is that of the noise on each entry, ``people`` the published number of units with the variance of its
+    own noise, and ``sensitivity`` what the noise was scaled to, in units of the features.
+    """
+
+    value: Floats
+    variance: float
+    people: float
+    sensitivity: float
+    people_variance: float = 0.0
+
+
+def measure_mean(
+    basis: Basis,
+    total: NDArray[np.int64],
+    people: int,
+    reach: Reach,
+    budget: Budget,
+    source: Source,
+    *,
+    adjacency: Adjacency,
+    size: Number | None = None,
+    max_rows: int = 1,
+) -> NoisyMean:
+    """Measure the mean of ``basis`` over ``people`` private units whose exact ``total`` is given.
+
+    Sensitivity: a unit moves the total by at most ``reach`` (the basis proves it, rounding included), in L1 for epsilon
+    and in L2 for rho; the noise never depends on the number of units. Under "replace" that number is public and
+    divides. Under "add_remove" it is declared (``size``), shown by the basis, or measured with a fifth of the budget.
+    """
+    exact = basis.measured(total)
+    sensitivity = reach.l1 if budget.epsilon is not None else reach.l2
+    counted, doubt = float(people), 0.0
+    shown = adjacency == "add_remove" and size is None and _shows_people(basis)
+    if adjacency == "add_remove" and size is not None:
+        counted = float(positive(size, "size"))
+    elif adjacency == "add_remove" and not shown:
+        budget, own = budget.split([1 - SIZE_SHARE, SIZE_SHARE])
+        counted = max(1.0, float(measure(np.array([people]), max_rows, own, source, "size")[0]))
+        doubt = noise_variance(max_rows, own)
+    noisy = measure(exact, sensitivity, budget, source, "means")
+    variance = noise_variance(sensitivity, budget) / GRID**2
+    if shown:
+        counted = basis.people(noisy) or 1.0
+        doubt = variance * basis.size
+    value = basis.consistent(noisy / (GRID * counted))
+    return NoisyMean(value, variance / counted**2, counted, float(sensitivity) / GRID, doubt)
+
+
+def _shows_people(basis: Basis) -> bool:
+    return basis.people(np.zeros(basis.size, dtype=np.int64)) is not None
+
+
+def checked_size(size: Any) -> Number | None:
+    """None or "noisy", or a declared number."""
+    if size is None or size == "noisy":
+        return None
+    try:
+        return positive(size, "size")
+    except ParameterError:
+        raise ParameterError("size is not a declared number", value=size, allowed='"noisy" or a number > 0') from None

@@ -1,0 +1,58 @@
+"""What a reweighting costs and promises, from public things alone."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+from sudare.errors import ParameterError
+from sudare.privacy import Budget, Guarantee, Number, Unit, positive, rho_for
+from sudare.privacy.guarantee import ADJACENCIES
+from sudare.reweight.basis import Adjacency
+
+ADJACENCY: dict[str, str] = {"add_remove": ADJACENCIES[0], "replace": ADJACENCIES[1]}
+RAW = (
+    "real records are published as centres: the paper calls this (epsilon, centres / records)-DP,"
+    " and so large a delta protects none of them"
+)
+PUBLIC = ("the public data", "the declared bounds and categories")
+
+
+def budget_of(epsilon: Number | None, delta: Number | None = None) -> Budget:
+    """Epsilon alone buys Laplace noise; with delta, the largest rho that is certainly (epsilon, delta)-DP."""
+    if epsilon is None:
+        raise ParameterError("epsilon is missing", allowed="a finite number > 0")
+    exact = positive(epsilon, "epsilon")
+    return Budget(epsilon=exact) if delta is None else Budget(rho=rho_for(exact, delta))
+
+
+def promise(
+    epsilon: Number,
+    delta: Number | None = None,
+    *,
+    adjacency: Adjacency = "replace",
+    unit: Unit | None = None,
+    equal_rows: bool = False,
+    raw: bool = False,
+) -> Guarantee:
+    """What is promised for ``epsilon``; nothing where centres are ``raw``, records published as they are."""
+    facts: dict[str, Any] = {
+        "unit": unit or Unit(),
+        "adjacency": ADJACENCY[adjacency],
+        "public": (*PUBLIC, "the number of records") if adjacency == "replace" else PUBLIC,
+        "assumptions": ("swaps between units with equal row counts",) if equal_rows else (),
+    }
+    exact = positive(epsilon, "epsilon")
+    if raw:
+        return Guarantee("none", **{**facts, "assumptions": (*facts["assumptions"], RAW)})
+    if delta is None:
+        return Guarantee("epsilon-DP", epsilon=exact, **facts)
+    return Guarantee("(epsilon, delta)-DP", epsilon=exact, delta=positive(delta, "delta"), **facts)
+
+
+def checked_share(share: Number) -> Fraction:
+    """Of epsilon, what goes to the centres."""
+    value = positive(share, "split")
+    if value >= 1:
+        raise ParameterError("split leaves nothing for the means", value=share, allowed="0 < split < 1")
+    return value

@@ -1,0 +1,205 @@
+"""What is asked of a fit, checked before anything private is read; and how it is met."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from sudare.errors import AccountingError, ParameterError
+from sudare.noise import Meter, Source, metered, secret
+from sudare.privacy import Budget, Guarantee, Number, Unit
+from sudare.reweight.amplification import costs_at_most
+from sudare.reweight.basis import Adjacency, Basis
+from sudare.reweight.checks import checked_people, checked_public, one_of
+from sudare.reweight.choice import Choice
+from sudare.reweight.estimators import fit_tilt, fit_ulsif
+from sudare.reweight.measurement import NoisyMean, checked_size, measure_mean
+from sudare.reweight.promise import ADJACENCY, budget_of, checked_share, promise
+from sudare.reweight.public_features import PublicFeatures
+from sudare.reweight.ratio import checked_regularisation
+from sudare.reweight.rows import Rows, checked_max_rows, columns_of, read_rows
+from sudare.reweight.space import Space
+from sudare.reweight.weighting import Weighting
+
+ESTIMATORS = ("tilt", "ulsif")
+
+
+@dataclass(frozen=True)
+class Request:
+    """A fit that makes sense. ``unit`` is a column's name or ids; ``protected`` says whom the promise is to."""
+
+    space: Space
+    epsilon: Number
+    delta: Number | None
+    choice: Choice
+    regularisation: float | None
+    adjacency: Adjacency
+    size: Number | None
+    unit: Any
+    max_rows: int | None
+    split: Fraction
+    protected: Unit
+
+    @classmethod
+    def of(
+        cls,
+        space: Space,
+        epsilon: Number | None,
+        delta: Number | None = None,
+        *,
+        choice: Choice,
+        regularisation: float | None = None,
+        adjacency: str = "replace",
+        size: Any = None,
+        unit: Any = None,
+        max_rows: int | None = None,
+        split: Number = Fraction(1, 2),
+        accept_raw_records: bool = False,
+        protected: Unit | None = None,
+    ) -> Request:
+        """The request, or the reason why there is none."""
+        budget_of(epsilon, delta)
+        one_of(choice.estimator, ESTIMATORS, "estimator")
+        neighbours: Adjacency = (
+            "replace" if one_of(adjacency, tuple(ADJACENCY), "adjacency") == "replace" else "add_remove"
+        )
+        choice.checked(space)
+        if max_rows is not None:
+            checked_max_rows(max_rows)
+            if unit is None:
+                raise ParameterError("max_rows needs a unit", value=max_rows, hint="Say with unit= whose row each is.")
+        declared = checked_size(size)
+        if declared is not None and neighbours == "replace":
+            raise ParameterError("a declared size belongs to the add_remove adjacency", value=size)
+        if choice.private_centres:
+            _refuse_private_centres(choice, neighbours, unit, max_rows, accept_raw_records)
+        named = Unit() if unit is None else Unit("person", max_rows or 1)
+        return cls(
+            space,
+            epsilon or 0,
+            delta,
+            choice,
+            None if regularisation is None else checked_regularisation(regularisation),
+            neighbours,
+            declared,
+            unit,
+            max_rows,
+            checked_share(split),
+            protected or named,
+        )
+
+    @property
+    def budget(self) -> Budget:
+        """What the measurements cost in all."""
+        return budget_of(self.epsilon, self.delta)
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What the result will promise: known before any private value is."""
+        return promise(
+            self.epsilon,
+            self.delta,
+            adjacency=self.adjacency,
+            unit=self.protected,
+            equal_rows=self.adjacency == "replace" and (self.max_rows or 1) > 1,
+            raw=self.choice.private_centres == "raw",
+        )
+
+    def read(self, private: Any, source: Source) -> Iterable[Rows]:
+        """The private rows, in parts where an iterator of parts is given; at most ``max_rows`` of each person."""
+        if isinstance(private, Iterator):
+            if self.unit is not None or self.choice.private_centres:
+                raise ParameterError(
+                    "parts of private data are read once, rows standing for themselves",
+                    hint="Without parts, people with several rows and centres from private records are possible.",
+                )
+            return (read_rows(part, self.space, "private") for part in private)
+        rows = read_rows(private, self.space, "private", self.unit)
+        if self.unit is not None and self.max_rows is not None:
+            rows = rows.chosen(self.max_rows, np.random.default_rng(secret(source, "choice of rows")))
+        return [rows]
+
+    def meet(self, private: Iterable[Rows], public: Any, source: Source) -> Weighting:
+        """Weights for the rows of ``public``; the measurements must cost exactly the budget, which is checked."""
+        columns = columns_of(public, self.space, "public")
+        below = self.space.encode(columns)
+        checked_public(self.space, below)
+        sample = None
+        with metered() as meter:
+            if self.choice.private_centres:
+                private = list(private)
+                codes = private[0].codes
+                checked_people(len(codes))
+                basis, budget, sample = self.choice.of_private(
+                    self.space, below, codes, self.budget, self.split, source
+                )
+            else:
+                basis, budget = self.choice.of_public(self.space, below), self.budget
+            measured = self._measured(basis, private, budget, source)
+        _check(meter, self.budget, sample, int(measured.people), basis.size)
+        features = PublicFeatures(basis, below)
+        if self.choice.estimator == "tilt":
+            model, weights, facts = fit_tilt(self.space, features, measured)
+        else:
+            model, weights, facts = fit_ulsif(self.space, features, measured, self.regularisation)
+        guarantee = self.guarantee.without_protection() if source.seeded else self.guarantee
+        centres = self.choice.centres if isinstance(self.choice.centres, str) else "declared"
+        parameters = {"centres": centres, "adjacency": self.adjacency, **facts}
+        return Weighting(model, weights, guarantee, self.choice.estimator, parameters, measured, columns, features)
+
+    def _measured(self, basis: Basis, private: Iterable[Rows], budget: Budget, source: Source) -> NoisyMean:
+        """Sum the features over the private rows, part by part, and measure their mean."""
+        total, people = np.zeros(basis.size, dtype=np.int64), 0
+        for rows in private:
+            total += rows.total(basis)
+            people += rows.people
+        if self.adjacency == "replace":
+            checked_people(people)
+        averaged = self.unit is not None and self.max_rows is None
+        reach = basis.reach(self.adjacency, averaged).times(self.max_rows or 1)
+        return measure_mean(
+            basis,
+            total,
+            people,
+            reach,
+            budget,
+            source,
+            adjacency=self.adjacency,
+            size=self.size,
+            max_rows=self.max_rows or 1,
+        )
+
+
+def _refuse_private_centres(choice: Choice, adjacency: str, unit: Any, max_rows: Any, accept_raw_records: bool) -> None:
+    """Centres that are private records: one row of each person, their number public, and raw ones only on demand."""
+    if choice.private_centres == "raw" and accept_raw_records is not True:
+        raise ParameterError(
+            "raw centres publish real records",
+            value="raw",
+            hint="Whoever is drawn has no protection (the delta of the paper is centres / records). To compare with the"
+            " paper all the same, say accept_raw_records=True.",
+        )
+    if adjacency != "replace":
+        raise ParameterError("centres from private records need the replace adjacency", value=adjacency)
+    if unit is not None and max_rows != 1:
+        raise ParameterError("centres from private records need one row a person", value=max_rows, allowed="max_rows=1")
+
+
+def _check(meter: Meter, budget: Budget, sample: tuple[Fraction, Fraction] | None, people: int, centres: int) -> None:
+    """The measurements cost exactly the budget; what was measured of a sample counts what sampling makes of it."""
+    if sample is None:
+        meter.check(budget)
+        return
+    spent, own = sample
+    if not costs_at_most(spent, centres, people, own):
+        raise AccountingError("the centres cost more than their share", value=str(spent), allowed=str(own))
+    costs = []
+    for label, cost, final in meter.costs:
+        if label == "centres" and cost != Budget(epsilon=spent):
+            raise AccountingError("the centres cost something else than was planned", value=label)
+        costs.append((label, Budget(epsilon=own) if label == "centres" else cost, final))
+    replace(meter, costs=costs).check(budget)

@@ -1,0 +1,154 @@
+"""Records from wherever they are, as codes of the declared space, with whose row each is.
+
+Arrays, dictionaries of columns, frames, files and `sudare.read` records all become `Rows`; an iterator of any of them
+is read part by part, so that data larger than memory pass through once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sudare.errors import InputError, ParameterError, did_you_mean
+from sudare.reweight.basis import Basis
+from sudare.reweight.space import Codes, Space
+
+_ROWS = 1 << 15
+
+
+@dataclass(frozen=True)
+class Rows:
+    """``codes`` (rows, attributes); ``person`` (rows,) numbers people from 0, None where rows stand for themselves."""
+
+    codes: Codes
+    person: NDArray[np.int64] | None = None
+
+    @property
+    def people(self) -> int:
+        """How many units."""
+        if self.person is None:
+            return len(self.codes)
+        return int(self.person.max()) + 1 if len(self.person) else 0
+
+    @property
+    def shares(self) -> NDArray[np.float64]:
+        """What each row counts in a mean over units (rows,), adding up to one."""
+        if self.person is None:
+            return np.full(len(self.codes), 1 / max(len(self.codes), 1))
+        return np.asarray(1 / (np.bincount(self.person)[self.person] * self.people))
+
+    def total(self, basis: Basis) -> NDArray[np.int64]:
+        """The sum of the features over units, in steps; a person counts once, with the mean of their rows, rounded."""
+        if self.person is None:
+            return basis.total(self.codes)
+        order = np.argsort(self.person, kind="stable")
+        person, codes = self.person[order], self.codes[order]
+        first = np.flatnonzero(np.diff(person, prepend=-1))  # where each person's rows begin
+        counts = np.diff(first, append=len(person))
+        # Whole people at once: parts of about _ROWS rows, each beginning with somebody's first row.
+        cuts = np.unique(np.searchsorted(first, np.arange(0, len(person), _ROWS)))
+        total = np.zeros(basis.size, dtype=np.int64)
+        for start, end in zip(cuts, [*cuts[1:], len(first)], strict=True):
+            if start == end:
+                continue
+            rows = slice(first[start], first[end] if end < len(first) else len(person))
+            sums = np.add.reduceat(basis.steps(codes[rows]), first[start:end] - first[start], axis=0)
+            # Sums of whole numbers are exact, and so is the rounding of their quotient, in whatever order rows come.
+            total += np.rint(sums / counts[start:end, None]).astype(np.int64).sum(axis=0)
+        return total
+
+    def chosen(self, max_rows: int, generator: np.random.Generator) -> Rows:
+        """At most ``max_rows`` rows of each person, every choice as likely; rows then stand for themselves."""
+        if self.person is None:
+            return self
+        shuffled = generator.permutation(len(self.person))
+        order = shuffled[np.argsort(self.person[shuffled], kind="stable")]
+        person = self.person[order]
+        first = np.flatnonzero(np.diff(person, prepend=-1))
+        place = np.arange(len(person)) - np.repeat(first, np.diff(first, append=len(person)))
+        return Rows(self.codes[np.sort(order[place < max_rows])])
+
+
+def read_rows(data: Any, space: Space, who: str, unit: Any = None) -> Rows:
+    """The rows of ``data``; ``who`` names it in errors ("private", "public"), ``unit`` is a column or ids (rows,)."""
+    columns = columns_of(data, space, who, [unit] if isinstance(unit, str) else [])
+    codes = space.encode(columns)
+    if unit is None:
+        return Rows(codes)
+    ids = np.asarray(columns[unit] if isinstance(unit, str) else unit)
+    if ids.shape != (len(codes),):
+        raise InputError("unit is not one id per row", value=ids.shape, allowed=(len(codes),).__repr__())
+    return Rows(codes, _numbered(ids))
+
+
+def columns_of(data: Any, space: Space, who: str, also: list[str] | None = None) -> Mapping[str, Any]:
+    """The declared columns of ``data`` by name, and the columns ``also``."""
+    if isinstance(data, Mapping):
+        _require([*space.names, *(also or [])], data, who)
+        return {name: np.asarray(column) for name, column in data.items()}
+    if isinstance(data, np.ndarray | list):
+        return _of_array(data, space, who)
+    import narwhals
+
+    from sudare.engines import Records, read  # arrays need no engine
+
+    wanted = [*space.names, *(also or [])]
+    frame = narwhals.from_native(data, pass_through=True) if not isinstance(data, str | Path | tuple) else None
+    if isinstance(frame, narwhals.DataFrame):
+        # Straight from the frame: weights stand in the order of its rows, which an engine need not keep.
+        _require(wanted, frame.columns, who)
+        return {name: frame[name].to_numpy() for name in frame.columns}
+    records = data if isinstance(data, Records) else read(data)
+    _require(wanted, records.columns, who)
+    return records.values(wanted)
+
+
+def _require(wanted: Iterable[str], columns: Iterable[str], who: str) -> None:
+    known = list(columns)
+    for name in wanted:
+        if name not in known:
+            raise InputError(f"the {who} data have no such column", value=name, hint=did_you_mean(name, known))
+
+
+def _of_array(data: Any, space: Space, who: str) -> dict[str, Any]:
+    try:
+        array = np.asarray(data, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"the {who} array holds something else than numbers") from None
+    if array.ndim == 1:
+        array = array[:, None]
+    if array.ndim != 2:
+        raise InputError(f"the {who} array is not rows by columns", value=array.ndim, allowed="1 or 2 axes")
+    if array.shape[1] != len(space.attributes):
+        raise InputError(
+            f"the {who} array has another number of columns than are declared",
+            value=array.shape[1],
+            allowed=f"{len(space.attributes)}, one pair of bounds each",
+        )
+    return dict(zip(space.names, array.T, strict=True))
+
+
+def _numbered(ids: NDArray[Any]) -> NDArray[np.int64]:
+    """People numbered from 0."""
+    if ids.dtype.kind == "O":
+        missing = any(one is None or one != one for one in ids.tolist())
+    else:
+        missing = bool(np.any(ids != ids))
+    if missing:
+        raise InputError("the unit column holds missing values", hint="Leave rows that belong to nobody out.")
+    try:
+        return np.unique(ids, return_inverse=True)[1].astype(np.int64)
+    except TypeError:
+        raise InputError("the unit column holds values of more than one type") from None
+
+
+def checked_max_rows(max_rows: Any) -> int:
+    """A whole number from 1 on."""
+    if type(max_rows) is not int or max_rows < 1:
+        raise ParameterError("max_rows is not a whole number from 1 on", value=max_rows)
+    return max_rows

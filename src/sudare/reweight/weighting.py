@@ -1,0 +1,150 @@
+"""What comes out: a public data set with a weight for every row, and what these weights promise."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sudare.errors import ParameterError
+from sudare.privacy import Guarantee
+from sudare.reweight.answers import Answers, Estimates
+from sudare.reweight.basis import Basis, Floats
+from sudare.reweight.coverage import coverage_warnings
+from sudare.reweight.measurement import NoisyMean
+from sudare.reweight.public_features import PublicFeatures
+from sudare.reweight.ratio import Link
+from sudare.reweight.rows import columns_of
+from sudare.reweight.space import Codes, Space
+
+LEVEL = 0.9
+
+
+@dataclass(frozen=True)
+class Model:
+    """A fitted ratio of the declared space: w = max(0, t'k) or exp(t'k + offset), never above ``cap``.
+
+    The means of the features ``directions``'k (r of them) over the weighted public rows are off from those over the
+    private records: by about ``shift`` (r,), which is known, and by an error of covariance ``error`` (r, r).
+    """
+
+    space: Space
+    basis: Basis
+    coefficients: Floats
+    directions: Floats
+    shift: Floats
+    error: Floats
+    link: Link
+    offset: float = 0.0
+    cap: float = np.inf
+
+    def ratio(self, codes: Codes) -> Floats:
+        """w (rows,) at codes; an exponential stops short of what a float can hold."""
+        value = PublicFeatures(self.basis, codes).projected(self.coefficients[:, None])[:, 0]
+        found = np.maximum(value, 0) if self.link == "linear" else np.exp(np.minimum(value + self.offset, 700))
+        return np.minimum(found, self.cap)
+
+
+@dataclass(frozen=True, repr=False)
+class Weighting:
+    """``weights`` (rows,) of the public rows, so that weighted averages over them answer for the private records.
+
+    The numerator of the ratio is the private data, its denominator the public data. Weights are never negative, with a
+    mean of about one (exactly one for a tilt). ``weight(x)`` is the same ratio anywhere; beyond the public rows it is
+    never above the largest of theirs. ``columns`` are the public rows in the order of the weights: that of the array or
+    frame that was given; records of an engine have none of their own. Everything here may be public, as far as
+    ``guarantee`` says.
+    """
+
+    model: Model
+    weights: Floats
+    guarantee: Guarantee
+    estimator: str
+    parameters: dict[str, Any]
+    measured: NoisyMean
+    columns: Mapping[str, NDArray[Any]]
+    features: PublicFeatures
+
+    def weight(self, x: Any) -> Floats:
+        """The ratio private / public at the rows of ``x``, which has the declared columns."""
+        columns = columns_of(x, self.model.space, "given")
+        return self.model.ratio(self.model.space.encode(columns))
+
+    def normalised(self, total: float = 1.0) -> Floats:
+        """The weights scaled to add up to ``total``."""
+        if not (np.isfinite(total) and total > 0):
+            raise ParameterError("total is not positive", value=total, allowed="a finite number > 0")
+        return self.weights * (total / self._sum)
+
+    def relative(self, alpha: float) -> Floats:
+        """Weights of the relative ratio w / (alpha w + 1 - alpha): at most 1/alpha, steadier where rows are few."""
+        if not 0 <= alpha < 1:
+            raise ParameterError("alpha is not a share below one", value=alpha, allowed="0 <= alpha < 1")
+        return self.weights / (alpha * self.weights + 1 - alpha)
+
+    @cached_property
+    def _sum(self) -> float:
+        return float(self.weights.sum())
+
+    @property
+    def effective_sample_size(self) -> float:
+        """(sum w)^2 / sum w^2: how many unweighted rows would be as exact."""
+        return self._sum**2 / float((self.weights**2).sum())
+
+    @cached_property
+    def warnings(self) -> tuple[str, ...]:
+        """Where the private records lie outside the reach of the public rows, as far as released things show it."""
+        return coverage_warnings(self.features, self.normalised(), self.measured)
+
+    @cached_property
+    def estimates(self) -> Estimates:
+        """Answers to any linear query; the methods below name the common ones."""
+        return Estimates(self.model, self.features, self.normalised(), self.measured, dict(self.columns))
+
+    def mean(self, values: str | ArrayLike, level: float = LEVEL) -> Answers:
+        """Means over the private records of a column, or of functions given at the public rows: (rows,), (rows, q)."""
+        return self.estimates.mean(values, level)
+
+    def count(self, condition: ArrayLike, level: float = LEVEL) -> Answers:
+        """How many private units are like the public rows where ``condition`` (rows,) or (rows, q) is true."""
+        return self.estimates.count(condition, level)
+
+    def histogram(self, column: str, edges: ArrayLike, level: float = LEVEL) -> Answers:
+        """Counts of private units in bins of a column; the last bin holds its upper edge."""
+        return self.estimates.histogram(column, edges, level)
+
+    def table(self, *columns: str, level: float = LEVEL) -> Answers:
+        """The cross table of private units over the values that columns take."""
+        return self.estimates.table(columns, level)
+
+    def moments(self, *columns: str, level: float = LEVEL) -> Answers:
+        """Means of products of two columns, a constant 1 first: all that a linear regression needs, row by row."""
+        return self.estimates.moments(columns, level)
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """Plain facts that may be public."""
+        return {
+            "kind": "weights",
+            "estimator": self.estimator,
+            "basis": self.model.basis.to_json()["basis"],
+            "features": self.model.basis.size,
+            "parameters": self.parameters,
+            "public_rows": len(self.weights),
+            "private_units": self.measured.people,
+            "noise": float(np.sqrt(self.measured.variance)),
+            "sensitivity": self.measured.sensitivity,
+            "effective_sample_size": self.effective_sample_size,
+            "largest_weight": float(self.weights.max()),
+            "warnings": list(self.warnings),
+        }
+
+    def __repr__(self) -> str:
+        return (
+            f"Weighting({self.estimator}, {len(self.weights):,} public rows, effective "
+            f"{self.effective_sample_size:,.1f}; {self.guarantee})"
+        )

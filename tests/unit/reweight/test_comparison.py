@@ -1,0 +1,69 @@
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv as csv
+import pytest
+from click.testing import CliRunner
+
+from sudare.cli.compare import compare as command
+from sudare.errors import InputError, ParameterError
+from sudare.reweight.comparison import compare
+
+
+@pytest.fixture
+def files(tmp_path):
+    public = pa.table({"hours": [30.0, 40.0, 50.0], "sex": ["f", "m", "f"], "weight": [1.0, 1.0, 2.0]})
+    csv.write_csv(public, tmp_path / "public.csv")
+    csv.write_csv(pa.table({"hours": [40.0, 50.0], "sex": ["f", "f"]}), tmp_path / "private.csv")
+    return tmp_path
+
+
+def test_weighted_unweighted_and_private_answers(files):
+    made = compare(files / "public.csv", means=["hours"], shares=["sex"], private=files / "private.csv")
+    assert made.internal
+    assert made.effective_sample_size == pytest.approx(16 / 6)
+    hours, women, men = made.rows
+    assert (hours.query, hours.weighted, hours.unweighted, hours.private, hours.low) == (
+        "mean of hours",
+        42.5,
+        40,
+        45,
+        None,
+    )
+    assert (women.query, women.weighted, women.private) == ("share of sex f", 0.75, 1)
+    assert men.private == 0
+    alone = compare(files / "public.csv", means=["hours"])
+    assert not alone.internal
+    assert alone.rows[0].private is None
+
+
+def test_the_command_prints_and_says_when_it_is_internal(files):
+    runner = CliRunner()
+    path = str(files / "public.csv")
+    shown = runner.invoke(command, [path, "--mean", "hours", "--share", "sex,hours"])
+    assert shown.exit_code == 0, shown.output
+    assert "mean of hours\t42.5\t40" in shown.output
+    assert "internal" not in shown.output
+    inside = runner.invoke(command, [path, "--mean", "hours", "--private", str(files / "private.csv")])
+    assert "do not give this away" in inside.output
+    assert "mean of hours\t42.5\t40\t45\t-2.5" in inside.output
+    machine = runner.invoke(command, [path, "--mean", "hours", "--json"])
+    assert '"weighted": 42.5' in machine.output
+
+
+def test_mistakes(files, tmp_path):
+    with pytest.raises(ParameterError, match="there is nothing to compare"):
+        compare(files / "public.csv")
+    with pytest.raises(InputError, match="the folder holds no weighted file"):
+        compare(files, means=["hours"])
+    with pytest.raises(InputError, match="something else than numbers \\(got 'sex'"):
+        compare(files / "public.csv", means=["sex"])
+    csv.write_csv(pa.table({"hours": [1.0, 2.0], "weight": [-1.0, 2.0]}), tmp_path / "wrong.csv")
+    with pytest.raises(InputError, match="the weights are not numbers >= 0"):
+        compare(tmp_path / "wrong.csv", means=["hours"])
+    csv.write_csv(pa.table({"a": np.arange(1100), "weight": np.ones(1100)}), tmp_path / "long.csv")
+    with pytest.raises(ParameterError, match="shares of too many values"):
+        compare(tmp_path / "long.csv", shares=["a"])
+    (tmp_path / "weighted.csv").write_bytes((files / "public.csv").read_bytes())
+    (tmp_path / "weighting.json").write_text("{")
+    with pytest.raises(InputError, match="the saved weighting cannot be read"):
+        compare(tmp_path, means=["hours"])

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,14 @@ from sudare.publish.perturbation_recipe import PerturbationRecipe
 from sudare.publish.recipe import Recipe
 from sudare.reconstruct.perturb import Perturbed, perturb, promise, row_cost
 
+if TYPE_CHECKING:
+    from sudare.report import Section
+    from sudare.words import Words
+
+USE = (
+    "Single values mean little: each of them is noise for the most part. Distributions can be recovered with "
+    "sudare reconstruct, which reads the noise from the certificate."
+)
 Columns = dict[str, Any]
 """Columns by name, each one value per row."""
 
@@ -127,6 +135,22 @@ class PerturbationJob(Job[PerturbationRecipe, Perturbed]):
                 "k": None if asked is None else str(asked),
             }
         }
+
+    def public_sections(self, made: Perturbed, words: Words) -> list[Section]:
+        """Rows and noise, and that single values mean little."""
+        from sudare.report import Facts, Section, Text
+
+        facts = {}
+        for name, value in self.headline(made).items():
+            column = name.removeprefix("noise of ")
+            shown = name if column == name else f"{words.known('perturbation', 'noise of')} {column}"
+            facts[words.known("perturbation", shown)] = value
+        return [
+            Section(words.known("perturbation", "Perturbed records"), (Facts(facts),)),
+            Section(
+                words.known("perturbation", "How to use it"), (Text.of(words.known("perturbation", USE)),), "trust"
+            ),
+        ]
 
     def outlook(self) -> Outlook:
         """Columns, noise, and how well one rehearsal recovers the distributions."""

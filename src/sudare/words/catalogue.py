@@ -52,7 +52,7 @@ class Words:
         >>> Words("ja").known("unit", "person"), Words("ja").known("unit", "device-7")
         ('個人', 'device-7')
         """
-        return catalogue(self.language).get(f"{family}.{name}", name)
+        return catalogue(self.language).get(f"{family}.{name}") or kinds(self.language).get(family, {}).get(name, name)
 
     def stated(self, text: str) -> str:
         """A sentence that a guarantee states, in words for readers of this language; as it is where it is not known.
@@ -108,6 +108,16 @@ def catalogue(language: str) -> dict[str, str]:
     text = (files("sudare.words") / "messages" / f"{language}.json").read_text(encoding="utf-8")
     messages: dict[str, str] = json.loads(text)
     return messages
+
+
+@cache
+def kinds(language: str) -> dict[str, dict[str, str]]:
+    """What pages of the kinds name in English (measures, columns of tables), by family and name; English needs none."""
+    if language == "en":
+        return {}
+    text = (files("sudare.words") / "messages" / f"kinds.{language}.json").read_text(encoding="utf-8")
+    names: dict[str, dict[str, str]] = json.loads(text)
+    return names
 
 
 def _filled(message: str, gaps: dict[str, str]) -> str:

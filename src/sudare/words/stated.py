@@ -10,22 +10,29 @@ import re
 from functools import cache
 
 STATED = {
+    "any_attacker": "epsilon is local and holds for any attacker",
     "areas": "the totals of {areas} areas, given from elsewhere",
     "changeless": "the value does not change",
     "chosen": "no differential privacy, since the generalisation was chosen by looking at the records",
     "combinations": "every combination of {columns} in the file has at least {k} records",
+    "declared": "the declared bounds and categories",
     "domain": "the domain",
     "generalisation": "the generalisation",
     "hierarchies": "the hierarchies",
     "knowledge": "nobody knows more of a person than {columns}",
+    "linked": "k = {k}: no row is linked to a person with probability above 1/k",
     "no_noise": "no noise",
+    "public_data": "the public data",
     "rate": "k and the sampling rate",
+    "records": "the number of records",
     "reporters": "who reports",
+    "rows": "the number of rows",
     "seed": "the noise comes from a seed that anyone may know",
     "sensitive": "no differential privacy, since a sensitive column is published",
     "shuffled": "reports arrive shuffled, and nothing else links them to people",
     "swaps": "swaps between units with equal row counts",
     "total": "the total is public",
+    "uniform": "by an attacker who beforehand finds every assignment of rows to people equally likely",
 }
 _GAP = re.compile(r"\\{(\w+)\\}")
 

@@ -1,11 +1,14 @@
 """What guarantees state is known to the catalogue, so that no English sentence stands on a Japanese page."""
 
 import re
+from fractions import Fraction
 
 import pytest
 
 import sudare as sd
 from sudare.privacy import Guarantee, Unit
+from sudare.reconstruct.perturb import promise as perturbed
+from sudare.reweight.promise import promise as weighted
 from sudare.tables.release import budget_of, promise
 from sudare.words import Words
 from sudare.words.stated import STATED, recognised
@@ -16,6 +19,8 @@ GUARANTEES = {
     "public totals": promise(PERSON, budget_of(1), public_total=True, areas=2),
     "seeded": promise(PERSON, budget_of(1), public_total=False).without_protection(),
     "no noise": Guarantee("none").without_protection("none"),
+    "weights": weighted(1, adjacency="replace"),
+    "perturbation": perturbed(Fraction(1), PERSON, 2.0),
     "local": sd.local.SymmetricUnary(size=5, epsilon=1).guarantee,
 }
 

@@ -1,0 +1,143 @@
+"""A reconstructed histogram or cross table: probabilities of bins, and what can be read off them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sudare.errors import ParameterError, did_you_mean
+from sudare.reconstruct.answers import Bands, bands
+from sudare.reconstruct.axes import checked_edges
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, repr=False)
+class Histogram:
+    """``probabilities`` with one axis for each column; ``bins`` are edges of a number, or categories.
+
+    ``log_likelihood`` of all reports, ``steps`` that were made, ``width`` of the smoothing in units of the noise's
+    scale, ``method`` in words.
+    """
+
+    names: tuple[str, ...]
+    probabilities: Floats
+    bins: tuple[Any, ...]
+    log_likelihood: float = float("nan")
+    steps: int = 0
+    converged: bool = False
+    width: float = 0.0
+    method: str = "iterative Bayes"
+    redraw: Callable[[np.random.Generator], Histogram] | None = field(default=None, compare=False)
+
+    @property
+    def edges(self) -> Any:
+        """The bins of the only column, or those of all."""
+        return self.bins[0] if len(self.bins) == 1 else self.bins
+
+    def marginal(self, *columns: str) -> Histogram:
+        """The distribution of some columns, in the order they are named."""
+        places = [self._place(name) for name in columns]
+        if not places or len(set(places)) < len(places):
+            raise ParameterError("columns are missing or named twice", value=columns)
+        others = tuple(set(range(len(self.names))) - set(places))
+        table = self.probabilities.sum(axis=others).transpose(np.argsort(np.argsort(places)))
+        redraw = self.redraw
+
+        def again(generator: np.random.Generator) -> Histogram:
+            assert redraw is not None  # noqa: S101 - given only then
+            return redraw(generator).marginal(*columns)
+
+        return Histogram(
+            tuple(columns),
+            table,
+            tuple(self.bins[place] for place in places),
+            self.log_likelihood,
+            self.steps,
+            self.converged,
+            self.width,
+            self.method,
+            None if redraw is None else again,
+        )
+
+    def histogram(self, edges: ArrayLike | None = None) -> Floats:
+        """Probabilities of the bins themselves, or of others of the only column, spread evenly within bins."""
+        if edges is None:
+            return self.probabilities
+        return np.diff(self._below(checked_edges(edges)))
+
+    def density(self, points: ArrayLike) -> Floats:
+        """The density of the only column at ``points``; 0 outside of its bins."""
+        known = self._numeric()
+        place = np.searchsorted(known, np.asarray(points, dtype=np.float64), side="right") - 1
+        inside = (place >= 0) & (place < len(self.probabilities))
+        heights = self.probabilities / np.diff(known)
+        return np.where(inside, heights[np.clip(place, 0, len(heights) - 1)], 0.0)
+
+    def quantiles(self, probabilities: ArrayLike) -> Floats:
+        """Values of the only column below which so much lies; linear within a bin."""
+        wanted = checked_probabilities(probabilities)
+        known = self._numeric()
+        below = np.concatenate([[0.0], np.cumsum(self.probabilities)])
+        rising = np.concatenate([[True], np.diff(below) > 0])
+        return np.asarray(np.interp(wanted, below[rising] / below[-1], known[rising]))
+
+    def sample(self, size: int, *, seed: int | None = None) -> Any:
+        """Synthetic records: ``size`` of them, uniform within their bins; by name if there are several columns.
+
+        They are drawn from the reconstruction, which is post-processing: they cost nothing more.
+        """
+        generator = np.random.default_rng(seed)
+        flat = generator.choice(self.probabilities.size, size, p=self.probabilities.ravel())
+        drawn: dict[str, NDArray[Any]] = {}
+        for name, bins, place in zip(
+            self.names, self.bins, np.unravel_index(flat, self.probabilities.shape), strict=True
+        ):
+            if isinstance(bins, tuple):
+                drawn[name] = np.array(bins, dtype=object)[place]
+            else:
+                drawn[name] = bins[place] + generator.random(size) * np.diff(bins)[place]
+        return drawn[self.names[0]] if len(self.names) == 1 else drawn
+
+    def again(self, generator: np.random.Generator) -> Histogram:
+        """The same estimate from records drawn again from the ones there are."""
+        if self.redraw is None:
+            raise ParameterError("this histogram does not know its records, and cannot draw them again")
+        return self.redraw(generator)
+
+    def bands(
+        self, answer: str = "histogram", *arguments: Any, level: float = 0.9, repetitions: int = 40, seed: int = 0
+    ) -> Bands:
+        """An answer ("histogram", "density" or "quantiles") with its bootstrap bands; see `answers`."""
+        return bands(self, answer, *arguments, level=level, repetitions=repetitions, seed=seed)
+
+    def _place(self, name: str) -> int:
+        if name not in self.names:
+            raise ParameterError("no such column", value=name, hint=did_you_mean(str(name), self.names))
+        return self.names.index(name)
+
+    def _numeric(self) -> Floats:
+        if len(self.names) > 1 or isinstance(self.bins[0], tuple):
+            raise ParameterError("this answer is for one column of numbers", hint="Take a marginal first.")
+        known: Floats = self.bins[0]
+        return known
+
+    def _below(self, points: Floats) -> Floats:
+        known = self._numeric()
+        return np.asarray(np.interp(points, known, np.concatenate([[0.0], np.cumsum(self.probabilities)])))
+
+    def __repr__(self) -> str:
+        shape: Sequence[int] = self.probabilities.shape
+        return f"Histogram({', '.join(self.names)}: {' x '.join(map(str, shape))} bins)"
+
+
+def checked_probabilities(probabilities: ArrayLike) -> Floats:
+    """Numbers between 0 and 1."""
+    wanted = np.asarray(probabilities, dtype=np.float64)
+    if not ((wanted >= 0) & (wanted <= 1)).all():
+        raise ParameterError("a quantile outside 0 to 1", value=wanted.tolist())
+    return wanted

@@ -1,0 +1,68 @@
+"""How many components: the number under which records that were held out are likeliest, or an information criterion.
+
+The usual criteria count three freedoms for each further component. Behind noise most of them are hardly visible, and
+so BIC and often AIC take too few; what a component is worth on records it has not seen needs no count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sudare.estimate.em import split
+from sudare.reconstruct.diagonal import Components
+from sudare.reconstruct.fitting import Fit, likelihood
+from sudare.reconstruct.sample import Sample
+
+Floats = NDArray[np.float64]
+Criterion: TypeAlias = Literal["held_out", "aic", "bic"]
+Refit: TypeAlias = Callable[[Sample, Components], Fit]
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A fit and its worth: the log likelihood of held-out records, or the criterion with its sign turned."""
+
+    fit: Fit
+    worth: float
+
+
+def freedoms(components: Components, full: bool = False) -> int:
+    """Free numbers of a mixture: weights, means, and variances or whole covariances."""
+    count, attributes = components.means.shape
+    spread = attributes * (attributes + 1) // 2 if full else attributes
+    return int(count - 1 + count * attributes + count * spread)
+
+
+def judged(sample: Sample, fits: Mapping[int, Fit], criterion: Criterion, refit: Refit) -> dict[int, Candidate]:
+    """Every fit with its worth.
+
+    "held_out": each record once takes no part in a fit (five folds, which start where the fit to all ended) and is
+    then judged by it; the worth is the sum over all records.
+    """
+    if criterion != "held_out":
+        price = 1.0 if criterion == "aic" else 0.5 * np.log(sample.records)
+        return {
+            count: Candidate(fit, fit.log_likelihood - price * freedoms(fit.components)) for count, fit in fits.items()
+        }
+    folds = split(sample.counts, np.random.default_rng(0))
+    judged = {}
+    for count, fit in fits.items():
+        worth = 0.0
+        for fold in folds:
+            rest = sample.counts - fold
+            if not fold.any():
+                continue
+            part = refit(sample.weighted(rest), fit.components) if rest.any() else fit
+            worth += likelihood(sample.weighted(fold), part.components)
+        judged[count] = Candidate(fit, worth)
+    return judged
+
+
+def best(candidates: Mapping[int, Candidate]) -> int:
+    """The number of components of the worthiest candidate; the smaller of equals."""
+    return max(candidates, key=lambda count: (candidates[count].worth, -count))

@@ -1,0 +1,81 @@
+"""Balances and ledgers in notebooks, and guarantees in one line."""
+
+import subprocess
+import sys
+from fractions import Fraction
+
+import pytest
+
+from sudare.privacy import Cap, Guarantee, Ledger, Unit
+from sudare.privacy.balance import Balance
+from sudare.privacy.guarantee import ADJACENCIES, NOTIONS
+from sudare.privacy.shown import NAMES, balance_facts, headline, spent_share
+from sudare.words import Words
+
+TENTH = Guarantee("epsilon-DP", Unit("person"), epsilon=Fraction(1, 10))
+EN = Words("en")
+
+
+def test_a_balance_shows_what_is_spent_and_left():
+    balance = Balance.of("census", Cap(epsilon=Fraction(1, 2)), [TENTH, TENTH])
+    shown = balance._repr_html_()
+    assert "Balance of census" in shown
+    assert "width:40%" in shown
+    assert balance_facts(balance, EN) == {
+        "data set": "census",
+        "cap": "ε = 0.5",
+        "spent": "ε = 0.2",
+        "one more release may cost": "ε = 0.3",
+        "releases": "2",
+    }
+
+
+def test_a_cap_in_rho_is_read_in_rho():
+    spent = Guarantee("rho-zCDP", Unit("person"), rho=Fraction(1, 100))
+    balance = Balance.of("census", Cap(rho=Fraction(1, 10), delta=Fraction(1, 10**6)), [spent])
+    facts = balance_facts(balance, EN)
+    assert facts["cap"] == "ρ = 0.1, δ = 0.000001"
+    assert facts["spent"] == "ρ = 0.01"
+    assert facts["one more release may cost"].startswith("ρ = 0.09 or ε = ")
+    assert spent_share(balance) == pytest.approx(0.1)
+
+
+def test_without_a_cap_there_is_no_bar_and_mixtures_are_named():
+    replaced = Guarantee("epsilon-DP", Unit("row"), ADJACENCIES[1], epsilon=Fraction(1))
+    balance = Balance.of("census", None, [TENTH, replaced, Guarantee("k-anonymity")])
+    facts = balance_facts(balance, EN)
+    assert facts["cap"] == "none"
+    assert facts["without a guarantee that adds up"] == "1"
+    assert "person with at most 1 row and row" in facts.values()
+    assert "with and without one unit and with one record and with another in its place" in facts.values()
+    assert 'role="img"' not in balance._repr_html_()
+
+
+def test_a_ledger_lists_its_data_sets(tmp_path):
+    ledger = Ledger(tmp_path / "ledger.db")
+    assert "No data set yet." in ledger._repr_html_()
+    ledger.set_cap("census <b>", epsilon=1)
+    ledger.spend("census <b>", TENTH, "first")
+    shown = ledger._repr_html_()
+    assert "census &lt;b&gt;" in shown
+    assert "ε = 0.9" in shown
+
+
+@pytest.mark.parametrize("notion", NOTIONS)
+def test_every_notion_has_a_line(notion):
+    numbers = {name: Fraction(1, 2) for name in ("epsilon", "delta", "rho") if name in notion}
+    if notion == "rho-zCDP":
+        numbers = {"rho": Fraction(1, 2)}
+    line = headline(Guarantee(notion, **numbers), EN)
+    assert line
+    assert ("0.5" in line) == bool(numbers)
+    assert set(NAMES) == set(NOTIONS)
+
+
+def test_nothing_heavy_is_loaded_before_a_notebook_asks():
+    code = (
+        "import sys, sudare, sudare.privacy.ledger, sudare.tables.release;"
+        "print([m for m in ('sudare.words', 'sudare.charts', 'vl_convert', 'jinja2') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

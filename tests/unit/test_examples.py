@@ -20,7 +20,9 @@ def test_an_example_runs(path, tmp_path):
 
 
 def test_the_code_of_the_readme_runs(tmp_path):
-    (code,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)
+    assert len(blocks) == 2
+    code = "\n".join(blocks)
     (tmp_path / "out" / "demo").mkdir(parents=True)
     write_city(tmp_path / "out" / "demo" / "people.parquet", 20_000)
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False)

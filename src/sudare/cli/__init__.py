@@ -20,6 +20,7 @@ COMMANDS = (
     "verify",
     "ledger",
     "schema",
+    "reconstruct",
     "collect",
     "estimate",
     "compare",

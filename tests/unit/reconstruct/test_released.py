@@ -1,0 +1,98 @@
+"""`sudare reconstruct`: the distribution behind a released file, from its certificate."""
+
+import json
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from click.testing import CliRunner
+
+import sudare as sd
+from sudare.cli import main
+from sudare.reconstruct.released import recover
+
+RECIPE = """
+kind = "perturbation"
+dataset = "staff"
+[data]
+path = "staff.parquet"
+[columns.age]
+bounds = [0, 100]
+[columns.sex]
+categories = ["f", "m"]
+[columns.rank]
+categories = [1, 2, 3]
+[perturbation]
+epsilon = 12
+noise = "NOISE"
+[ledger]
+path = "ledger.db"
+cap = { epsilon = 50 }
+[output]
+folder = "release"
+key = "publisher.pem"
+[report]
+public = false
+"""
+
+
+@pytest.fixture(params=["laplace", "square_wave"])
+def release(request, tmp_path):
+    rng = np.random.default_rng(2)
+    people = {
+        "age": np.clip(rng.normal(40, 8, 4000), 0, 100),
+        "sex": rng.choice(["f", "m"], 4000, p=[0.7, 0.3]),
+        "rank": rng.choice([1, 2, 3], 4000, p=[0.6, 0.3, 0.1]),
+    }
+    pq.write_table(pa.table(people), tmp_path / "staff.parquet")
+    (tmp_path / "recipe.toml").write_text(RECIPE.replace("NOISE", request.param), encoding="utf-8")
+    return sd.publish(tmp_path / "recipe.toml").folder
+
+
+@pytest.mark.parametrize("name", ["records.parquet", "records.csv"])
+def test_distributions_come_back(release, name, tmp_path):
+    done = CliRunner().invoke(
+        main, ["reconstruct", str(release / name), "--bins", "10", "--folder", str(tmp_path / "o"), "--json"]
+    )
+    assert done.exit_code == 0, done.output
+    found = json.loads(done.output)["columns"]
+    ages = [entry["probability"] for entry in found["age"]["bins"]]
+    assert sum(ages) == pytest.approx(1)
+    assert sum(ages[2:6]) > 0.9  # 20 to 60, where 98.8 % of the people are
+    sexes = {entry["bin"]: entry["probability"] for entry in found["sex"]["bins"]}
+    assert sexes["f"] == pytest.approx(0.7, abs=0.08)
+    ranks = {entry["bin"]: entry["probability"] for entry in found["rank"]["bins"]}
+    assert ranks["1"] == pytest.approx(0.6, abs=0.08)
+    assert sorted(path.name for path in (tmp_path / "o").iterdir()) == [
+        "age.csv",
+        "age.png",
+        "rank.csv",
+        "rank.png",
+        "sex.csv",
+        "sex.png",
+    ]
+
+
+def test_one_column_for_people(release, tmp_path):
+    done = CliRunner().invoke(
+        main, ["reconstruct", str(release / "records.parquet"), "--column", "sex", "--folder", str(tmp_path / "o")]
+    )
+    assert "f\t0." in done.output
+    assert "age" not in done.output
+
+
+def test_mistakes(release, tmp_path):
+    with pytest.raises(sd.SudareError, match="no such column"):
+        recover(release / "records.parquet", columns=["agee"])
+    with pytest.raises(sd.SudareError, match="there is no such file"):
+        recover(release / "nothing.parquet")
+    with pytest.raises(sd.SudareError, match="bins is not"):
+        recover(release / "records.parquet", bins=0)
+    lonely = tmp_path / "lonely.parquet"
+    lonely.write_bytes((release / "records.parquet").read_bytes())
+    with pytest.raises(sd.SudareError, match="no certificate beside"):
+        recover(lonely)
+    (tmp_path / "release.json").write_text('{"kind": "table"}', encoding="utf-8")
+    with pytest.raises(sd.SudareError, match="not one of perturbed records"):
+        recover(lonely)

@@ -9,7 +9,7 @@ import click
 from sudare.cli.console import json_option, print_facts, print_json, quiet_option
 
 
-@click.group()
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
 def collect() -> None:
     """Collect randomised answers from devices: serve a survey, or send answers to one.
 

@@ -112,7 +112,11 @@ def _likeliest_step(
     steps: int,
 ) -> int:
     """The step at which held-out reports are likeliest, all folds together; found when it has long been passed."""
-    folds = split(counts, generator)
+    # Of few reports a fold may hold none, or all: such a fold judges nothing.
+    total = counts.sum()
+    folds = [fold for fold in split(counts, generator) if 0 < fold.sum() < total]
+    if not folds:
+        return 1
     points = [start] * len(folds)
     held = [fold / max(fold.sum(), 1.0) for fold in folds]
     kept = [(counts - fold) / max((counts - fold).sum(), 1.0) for fold in folds]

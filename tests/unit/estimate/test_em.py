@@ -86,6 +86,14 @@ def test_acceleration_reaches_the_same_point_in_fewer_steps_and_never_falls() ->
     assert quick.score >= score(point) - 1e-6
 
 
+@pytest.mark.parametrize("reports", [1, 2, 3])
+def test_a_handful_of_reports_has_folds_that_judge_nothing(reports: int) -> None:
+    for seed in range(20):
+        counts = np.array([float(reports), 0, 0, 0])
+        found = em(counts, forward, back, np.full(3, 1 / 3), generator=np.random.default_rng(seed))
+        assert np.isfinite(found.probabilities).all()
+
+
 def test_folds_are_parts_of_the_whole() -> None:
     counts = np.array([7.0, 0, 1000])
     parts = split(counts, np.random.default_rng(1))

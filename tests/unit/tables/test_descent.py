@@ -17,6 +17,9 @@ def counts():
     return np.where(rng.random(1 << BITS) < 0.1, rng.integers(1, 50, 1 << BITS), 0)
 
 
+ROOT = np.zeros(1, dtype=np.int64)
+
+
 def leaves_of(counts):
     index = np.flatnonzero(counts)
     return Leaves(index, counts[index], BITS)
@@ -24,7 +27,7 @@ def leaves_of(counts):
 
 def test_differences_of_all_populated_nodes(counts):
     leaves, coefficients = leaves_of(counts), transform(counts)
-    nodes = leaves.root()
+    nodes = leaves.under(ROOT, BITS)
     for level in range(BITS, 0, -1):
         # Nobody is pruned, so a place is the number of the node.
         difference, nodes_below = leaves.halve(nodes, level)
@@ -42,7 +45,7 @@ def test_differences_of_all_populated_nodes(counts):
 def test_differences_after_nodes_were_left_behind(counts, seed):
     rng = np.random.default_rng(seed)
     leaves, coefficients = leaves_of(counts), transform(counts)
-    nodes = leaves.root()
+    nodes = leaves.under(ROOT, BITS)
     for level in range(BITS, 0, -1):
         node = nodes.place.copy()
         difference, halves = leaves.halve(nodes, level)
@@ -55,7 +58,7 @@ def test_leaves_far_apart_part_at_the_right_level():
     # 2**54 - 1 rounds up to 2**54 as a double: a level too high if one is careless.
     index = np.array([0, 2**54 - 1, 2**62 - 1])
     leaves = Leaves(index, np.array([1, 2, 4]), 62)
-    nodes, seen = leaves.root(), {}
+    nodes, seen = leaves.under(ROOT, 62), {}
     for level in range(62, 0, -1):
         difference, nodes = leaves.halve(nodes, level)
         seen[level] = difference.tolist()
@@ -68,11 +71,23 @@ def test_leaves_far_apart_part_at_the_right_level():
 @pytest.mark.parametrize("index", [[], [0], [511]])
 def test_tables_of_one_cell_or_none(index):
     leaves = Leaves(np.array(index, dtype=np.int64), np.full(len(index), 7), BITS)
-    nodes = leaves.root()
+    nodes = leaves.under(ROOT, BITS)
     for level in range(BITS, 0, -1):
         _, nodes = leaves.halve(nodes, level)
     assert nodes.place.tolist() == index
     assert nodes.total.tolist() == [7] * len(index)
+
+
+def test_a_way_down_may_begin_at_some_nodes(counts):
+    leaves = leaves_of(counts)
+    sums = counts.reshape(-1, 8).sum(axis=1)
+    chosen = np.array([2, 3, 9, 40])
+    nodes = leaves.under(chosen, 3)
+    assert chosen[nodes.place].tolist() == [node for node in chosen if sums[node]]
+    assert nodes.total.tolist() == sums[chosen[nodes.place]].tolist()
+    difference, _ = leaves.halve(nodes, 3)
+    assert difference.tolist() == transform(counts)[differences_at(BITS, 3)][chosen[nodes.place]].tolist()
+    assert not len(leaves.under(chosen[:0], 3).place)
 
 
 def test_left_behind_is_left_behind():

@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
 
-.PHONY: help setup demo test lint types bench docs clean
+.PHONY: help setup demo test lint types audit bench docs browser clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 10
@@ -30,12 +30,19 @@ lint: $(STAMP)  ## ruff and the layers of the house
 types: $(STAMP)  ## mypy, strict
 	$(BIN)/mypy
 
+audit: $(STAMP)  ## look for breaches in what is installed here, at full length
+	$(BIN)/sudare audit
+
 bench: $(STAMP)  ## benchmarks beside the peers from PyPI, in one run
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
 	@set -e; for part in $$(grep -l __main__ benchmarks/*.py); do echo "== $$part"; $(BIN)/python $$part; done
 
 docs: $(STAMP)  ## write the reference pages of the commands and the recipe
 	$(BIN)/python docs/make_reference.py
+
+browser:  ## Debian's Chromium and Japanese fonts, for the tests of pages
+	command -v chromium >/dev/null && fc-list | grep -qi 'noto.*cjk' || \
+	  { apt-get update -qq && apt-get install -y -qq chromium fonts-noto-cjk fontconfig; }
 
 clean:  ## remove what was made here
 	rm -rf .venv out build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,3 +18,25 @@ def data_folder() -> Path:
     if not folder.is_dir():
         pytest.skip(f"no real data: {folder} is missing; name its folder in SUDARE_DATA")
     return folder
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[Any]:
+    """One local Spark session for all tests of a process; skips where Spark is not installed."""
+    pytest.importorskip("pyspark", reason="Spark is not installed: pip install 'sudare[spark]'")
+    from sudare.engines.spark_session import spark_session
+
+    session = spark_session(
+        spark_master="local[2,3]",  # a task may fail twice
+        spark_ui_enabled="false",
+        spark_driver_bindAddress="127.0.0.1",
+        spark_driver_host="127.0.0.1",
+        spark_sql_shuffle_partitions="2",
+        spark_default_parallelism="2",
+        # Small questions: what a JVM and Spark do to be fast on large ones would be most of the work.
+        spark_driver_extraJavaOptions="-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+        spark_sql_adaptive_enabled="false",
+    )
+    session.sparkContext.setLogLevel("OFF")
+    yield session
+    session.stop()

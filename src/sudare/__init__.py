@@ -60,6 +60,7 @@ _HOME = {
 _FOLDERS = (
     "anonymity",
     "charts",
+    "cluster",
     "collector",
     "domain",
     "engines",

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 from fractions import Fraction
 from numbers import Integral
+from typing import Self
 
 _ABSENT = object()
 
@@ -65,6 +66,19 @@ class TableError(SudareError):
 
 class InputError(SudareError):
     """A file, a column or a type is not what was announced."""
+
+
+class MissingExtraError(SudareError):
+    """What was asked for needs an optional part of the installation.
+
+    >>> print(MissingExtraError.of("Spark", "spark"))
+    Spark is not installed here. Run: pip install 'sudare[spark]'
+    """
+
+    @classmethod
+    def of(cls, what: str, extra: str) -> Self:
+        """The refusal that names the extra to install."""
+        return cls(f"{what} is not installed here", hint=f"Run: pip install 'sudare[{extra}]'")
 
 
 class RecipeError(SudareError):

@@ -50,16 +50,17 @@ def test_with_a_unit_each_person_has_one_row(records: Make) -> None:
 
 
 def test_the_choice_of_rows_is_fair_and_does_not_depend_on_their_order(records: Make) -> None:
-    rows = {"person": [7, 7, 7], "age": [1, 2, 3]}
+    rows = {"person": [*range(300)] * 3, "age": [1] * 300 + [2] * 300 + [3] * 300}
     turned = {name: column[::-1] for name, column in rows.items()}
-    chosen = []
-    for key in range(300):
-        ours = records(rows).groups(["age"], unit="person", key=key.to_bytes(16, "big"))
-        theirs = records(turned).groups(["age"], unit="person", key=key.to_bytes(16, "big"))
-        assert ours.labels == theirs.labels
-        chosen.append(ours.labels[0][0])
-    # Three rows, equally likely: a count of 100 is off by 45 once in 1e7 (binomial).
-    assert all(abs(chosen.count(age) - 100) < 45 for age in ("1", "2", "3"))
+    keys = [number.to_bytes(16, "big") for number in range(2)]
+    ours, theirs, other = (
+        records(held).groups(["person", "age"], unit="person", key=key)
+        for held, key in ((rows, keys[0]), (turned, keys[0]), (rows, keys[1]))
+    )
+    assert len(ours.rows) == 300
+    assert ours.codes.tolist() == theirs.codes.tolist() != other.codes.tolist()
+    # Three rows of each person, equally likely: a count of 100 is off by 45 once in 1e7 (binomial).
+    assert all(abs(count - 100) < 45 for count in np.bincount(ours.codes[:, 1], minlength=3))
 
 
 def test_values_are_arrays_of_one_order(records: Make) -> None:

@@ -25,6 +25,7 @@ COMMANDS = (
     "estimate",
     "compare",
     "reproduce",
+    "audit",
     "demo",
 )
 

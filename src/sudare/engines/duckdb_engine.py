@@ -5,40 +5,29 @@ DuckDB says when something fails can quote a value, so that its errors are never
 `InputError` that names the source.
 """
 
-# ruff: noqa: S608 - names are quoted by `identifier`, texts by `text_literal`; the rest are numbers
+# ruff: noqa: S608 - names are quoted by `identifier`; all else is the shared SQL
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from numpy.typing import NDArray
 
-from sudare.engines.duckdb_bound import first_look, second_look
-from sudare.engines.duckdb_place import locate_rows, outside_refusal, place_rows
-from sudare.engines.duckdb_rows import tuples_sql, values_sql
-from sudare.engines.duckdb_sources import Opening, Source
-from sudare.engines.duckdb_sql import count_sql, identifier, unit_sql
-from sudare.engines.protocol import (
-    UNKNOWN,
-    Bound,
-    CellCounts,
-    Column,
-    CountRows,
-    Groups,
-    Kind,
-    Placement,
-)
+from sudare.engines.dialect import DUCKDB, Dialect
+from sudare.engines.duckdb_sources import Opening, Source, identifier
+from sudare.engines.protocol import Bound, CellCounts, Column, CountRows, Groups, Kind, Placement
+from sudare.engines.verbs import cells_sql, columns_of, counts_of, groups_of, needed, values_of
 from sudare.errors import InputError, SudareError
 
 if TYPE_CHECKING:
     import duckdb
+    import pyarrow
 
 MEMORY_LIMIT = "1GB"
 _WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")
@@ -72,78 +61,61 @@ class DuckdbEngine:
 
     def count_rows(self, placement: Placement, bound: Bound | None) -> CellCounts:
         """See `Engine`."""
-        unit = None if bound is None else bound.unit
-        with self._placed(placement, unit) as connection:
-            place_rows(connection, placement, {} if unit is None else {"unit": unit_sql(unit)})
-            refuse = placement.outside == "error"
-            if bound is None:
-                counted = "SELECT COALESCE(cell, -1) AS cell, count(*) AS kept FROM placed GROUP BY cell"
-            else:
-                counted = first_look(bound, refuse)
-            connection.execute(f"CREATE TEMP TABLE counted AS {counted}")
-            if refuse and _any(connection, "cell = -1"):
-                raise outside_refusal(connection, placement, unit)
-            cells = "SELECT cell, kept FROM counted WHERE cell >= 0"
-            if bound is not None and _any(connection, "spread IS NOT NULL"):
-                cells = f"{cells} UNION ALL {second_look(bound)}"
-            # Rows outside are still there as a cell NULL that keeps nothing.
-            summed = f"SELECT cell, CAST(sum(kept) AS BIGINT) AS kept FROM ({cells}) GROUP BY cell HAVING sum(kept) > 0"
-            result = connection.sql(summed).to_arrow_table()
-        cell, kept = (result.column(name).to_numpy() for name in ("cell", "kept"))
-        return CellCounts(cell, kept)
+        with self._opened(needed(columns_of(placement), bound)) as shell:
+            found = shell.ask(cells_sql(shell, placement, bound))
+        return CellCounts(found.column("cell").to_numpy(), found.column("kept").to_numpy())
 
     def read_counts(self, placement: Placement, count: Column) -> CountRows:
         """See `Engine`."""
-        with self._placed(placement, count) as connection:
-            axes = locate_rows(connection, placement, {"counted": count_sql(count)})
-            known = [f"COALESCE({axis}, {UNKNOWN}) AS {axis}" for axis in axes]
-            rows = connection.sql(f"SELECT counted, {', '.join(known)} FROM located").to_arrow_table()
-        return CountRows(tuple(rows.column(axis).to_numpy() for axis in axes), rows.column("counted").to_numpy())
+        with self._opened(needed(columns_of(placement), None, count)) as shell:
+            return counts_of(shell, placement, count)
 
     def group_rows(self, columns: Sequence[Column], bound: Bound | None) -> Groups:
         """See `Engine`."""
-        with self._opened(columns, bound.unit if bound else None) as connection:
-            found = connection.sql(tuples_sql(columns, bound)).to_arrow_table()
-        coded = [_coded(found.column(f"c{place}")) for place in range(len(columns))]
-        codes = np.stack([code for code, _ in coded], axis=1)
-        order = np.lexsort(codes.T[::-1])
-        return Groups(codes[order], tuple(labels for _, labels in coded), found.column("n").to_numpy()[order])
+        with self._opened(needed(columns, bound)) as shell:
+            return groups_of(shell, columns, bound)
 
     def read_values(self, columns: Sequence[Column], bound: Bound | None) -> list[NDArray[Any]]:
         """See `Engine`."""
-        with self._opened(columns, bound.unit if bound else None) as connection:
-            found = connection.sql(values_sql(columns, bound)).to_arrow_table()
-        return [column.to_numpy() for column in found.columns]
-
-    def _placed(
-        self, placement: Placement, further: Column | None
-    ) -> AbstractContextManager[duckdb.DuckDBPyConnection]:
-        return self._opened([column for columns in placement.columns.values() for column in columns], further)
+        with self._opened(needed(columns, bound)) as shell:
+            return values_of(shell, columns, bound)
 
     @contextmanager
-    def _opened(self, needed: Sequence[Column], further: Column | None) -> Iterator[duckdb.DuckDBPyConnection]:
-        """A connection in which ``source`` has the columns that are needed and no others."""
-        names = list(dict.fromkeys(column.name for column in [*needed, *([further] if further else [])]))
+    def _opened(self, columns: Sequence[Column]) -> Iterator[DuckdbShell]:
+        """A shell in which ``source`` has the columns that are needed and no others."""
         with _connection(self.source, self.memory_limit) as (connection, folder):
-            relation = self.source.open(Opening(connection, folder, names))
-            selected = ", ".join(identifier(name) for name in names)
-            connection.execute(f"CREATE TEMP VIEW source AS SELECT {selected} FROM {relation}")
-            yield connection
+            relation = self.source.open(Opening(connection, folder, [column.name for column in columns]))
+            shell = DuckdbShell(connection)
+            shell.view("source", f"SELECT {', '.join(column.sql for column in columns)} FROM {relation}")
+            yield shell
 
 
-def _coded(column: Any) -> tuple[NDArray[np.int32], list[str | None]]:
-    """A column of text as places in its sorted distinct values; a missing value is the last."""
-    encoded = column.combine_chunks().dictionary_encode()
-    values = encoded.dictionary.to_pylist()
-    place = np.empty(len(values) + 1, dtype=np.int32)
-    place[np.array(sorted(range(len(values)), key=values.__getitem__), dtype=np.int64)] = np.arange(len(values))
-    place[len(values)] = len(values)
-    codes = place[encoded.indices.fill_null(len(values)).to_numpy()]
-    return codes, [*sorted(values), *([None] if column.null_count else [])]
+@dataclass(frozen=True)
+class DuckdbShell:
+    """See `Shell`: the views of a connection that nobody else has."""
 
+    connection: duckdb.DuckDBPyConnection
+    dialect: Dialect = DUCKDB
 
-def _any(connection: duckdb.DuckDBPyConnection, condition: str) -> bool:
-    return bool(connection.sql(f"SELECT count(*) FROM counted WHERE {condition}").fetchall()[0][0])
+    def name(self, view: str) -> str:
+        """See `Shell`."""
+        return view
+
+    def register(self, view: str, table: pyarrow.Table) -> None:
+        """See `Shell`."""
+        self.connection.register(view, table)
+
+    def view(self, view: str, sql: str) -> None:
+        """See `Shell`."""
+        self.connection.execute(f"CREATE TEMP VIEW {view} AS {sql}")
+
+    def keep(self, view: str, sql: str) -> None:
+        """See `Shell`."""
+        self.connection.execute(f"CREATE TEMP TABLE {view} AS {sql}")
+
+    def ask(self, sql: str) -> pyarrow.Table:
+        """See `Shell`."""
+        return self.connection.sql(sql).to_arrow_table()
 
 
 def _column(name: str, declared: str, typed: bool) -> Column:
@@ -152,7 +124,7 @@ def _column(name: str, declared: str, typed: bool) -> Column:
     kind = "other" if declared.endswith("]") else _KINDS.get(base, "other")
     if not typed:
         kind = "untyped"
-    return Column(name, declared if base == "DECIMAL" else base, kind)
+    return Column(name, declared if base == "DECIMAL" else base, kind, identifier(name))
 
 
 @contextmanager

@@ -13,12 +13,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from sudare.engines.csv_layout import CsvLayout
-from sudare.engines.duckdb_sql import identifier, text_literal
+from sudare.engines.dialect import text_literal
 from sudare.errors import InputError, did_you_mean
 
 if TYPE_CHECKING:
     import duckdb
     import pyarrow
+
+
+def identifier(name: str) -> str:
+    """A name in DuckDB's SQL, whatever characters it has.
+
+    >>> print(identifier('the "old" code'))
+    "the ""old"" code"
+    """
+    return '"' + name.replace('"', '""') + '"'
 
 
 class Opening(NamedTuple):

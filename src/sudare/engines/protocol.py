@@ -30,11 +30,12 @@ UNKNOWN = -(2**63)
 
 @dataclass(frozen=True)
 class Column:
-    """A column of the records: its name, its type as the engine calls it, and what that means here."""
+    """A column of the records: its name, its type in DuckDB's words, what that means here, and what SQL calls it."""
 
     name: str
     type: str
     kind: Kind
+    sql: str
 
 
 @dataclass(frozen=True)

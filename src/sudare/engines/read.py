@@ -21,40 +21,67 @@ from sudare.engines.duckdb_sources import (
     Source,
 )
 from sudare.engines.records import Records
+from sudare.engines.spark_session import is_spark_frame
 from sudare.errors import InputError, ParameterError
 
 if TYPE_CHECKING:
     import pyarrow
 
+ENGINES = ("duckdb", "spark")
 _TEXT = (".csv", ".tsv")
 _FILES = "Parquet (a file, a folder or a pattern), CSV or TSV (also .gz)"
-_FRAMES = "Arrow, pandas, Polars, a DuckDB relation, (database file, table name)"
+_FRAMES = "Arrow, pandas, Polars, Spark, a DuckDB relation, (database file, table name)"
 
 
-def read(source: Any, *, encoding: str | None = None) -> Records:
+def read(source: Any, *, encoding: str | None = None, engine: str | None = None) -> Records:
     """Records from a path or a frame. Only names and types are read now; rows when they are counted.
 
     ``source``: the path of a Parquet file, of a folder of them, or a pattern such as ``"day-*.parquet"``;
     the path of a CSV or TSV file with column names in its first line, also compressed (``.csv.gz``); an
-    Arrow table, data set or stream; a pandas frame; a Polars frame, lazy or not; a DuckDB relation; or a
-    pair of a DuckDB database file and the name of a table in it.
+    Arrow table, data set or stream; a pandas frame; a Polars frame, lazy or not; a DuckDB relation; a pair of a
+    DuckDB database file and the name of a table in it; or a Spark frame, which stays in Spark.
 
     ``encoding`` of a CSV file: found out when not given, if it is UTF-8 (with or without byte order mark)
     or CP932. CSV has no types: all its columns are text, from which an attribute reads numbers as it needs.
+
+    ``engine``: "duckdb", the default, or "spark" (needs ``sudare[spark]``), which also takes the addresses of Parquet
+    files that only a cluster knows, such as ``"hdfs://..."``; it works in the active session, or in a local one.
 
     >>> import pandas
     >>> read(pandas.DataFrame({"person": [1, 2], "sex": ["f", "m"]})).columns
     {'person': 'BIGINT', 'sex': 'VARCHAR'}
     """
+    chosen = _engine_of(source, engine)
+    if chosen == "spark":
+        from sudare.engines.spark_engine import SparkEngine
+        from sudare.engines.spark_sources import frame_at, frame_of
+
+        if is_spark_frame(source):
+            return Records(SparkEngine.over(source))
+        if isinstance(source, str) and "://" in source:
+            return Records(SparkEngine.over(frame_at(source), source))
+        held = _found(source, encoding)
+        return Records(SparkEngine.over(frame_of(held), held.name, held.typed))
+    return Records(DuckdbEngine.over(_found(source, encoding)))
+
+
+def _engine_of(source: Any, engine: str | None) -> str:
+    """The engine that is asked for, or that a frame brings with it."""
+    if engine is not None and engine not in ENGINES:
+        raise ParameterError("unknown engine", value=engine, allowed=", ".join(ENGINES))
+    if not is_spark_frame(source):
+        return engine or "duckdb"
+    if engine == "duckdb":
+        raise ParameterError("a Spark frame is counted by Spark", value=engine, allowed="spark")
+    return "spark"
+
+
+def _found(source: Any, encoding: str | None) -> Source:
     if isinstance(source, str | Path):
-        found = _at_path(source, encoding)
-    elif encoding is not None:
+        return _at_path(source, encoding)
+    if encoding is not None:
         raise ParameterError("an encoding belongs to a CSV file", value=encoding, allowed="None")
-    elif isinstance(source, tuple):
-        found = _in_database(source)
-    else:
-        found = _in_memory(source)
-    return Records(DuckdbEngine.over(found))
+    return _in_database(source) if isinstance(source, tuple) else _in_memory(source)
 
 
 def _at_path(given: str | Path, encoding: str | None) -> Source:

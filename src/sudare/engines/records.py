@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Never
+from typing import Any, NamedTuple, Never
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,12 +13,25 @@ from numpy.typing import NDArray
 from sudare.domain import CountTable, Domain
 from sudare.engines.columns import find, find_count, find_unit, place
 from sudare.engines.counted import table_of_counts
-from sudare.engines.protocol import KEY_BYTES, Bound, Column, Engine, Groups
+from sudare.engines.protocol import KEY_BYTES, Bound, Column, Engine, Groups, Placement
 from sudare.errors import ParameterError, did_you_mean
 from sudare.privacy import Unit
 
 _ADDS_UP = ("weights", "weight", "sum", "values", "value", "amount")
 _COUNT_ARGUMENTS = ("columns", "unit", "max_rows", "outside", "key")
+
+
+class Question(NamedTuple):
+    """What an engine is asked to count, and who is protected by it."""
+
+    placement: Placement
+    bound: Bound | None
+    unit: Unit
+
+
+def indices_of(domain: Domain, cell: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The indices of cells given by an engine's keys: row-major positions in ``domain.shape``."""
+    return domain.index(*np.unravel_index(cell, domain.shape))
 
 
 @dataclass(frozen=True, repr=False)
@@ -75,23 +88,33 @@ class Records:
         """
         if refused:
             _refuse(refused)
+        asked = self.question(domain, columns, unit, max_rows, outside, key)
+        cells = self.engine.count_rows(asked.placement, asked.bound)
+        return CountTable(domain, indices_of(domain, cells.cell), cells.rows, asked.unit)
+
+    def question(
+        self,
+        domain: Domain,
+        columns: Mapping[str, str | Sequence[str]] | None = None,
+        unit: str | None = None,
+        max_rows: int = 1,
+        outside: str = "error",
+        key: bytes | None = None,
+    ) -> Question:
+        """What `count` asks the engine, checked as far as it can be before any row is read."""
         placement = place(domain, columns, self.engine.columns, outside)
         drawn = os.urandom(KEY_BYTES) if key is None else key
-        if unit is None:
-            if max_rows != 1:
-                raise ParameterError(
-                    "max_rows needs a unit",
-                    value=max_rows,
-                    allowed="1",
-                    hint="Say with unit= which column holds the person.",
-                )
-            protected, bound = Unit(), None
-        else:
-            protected = Unit("person", max_rows)
+        if unit is not None:
             bound = Bound(find_unit(unit, self.engine.columns), max_rows, drawn)
-        cells = self.engine.count_rows(placement, bound)
-        index = domain.index(*np.unravel_index(cells.cell, domain.shape))
-        return CountTable(domain, index, cells.rows, protected)
+            return Question(placement, bound, Unit("person", max_rows))
+        if max_rows != 1:
+            raise ParameterError(
+                "max_rows needs a unit",
+                value=max_rows,
+                allowed="1",
+                hint="Say with unit= which column holds the person.",
+            )
+        return Question(placement, None, Unit())
 
     def table(
         self,

@@ -7,8 +7,20 @@ laws by which `respond` randomises each record on its own. Everything after thes
 
 from sudare.noise.bernoulli import Bernoulli, uniform
 from sudare.noise.gaussian import discrete_gaussian
+from sudare.noise.grant import Grant, Part
 from sudare.noise.laplace import discrete_laplace
-from sudare.noise.measurement import Measured, Meter, Tape, measure, metered, noise_variance, record, respond, secret
+from sudare.noise.measurement import (
+    Measured,
+    Meter,
+    Tape,
+    delegate,
+    measure,
+    metered,
+    noise_variance,
+    record,
+    respond,
+    secret,
+)
 from sudare.noise.response import Channel, Law, RandomisedResponse, SquareWave
 from sudare.noise.source import Source
 from sudare.noise.sparse import Sparse, SparseNoise
@@ -16,15 +28,18 @@ from sudare.noise.sparse import Sparse, SparseNoise
 __all__ = [
     "Bernoulli",
     "Channel",
+    "Grant",
     "Law",
     "Measured",
     "Meter",
+    "Part",
     "RandomisedResponse",
     "Source",
     "Sparse",
     "SparseNoise",
     "SquareWave",
     "Tape",
+    "delegate",
     "discrete_gaussian",
     "discrete_laplace",
     "measure",

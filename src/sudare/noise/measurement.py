@@ -98,6 +98,16 @@ def metered() -> Iterator[Meter]:
         _meter.reset(token)
 
 
+def delegate(label: str, budget: Budget) -> None:
+    """Meter what workers elsewhere are to measure: each of them works under a meter of its own, checked for the same.
+
+    Their parts together are one vector of sums over disjoint cells, and the noise of each is scaled to how far a unit
+    moves all of it (max_rows in L1, however its rows are shared out): all of them cost ``budget`` once.
+    """
+    if (meter := _meter.get()) is not None:
+        meter.costs.append((label, budget, False))
+
+
 @contextmanager
 def record(replay: Tape | None = None) -> Iterator[Tape]:
     """Keep every measurement made inside; with ``replay``, answer from that tape instead of drawing noise.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+from typing import TYPE_CHECKING
 
 import numpy as np
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
@@ -11,7 +12,10 @@ from numpy.typing import NDArray
 
 from sudare.errors import AccountingError, ParameterError
 
-_KEY_BYTES = 32
+if TYPE_CHECKING:
+    from sudare.noise.grant import Grant
+
+KEY_BYTES = 32
 _ZEROS = bytes(1 << 16)
 
 
@@ -27,8 +31,8 @@ class Source:
     """
 
     def __init__(self, key: bytes, *, seeded: bool = False) -> None:
-        if len(key) != _KEY_BYTES:
-            raise ParameterError("a key of the wrong length", allowed=f"{_KEY_BYTES} bytes")
+        if len(key) != KEY_BYTES:
+            raise ParameterError("a key of the wrong length", allowed=f"{KEY_BYTES} bytes")
         self.seeded = seeded
         self._labels: set[str] = set()
         self._start(key)
@@ -36,14 +40,14 @@ class Source:
     @classmethod
     def system(cls) -> Source:
         """A source keyed by the operating system: the only kind a publication may use."""
-        return cls(os.urandom(_KEY_BYTES))
+        return cls(os.urandom(KEY_BYTES))
 
     @classmethod
     def from_seed(cls, seed: int) -> Source:
         """A source anyone can repeat, for experiments and tests: what it protects carries no guarantee."""
         if type(seed) is not int or seed < 0:
             raise ParameterError("seed is not a whole number from 0 on", value=seed)
-        return cls(hashlib.blake2b(b"seed %d" % seed, digest_size=_KEY_BYTES).digest(), seeded=True)
+        return cls(hashlib.blake2b(b"seed %d" % seed, digest_size=KEY_BYTES).digest(), seeded=True)
 
     def _start(self, key: bytes) -> None:
         self._key = key
@@ -53,7 +57,7 @@ class Source:
     def _check_process(self) -> None:
         """After a fork both processes hold the same key and position: the child must leave that stream."""
         if not self.seeded and os.getpid() != self._process:
-            self._start(hashlib.blake2b(os.urandom(_KEY_BYTES), key=self._key, digest_size=_KEY_BYTES).digest())
+            self._start(hashlib.blake2b(os.urandom(KEY_BYTES), key=self._key, digest_size=KEY_BYTES).digest())
 
     def fill(self, words: NDArray[np.uint32]) -> None:
         """Overwrite a contiguous array with fresh random words."""
@@ -82,11 +86,17 @@ class Source:
         if label in self._labels:
             raise AccountingError("a label of noise was used twice", value=label)
         self._labels.add(label)
-        key = hashlib.blake2b(label.encode(), key=self._key, person=b"sudare child", digest_size=_KEY_BYTES)
+        key = hashlib.blake2b(label.encode(), key=self._key, person=b"sudare child", digest_size=KEY_BYTES)
         return Source(key.digest(), seeded=self.seeded)
 
+    def grant(self, label: str) -> Grant:
+        """A child's key for workers elsewhere: see `Grant`. Like a child, each label may be taken once."""
+        from sudare.noise.grant import Grant
+
+        return Grant(self.child(label)._key, self.seeded)
+
     def __reduce__(self) -> str:
-        raise AccountingError("a source of noise cannot be copied", hint="Derive a child for each worker.")
+        raise AccountingError("a source of noise cannot be copied", hint="Derive a child for each worker, or a grant.")
 
     def __repr__(self) -> str:
         return "Source(seeded)" if self.seeded else "Source(system)"

@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -49,7 +50,7 @@ def firing(rate: Rate, size: int, source: Source) -> NDArray[np.int64]:
 
     The gap before the next firing position is geometric, so empty stretches cost nothing.
     """
-    gaps = Geometric(rate)
+    gaps = _sampler(rate)
     found = [np.empty(0, dtype=np.int64)]
     position = -1
     while True:
@@ -65,6 +66,35 @@ def firing(rate: Rate, size: int, source: Source) -> NDArray[np.int64]:
         if inside < len(fits):
             return np.concatenate(found)
         position = int(fits[-1])
+
+
+# A table cut into blocks asks for the same laws again and again, and their tables take milliseconds to build.
+@lru_cache(maxsize=64)
+def _sampler(rate: Rate) -> Geometric:
+    return Geometric(rate)
+
+
+@lru_cache(maxsize=64)
+def _rate_of(scale: Fraction) -> Rate:
+    return Rate.rational(1 / scale)
+
+
+@lru_cache(maxsize=64)
+def _rate_between(scale: Fraction, level: int, old: int | None) -> Rate:
+    """The rate of P(Z > level), or of P(Z > level | Z <= old); P(Z > l) = a**(l+1) / (1+a) for l >= 0."""
+
+    def above(bound: int, real: Any) -> Real:
+        step = real.mpf(scale.denominator) / scale.numerator
+        return real.exp(-(bound + 1) * step) / (1 + real.exp(-step))
+
+    def chance(real: Any) -> Real:
+        new = above(level, real)
+        if old is None:
+            return new
+        before = above(old, real)
+        return (new - before) / (1 - before)
+
+    return Rate.of_chance(chance)
 
 
 class SparseNoise:
@@ -125,25 +155,12 @@ class SparseNoise:
             low, high = (middle, high) if excess(middle) > total else (low, middle)
         return int(np.floor(low - float(self._scale) / 20))
 
-    def _chance_above(self, level: int, real: Any) -> Real:
-        """P(Z > level) = a**(level+1) / (1+a) for level >= 0."""
-        step = real.mpf(self._scale.denominator) / self._scale.numerator
-        return real.exp(-(level + 1) * step) / (1 + real.exp(-step))
-
     def _lower(self, level: int) -> None:
         """Fire the empty cells with noise in (level, old level], given that none left is above the old."""
         old = self._level
-
-        def chance(real: Any) -> Real:
-            new = self._chance_above(level, real)
-            if old is None:
-                return new
-            before = self._chance_above(old, real)
-            return (new - before) / (1 - before)
-
-        hits = self._exact.indices(firing(Rate.of_chance(chance), self.size, self._source))
+        hits = self._exact.indices(firing(_rate_between(self._scale, level, old), self.size, self._source))
         fresh = self._admit(hits if self._exact.place is None else np.sort(hits))
-        rise = Geometric(Rate.rational(1 / self._scale)).draw(self._source, len(fresh))
+        rise = _sampler(_rate_of(self._scale)).draw(self._source, len(fresh))
         if old is not None:
             rise %= old - level  # a geometric variable modulo m is the one truncated to m values
         self._value[fresh] = level + 1 + rise

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -32,7 +33,7 @@ def certify(
     title: str,
     recipe_sha256: str,
     ledger_head: str,
-    files: dict[str, Path],
+    files: Mapping[str, Path | Sequence[Path]],
     key: Ed25519PrivateKey,
 ) -> dict[str, Any]:
     """The signed certificate of a release whose files are written: public facts only."""
@@ -51,7 +52,8 @@ def certify(
         "ledger_head": ledger_head,
         "files": {
             path.name: {"format": name, "sha256": digest(path), "bytes": path.stat().st_size}
-            for name, path in files.items()
+            for name, paths in files.items()
+            for path in ([paths] if isinstance(paths, Path) else paths)
         },
         "publisher": public_text(key),
     }
@@ -117,7 +119,7 @@ def verify(path: str | Path, *, publisher: str | Path | None = None) -> Verifica
             raise VerificationError("a file differs from the one that was certified", value=name)
         checks.append(f"{name}: SHA-256 agrees")
     kind = certificate.get("kind", "table")  # the first certificates were all of tables and did not say so
-    if kind not in KINDS:
+    if not isinstance(kind, str) or kind not in KINDS:
         raise VerificationError("a release of an unknown kind", value=kind, allowed=", ".join(KINDS))
     checks += job_of(kind).check(path.parent, certificate)
     return Verification(certificate, guarantee, tuple(checks))

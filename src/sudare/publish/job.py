@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -70,6 +70,11 @@ class Job(ABC, Generic[Shape, Made]):
 
         return open_job(path)
 
+    @classmethod
+    def variant(cls, recipe: Shape) -> type[Job[Shape, Any]]:  # noqa: ARG003 - a kind may have several
+        """The job that does what the recipe says, where a kind has more than one."""
+        return cls
+
     def prepare(self) -> None:
         """Build what can be wrong, before anything is touched."""
         _ = self.guarantee, self.cap
@@ -121,8 +126,8 @@ class Job(ABC, Generic[Shape, Made]):
         """The release of what `gather` gave."""
 
     @abstractmethod
-    def write(self, made: Made, folder: Path) -> dict[str, Path]:
-        """Write the release into ``folder``: what each file is to its path."""
+    def write(self, made: Made, folder: Path) -> Mapping[str, Path | Sequence[Path]]:
+        """Write the release into ``folder``: what each file is to its path, or to those of its parts."""
 
     @abstractmethod
     def headline(self, made: Made) -> dict[str, str]:

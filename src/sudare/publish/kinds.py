@@ -31,10 +31,11 @@ def open_job(path: str | Path) -> Job[Any, Any]:
     """Read a recipe and build every part once, so that mistakes show before anything is touched."""
     contents = read_text(Path(path))
     kind = contents.get("kind", "table")
-    if kind not in KINDS:
+    if not isinstance(kind, str) or kind not in KINDS:
         raise RecipeError("no such kind of recipe", value=kind, allowed=", ".join(KINDS), hint=_nearest(kind))
     job = job_of(kind)
-    made = job(checked(contents, job.shape), Path(path).resolve().parent)
+    recipe = checked(contents, job.shape)
+    made = job.variant(recipe)(recipe, Path(path).resolve().parent)
     made.prepare()
     return made
 

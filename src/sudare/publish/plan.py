@@ -73,7 +73,7 @@ def plan(recipe: str | Path) -> Plan:
     except BudgetError as refusal:
         after = None
         remarks.append(str(refusal))
-    if not job.path(job.recipe.data.path).exists():
+    if "://" not in job.recipe.data.path and not job.path(job.recipe.data.path).exists():
         remarks.append(f"the data are not there yet: {job.recipe.data.path}")
     if job.path(job.recipe.output.folder).exists():
         remarks.append(f"the output folder exists already: {job.recipe.output.folder}")

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from sudare.domain import CountTable, Domain
-from sudare.engines import read
+from sudare.engines import Records, read
 from sudare.errors import InputError
 from sudare.noise import Source, secret
 from sudare.privacy import Budget, Guarantee
@@ -32,6 +33,15 @@ class TableJob(Job[TableRecipe, Release]):
     """A recipe of kind "table"."""
 
     shape: ClassVar[type[Recipe]] = TableRecipe
+
+    @classmethod
+    def variant(cls, recipe: TableRecipe) -> type[Job[TableRecipe, Any]]:
+        """In this process, or in a cluster."""
+        if not recipe.data.in_cluster:
+            return cls
+        # Named and not imported: the cluster stands above publish, as a kind of another house would.
+        job: type[Job[TableRecipe, Any]] = import_module("sudare.cluster.job").ClusterTableJob
+        return job
 
     def prepare(self) -> None:
         """Build what can be wrong, before anything is touched."""
@@ -83,11 +93,16 @@ class TableJob(Job[TableRecipe, Release]):
             seed=seed,
         )
 
+    def records(self) -> Records:
+        """The private records; nothing of them is read yet."""
+        data = self.recipe.data
+        origin: object = data.path if "://" in data.path else self.path(data.path)
+        return read((origin, data.table) if data.table else origin, encoding=data.encoding, engine=data.engine)
+
     def gather(self, source: Source) -> CountTable:
         """The private table: bounded counts of the records, or the counts that are there."""
         data = self.recipe.data
-        origin: object = self.path(data.path)
-        records = read((origin, data.table) if data.table else origin, encoding=data.encoding)
+        records = self.records()
         unit = data.protected_unit()
         if data.counts is not None:
             if data.unit is not None:

@@ -16,6 +16,8 @@ from sudare.tables import Laplace, Method, NegativeL2, NonnegativeLasso, Privele
 
 Format = Literal["parquet", "csv", "geoparquet", "geojson"]
 GEOGRAPHIC = ("geoparquet", "geojson")
+MOST_CELLS_HERE = 2**26
+"""Populated cells that one process takes on: some 10 GB while they are released."""
 
 
 class TableData(Data):
@@ -23,6 +25,31 @@ class TableData(Data):
 
     outside: Literal["error", "drop", "clamp"] = "error"
     counts: str | None = Field(default=None, description="the column of counts, where rows are cells already")
+    engine: Literal["duckdb", "spark"] = Field(default="duckdb", description="what counts the records")
+    release: Literal["here", "cluster"] | None = Field(
+        default=None,
+        description="with spark: release in this process or in the cluster; if not given, by expected_cells",
+    )
+    expected_cells: int | None = Field(default=None, ge=1, description="with spark: populated cells, about")
+    scratch: str | None = Field(
+        default=None, description="in a cluster: a private folder that every worker reaches under the same path"
+    )
+
+    @model_validator(mode="after")
+    def _spark_for_a_cluster(self) -> TableData:
+        for name in ("release", "expected_cells", "scratch"):
+            if getattr(self, name) is not None and self.engine != "spark":
+                raise ValueError(f'{name} needs engine = "spark"')
+        if self.engine == "spark" and self.table is not None:
+            raise ValueError("a table in a DuckDB database is not read by Spark")
+        if self.in_cluster and self.counts is not None:
+            raise ValueError("a release in a cluster counts records; rows that are counts already are released here")
+        return self
+
+    @property
+    def in_cluster(self) -> bool:
+        """Whether cells stay in the cluster: because the recipe says so, or because they would not fit here."""
+        return self.release == "cluster" or (self.release is None and (self.expected_cells or 0) > MOST_CELLS_HERE)
 
     @property
     def has_unit(self) -> bool:
@@ -118,6 +145,16 @@ class TableRecipe(Recipe):
         wanted = [name for name in self.output.formats if name in GEOGRAPHIC]
         if wanted and not any(isinstance(part, MeshAttribute) for part in self.domain.values()):
             raise ValueError(f"output format {wanted[0]} needs a mesh in the domain")
+        return self
+
+    @model_validator(mode="after")
+    def _parts_in_a_cluster(self) -> TableRecipe:
+        if self.data.in_cluster:
+            asked = self.output.formats if "formats" in self.output.model_fields_set else ("parquet",)
+            if asked != ("parquet",):
+                raise ValueError('a release in a cluster is written as formats = ["parquet"]')
+            if self.public_totals:
+                raise ValueError("public totals of areas are not kept in a cluster")
         return self
 
     def build_domain(self) -> Domain:

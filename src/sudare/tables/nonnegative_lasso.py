@@ -12,7 +12,7 @@ from sudare.errors import ParameterError
 from sudare.noise import SparseNoise
 from sudare.noise.sparse import DENSE_LIMIT
 from sudare.privacy import Budget, Number
-from sudare.tables.method import Cells, Task
+from sudare.tables.method import Asked, Cells, Task
 from sudare.tables.strength import Strength, look
 from sudare.tables.threshold import noise_scale, plain_strength, protect_above, read_strength, require_fit
 
@@ -70,9 +70,9 @@ class NonnegativeLasso:
         """It depends on the data."""
 
 
-def require_few_cells(task: Task, threshold: Fraction) -> None:
+def require_few_cells(task: Asked, threshold: Fraction) -> None:
     """Refuse a threshold >= 0 above which the noise of empty cells would fill the memory."""
-    size, scale = task.table.domain.size, float(noise_scale(task))
+    size, scale = task.domain.size, float(noise_scale(task))
     expected = size * math.exp(-(math.floor(threshold) + 1) / scale) / (1 + math.exp(-1 / scale))
     if expected > DENSE_LIMIT:
         raise ParameterError(

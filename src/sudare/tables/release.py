@@ -133,7 +133,7 @@ def release(
     are never read off the table.
 
     ``total="public"`` keeps the exact total: then nothing holds for adding or removing a unit, and replacing
-    one record, which changes two cells, costs 2 epsilon. ``seed`` is for experiments: such a release promises
+    one record by another of the domain, which changes two cells, costs 2 epsilon. ``seed`` is for experiments: such a release promises
     nothing and says so. The measurements must cost exactly epsilon; this is checked on every call.
 
     >>> import sudare as sd
@@ -203,7 +203,7 @@ def promise(
     ``areas`` is the number of areas whose totals the caller declared public.
 
     Replacing a record under a public total changes two cells by one each: twice the distance in L1, and at most
-    twice in L2, so epsilon counts double and rho four times.
+    twice in L2, so epsilon counts double and rho four times. Nothing holds where one of the two is not counted.
     """
     public: tuple[str, ...] = ("the domain",)
     adjacency = ADJACENCIES[0]
@@ -211,8 +211,10 @@ def promise(
     if public_total:
         budget = budget.times(Fraction(2 if budget.epsilon is not None else 4))
         public, adjacency = (*public, "the total is public"), ADJACENCIES[1]
+        # A record that is not counted, dropped since it lies outside, would change the total that is published.
+        assumptions = ("the record and the one in its place both lie in the domain",)
         if unit.max_rows > 1:
-            assumptions = ("swaps between units with equal row counts",)
+            assumptions = (*assumptions, "swaps between units with equal row counts")
     if areas:
         public = (*public, f"the totals of {areas} areas, given from elsewhere")
     facts: dict[str, Any] = {"adjacency": adjacency, "public": public, "assumptions": assumptions}

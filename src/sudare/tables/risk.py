@@ -32,7 +32,9 @@ class Visible:
     """All that the choice of a strength may look at: noisy values and declared things, never a count.
 
     ``index`` and ``value`` (k,) are the cells with noisy values above the whole number ``level``, of ``size`` cells
-    in all; ``lowest`` is the threshold of strength 0, the lowest that may be chosen; ``scale`` is the noise's.
+    in all; ``lowest`` is the threshold of strength 0, the lowest that may be chosen; ``scale`` is the noise's. Where
+    there are too many cells to list, ``index`` is empty and ``value`` has each distinct value once, ascending, with
+    the number of its cells in ``times``.
     """
 
     index: Integers
@@ -43,6 +45,12 @@ class Visible:
     scale: Fraction
     lowest: Fraction
     fit: str
+    times: Integers | None = None
+
+    def distinct(self) -> tuple[Integers, Integers]:
+        """The distinct values relative to ``level``, ascending, and how many cells have each."""
+        step = self.value - self.level
+        return distinct(step) if self.times is None else (step, self.times)
 
 
 @dataclass(frozen=True)
@@ -83,11 +91,11 @@ def estimated_loss(visible: Visible, threshold: Floats) -> Floats:
     ``threshold`` is relative to ``visible.level``. Cells that are not visible are taken for empty ones whose noise
     is not above the level.
     """
-    step, times = distinct(visible.value - visible.level)
+    step, times = visible.distinct()
     weight = times.astype(np.float64)
     made = _fitted(visible, step, weight, threshold)
     scale = float(visible.scale)
-    unseen = (visible.size - len(visible.value)) * _unseen_lift(visible.level, scale)
+    unseen = (visible.size - int(times.sum())) * _unseen_lift(visible.level, scale)
     whole = np.floor(threshold)
     lift, touch = _lifted(step, weight, whole, scale, unseen)
     next_lift, next_touch = _lifted(step, weight, whole + 1, scale, unseen)
@@ -99,7 +107,7 @@ def estimated_loss(visible: Visible, threshold: Floats) -> Floats:
 
 def gain_spread(visible: Visible, threshold: float, other: float) -> float:
     """The standard deviation, estimated, of the difference of the estimated losses of two thresholds."""
-    step, times = distinct(visible.value - visible.level)
+    step, times = visible.distinct()
     difference = _of_each(visible, step, times, threshold) - _of_each(visible, step, times, other)
     return float(np.sqrt(times @ difference**2))
 

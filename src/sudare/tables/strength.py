@@ -22,7 +22,7 @@ from sudare.errors import ParameterError
 from sudare.noise import Source, SparseNoise
 from sudare.privacy import Budget, Number, exact
 from sudare.tables.method import Task
-from sudare.tables.risk import Floats, Integers, Visible, distinct, estimated_loss, gain_spread, true_loss
+from sudare.tables.risk import Floats, Integers, Visible, estimated_loss, gain_spread, true_loss
 from sudare.tables.simplex import active_cells
 
 FITS = ("scale", "shift")
@@ -119,7 +119,8 @@ class TargetSparsity:
 
     def choose(self, visible: Visible) -> Fraction:
         """No more cells than strength 0 leaves, and at least one."""
-        value, times = distinct(visible.value)
+        step, times = visible.distinct()
+        value = step + visible.level
         above = np.append(np.cumsum(times[::-1])[::-1], 0)
         # At strength 0 the lowest cells hold less than one person, and only that part of them is rounded up.
         at_lowest = float(above[0]) - float(visible.lowest - visible.level) * (value[0] == visible.level + 1) * times[0]

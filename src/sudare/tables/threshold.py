@@ -15,14 +15,14 @@ from sudare.estimate.simplex import round_real_to_total, round_to_total, simplex
 from sudare.noise import SparseNoise, secret
 from sudare.noise.sparse import DENSE_LIMIT
 from sudare.privacy import Number, exact
-from sudare.tables.method import TOTAL_SHARE, Cells, Task
+from sudare.tables.method import TOTAL_SHARE, Asked, Cells, Task
 from sudare.tables.simplex import active_cells, anywhere, measure_cells_and_total
 from sudare.tables.strength import FITS, Automatic, Strength
 
 Integers = NDArray[np.int64]
 
 
-def noise_scale(task: Task) -> Fraction:
+def noise_scale(task: Asked) -> Fraction:
     """The scale of the noise that `measure_cells_and_total` adds to the cells."""
     share = Fraction(1) if task.public_total else 1 - TOTAL_SHARE
     return task.sensitivity / (share * task.budget.amount)

@@ -19,6 +19,7 @@ STATED = {
     "domain": "the domain",
     "generalisation": "the generalisation",
     "hierarchies": "the hierarchies",
+    "inside": "the record and the one in its place both lie in the domain",
     "knowledge": "nobody knows more of a person than {columns}",
     "linked": "k = {k}: no row is linked to a person with probability above 1/k",
     "no_noise": "no noise",

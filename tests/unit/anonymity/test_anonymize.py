@@ -6,11 +6,13 @@ import json
 import math
 from collections.abc import Callable
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import sudare as sd
@@ -215,6 +217,17 @@ def test_missing_values_only_when_asked() -> None:
         anonymize(PEOPLE.assign(illness=None), TREES, k=5, method="optimal", require=[DistinctDiversity("illness", 2)])
     with pytest.raises(ParameterError, match="no way to treat missing values"):
         anonymize(PEOPLE, TREES, k=5, method="optimal", missing="drop")
+
+
+@pytest.mark.parametrize("ages", [[20.0, 21.5, math.nan] * 20, [20.0, 21.0, math.nan] * 20])
+def test_nan_in_a_parquet_file_is_a_missing_value(ages: list[float], tmp_path: Path) -> None:
+    """The file's statistics say nothing of a NaN: an engine that trusts them would try to write it as a number."""
+    path = tmp_path / "people.parquet"
+    pq.write_table(pa.table({"age": ages}), path)
+    with pytest.raises(InputError, match="values of the column 'age' are missing"):
+        anonymize(path, {"age": AGE}, k=5, method="optimal")
+    made = anonymize(path, {"age": AGE}, k=5, method="optimal", missing="value")
+    assert made.records.column("age").null_count == 20
 
 
 def test_numbers_are_read_whatever_their_type() -> None:

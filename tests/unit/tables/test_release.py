@@ -3,6 +3,7 @@
 from fractions import Fraction
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import sudare as sd
@@ -73,6 +74,20 @@ def test_a_public_total_has_its_own_guarantee(table):
     assert "the total is public" in made.guarantee.public
     unchanged = sd.release(table, sd.Laplace(), epsilon=0.5, total="public")
     assert unchanged.guarantee.epsilon == Fraction(1, 2)
+
+
+def test_a_record_outside_the_domain_is_not_covered_by_a_public_total():
+    """Dropped from the count, it changes the total that is published: so the guarantee leaves it out."""
+    domain = sd.Domain(place=sd.Line(4))
+    there, outside = (sd.read(pa.table({"place": [0, 1, 1, last]})) for last in (3, 9))
+    made = [
+        sd.release(records.count(domain, outside="drop"), sd.Simplex(), epsilon=1, total="public")
+        for records in (there, outside)
+    ]
+    assert [one.table.total for one in made] == [4, 3]
+    assert made[0].guarantee.assumptions == ("the record and the one in its place both lie in the domain",)
+    noisy = sd.release(there.count(domain, outside="drop"), sd.Simplex(), epsilon=1)
+    assert noisy.guarantee.assumptions == ()
 
 
 def test_a_public_total_with_several_rows_names_its_assumption():

@@ -1,64 +1,61 @@
-"""Rows in cells, as views in DuckDB.
+"""Rows in cells, as views in an engine.
 
 ``located`` has the position of each row along every axis, possibly outside the domain; ``placed`` has one
-BIGINT key for each row, NULL for a row outside. No query filters these views: DuckDB would push a filter
+BIGINT key for each row, NULL for a row outside. No query filters these views: an engine would push a filter
 down through the layers by writing their expressions out, each into the next. Rows outside carry NULL
 instead, which aggregates pass over.
 """
 
-# ruff: noqa: S608 - names are quoted by `identifier`, texts by `text_literal`; the rest are numbers
+# ruff: noqa: S608 - columns are named by their engine, all other names are ours; the rest are numbers
 
 from __future__ import annotations
 
 from math import prod
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sudare.domain import Attribute
+from sudare.engines.attribute_sql import Layer, translate
 from sudare.engines.columns import outside_error
-from sudare.engines.duckdb_sql import Layer, translate
 from sudare.engines.protocol import Column, Placement
+from sudare.engines.shell import Shell
 from sudare.errors import InputError
 
-if TYPE_CHECKING:
-    import duckdb
 
-
-def locate_rows(connection: duckdb.DuckDBPyConnection, placement: Placement, extra: Layer) -> list[str]:
+def locate_rows(shell: Shell, placement: Placement, extra: Layer) -> list[str]:
     """Makes the view ``located`` over ``source``: ``extra``, and one column per axis of the domain.
 
     Returns the names of the axes. ``extra`` are expressions over the columns of ``source``.
     """
     translations = [
-        translate(attribute, placement.columns[name], f"a{number}_")
+        translate(attribute, placement.columns[name], f"a{number}_", shell.dialect)
         for number, (name, attribute) in enumerate(placement.domain.attributes.items())
     ]
     raw = dict(extra)
     joins: list[str] = []
     for translation in translations:
         raw |= translation.raw
-        joins += translation.joins
-        for table, data in translation.tables.items():
-            connection.register(table, data)
-    sql = f"SELECT * FROM (SELECT {_named(raw)} FROM source) {' '.join(joins)}"
+        for table, (join, data) in translation.joins.items():
+            shell.register(table, data)
+            joins.append(join.format(table=shell.name(table)))
+    sql = f"SELECT * FROM (SELECT {_named(raw)} FROM {shell.name('source')}) {' '.join(joins)}"
     for depth in range(max(len(translation.layers) for translation in translations)):
         layer: Layer = {}
         for translation in translations:
             layer |= translation.layers[depth] if depth < len(translation.layers) else {}
         sql = f"SELECT *, {_named(layer)} FROM ({sql})"
     axes = [axis for translation in translations for axis in translation.axes]
-    connection.execute(f"CREATE TEMP VIEW located AS SELECT {', '.join([*extra, *axes])} FROM ({sql})")
+    shell.view("located", f"SELECT {', '.join([*extra, *axes])} FROM ({sql})")
     return axes
 
 
-def place_rows(connection: duckdb.DuckDBPyConnection, placement: Placement, extra: Layer) -> None:
+def place_rows(shell: Shell, placement: Placement, extra: Layer) -> None:
     """Makes the view ``placed``: ``extra``, ``position0``, ``position1``, ... and ``cell``.
 
     A position is the row-major place in one attribute, NULL outside; ``cell`` is that in the domain.
     """
-    axes = iter(locate_rows(connection, placement, extra))
+    axes = iter(locate_rows(shell, placement, extra))
     attributes = list(placement.domain.attributes.values())
     clamp = placement.outside == "clamp"
     boxes = {
@@ -66,32 +63,32 @@ def place_rows(connection: duckdb.DuckDBPyConnection, placement: Placement, extr
         for number, attribute in enumerate(attributes)
     }
     carried = "".join(f"{name}, " for name in extra)
-    connection.execute(f"CREATE TEMP VIEW boxed AS SELECT {carried}{_named(boxes)} FROM located")
+    shell.view("boxed", f"SELECT {carried}{_named(boxes)} FROM {shell.name('located')}")
     joins, kept = [], dict(zip(boxes, boxes, strict=True))
     for name, attribute in zip(boxes, attributes, strict=True):
-        forbidden = _masked_positions(connection, name, attribute)
+        forbidden = _masked_positions(shell, name, attribute)
         if forbidden.size:
             import pyarrow
 
             table = f"masked_{name}"
-            connection.register(table, pyarrow.table({f"{table}_cell": forbidden}))
-            joins.append(f"LEFT JOIN {table} ON {name} = {table}_cell")
+            shell.register(table, pyarrow.table({f"{table}_cell": forbidden}))
+            joins.append(f"LEFT JOIN {shell.name(table)} ON {name} = {table}_cell")
             kept[name] = f"CASE WHEN {table}_cell IS NULL THEN {name} END"
     cell = " + ".join(
         f"{name} * CAST({stride} AS BIGINT)" for name, stride in zip(boxes, _strides(attributes), strict=True)
     )
-    unmasked = f"SELECT {carried}{_named(kept)} FROM boxed {' '.join(joins)}"
-    connection.execute(f"CREATE TEMP VIEW placed AS SELECT *, {cell} AS cell FROM ({unmasked})")
+    unmasked = f"SELECT {carried}{_named(kept)} FROM {shell.name('boxed')} {' '.join(joins)}"
+    shell.view("placed", f"SELECT *, {cell} AS cell FROM ({unmasked})")
 
 
-def outside_refusal(connection: duckdb.DuckDBPyConnection, placement: Placement, unit: Column | None) -> InputError:
+def outside_refusal(shell: Shell, placement: Placement, unit: Column | None) -> InputError:
     """The refusal that names the attributes (and the unit) for which some row of ``placed`` lies outside."""
     names = list(placement.domain.attributes)
-    questions = [f"bool_or(position{number} IS NULL)" for number in range(len(names))]
-    questions.append("FALSE" if unit is None else "bool_or(unit IS NULL)")
-    answers = connection.sql(f"SELECT {', '.join(questions)} FROM placed").fetchall()[0]
-    concerned = [name for name, answer in zip(names, answers[:-1], strict=True) if answer]
-    return outside_error(placement, concerned, unit if answers[-1] else None)
+    questions = [f"bool_or(position{number} IS NULL) AS q{number}" for number in range(len(names))]
+    questions.append("FALSE AS of_unit" if unit is None else "bool_or(unit IS NULL) AS of_unit")
+    answers = shell.ask(f"SELECT {', '.join(questions)} FROM {shell.name('placed')}").to_pylist()[0]
+    concerned = [name for number, name in enumerate(names) if answers[f"q{number}"]]
+    return outside_error(placement, concerned, unit if answers["of_unit"] else None)
 
 
 def _in_box(attribute: Attribute, axes: list[str], clamp: bool) -> str:
@@ -112,11 +109,11 @@ def _in_box(attribute: Attribute, axes: list[str], clamp: bool) -> str:
     return f"CASE WHEN {condition} THEN {place} END"
 
 
-def _masked_positions(connection: duckdb.DuckDBPyConnection, name: str, attribute: Attribute) -> NDArray[np.int64]:
+def _masked_positions(shell: Shell, name: str, attribute: Attribute) -> NDArray[np.int64]:
     """The positions that occur in ``boxed`` and are masked: the attribute is asked once for each."""
     if attribute.size == prod(attribute.lengths):
         return np.zeros(0, dtype=np.int64)
-    occurring = connection.sql(f"SELECT DISTINCT {name} AS position FROM boxed").to_arrow_table()
+    occurring = shell.ask(f"SELECT DISTINCT {name} AS position FROM {shell.name('boxed')}")
     positions = occurring.column("position").drop_null().to_numpy()
     allowed = attribute.allowed(*np.unravel_index(positions, attribute.lengths))
     return np.asarray(positions[~allowed], dtype=np.int64)

@@ -1,9 +1,9 @@
-"""Attributes in DuckDB's SQL: raw columns to positions, bit for bit as ``Attribute.positions`` in NumPy.
+"""Attributes in SQL: raw columns to positions, bit for bit as ``Attribute.positions`` in NumPy.
 
 A translation is a few layers of named expressions; a layer may use the names of those before it. Declared
 values (categories, edges) come in as Arrow tables that are joined, so that the text of the SQL holds only
 identifiers and numbers. A position is a BIGINT, possibly outside the attribute's box, or NULL where the
-value is not known. DuckDB orders NaN above all numbers and ``least`` and ``greatest`` skip NULL: both are
+value is not known. Engines order NaN above all numbers and ``least`` and ``greatest`` skip NULL: both are
 taken out before anything is compared.
 """
 
@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from sudare.domain import Attribute, Bins, Categories, Mesh
 from sudare.domain.columns import FARTHEST
 from sudare.domain.mesh import MeshLevel, mesh_level
+from sudare.engines.dialect import Dialect, text_literal
 from sudare.engines.protocol import Column
 
 if TYPE_CHECKING:
@@ -37,86 +38,67 @@ class Translation:
     raw: Layer
     """Expressions over the columns of the source."""
     layers: tuple[Layer, ...] = ()
-    joins: tuple[str, ...] = ()
-    """Joins of declared tables to the raw layer."""
-    tables: dict[str, pyarrow.Table] = field(default_factory=dict)
+    joins: dict[str, tuple[str, pyarrow.Table]] = field(default_factory=dict)
+    """Declared tables by name, each with what stands after FROM to join it to the raw layer as {table}."""
 
 
-def translate(attribute: Attribute, columns: Sequence[Column], prefix: str) -> Translation:
+def translate(attribute: Attribute, columns: Sequence[Column], prefix: str, dialect: Dialect) -> Translation:
     """The SQL of an attribute read from these columns; every name in it begins with ``prefix``."""
     if isinstance(attribute, Categories):
-        return _categories(attribute, columns[0], prefix)
+        return _categories(attribute, columns[0], prefix, dialect)
     if isinstance(attribute, Bins):
-        return _bins(attribute, columns[0], prefix)
+        return _bins(attribute, columns[0], prefix, dialect)
     if isinstance(attribute, Mesh):
         level = mesh_level(attribute.cell_size)
         if len(columns) == 2:
-            return _degrees(attribute, level, columns, prefix)
-        return _codes(attribute, level, columns[0], prefix)
-    return _positions(columns, prefix)
+            return _degrees(attribute, level, columns, prefix, dialect)
+        return _codes(attribute, level, columns[0], prefix, dialect)
+    return _positions(columns, prefix, dialect)
 
 
-def identifier(name: str) -> str:
-    """A name in SQL, whatever characters it has.
-
-    >>> print(identifier('the "old" code'))
-    "the ""old"" code"
-    """
-    return '"' + name.replace('"', '""') + '"'
-
-
-def text_literal(text: str) -> str:
-    """A text in SQL.
-
-    >>> text_literal("it's")
-    "'it''s'"
-    """
-    return "'" + text.replace("'", "''") + "'"
-
-
-def unit_sql(column: Column) -> str:
+def unit_sql(column: Column, dialect: Dialect) -> str:
     """Whose row it is: a whole number or text, NULL where it is missing, NaN or has a fraction."""
-    name = identifier(column.name)
-    if column.type.startswith("DECIMAL"):
-        return f"CASE WHEN {name} = trunc({name}) THEN TRY_CAST({name} AS HUGEINT) END"
+    name = column.sql
+    if column.kind == "number" and column.type.startswith("DECIMAL"):
+        return f"CASE WHEN {name} = floor({name}) THEN TRY_CAST({name} AS {dialect.wide}) END"
     if column.kind == "number":
         # Beyond 2**53 two people's numbers can share a double: such a column cannot tell them apart.
         whole = f"abs({name}) <= {2**53} AND {name} = floor({name})"
         return f"CASE WHEN {whole} THEN TRY_CAST({name} AS BIGINT) END"
-    return name if column.kind == "whole" else f"CAST({name} AS VARCHAR)"
+    return name if column.kind == "whole" else f"CAST({name} AS {dialect.text})"
 
 
-def count_sql(column: Column) -> str:
+def count_sql(column: Column, dialect: Dialect) -> str:
     """A count as BIGINT (2**62 + 1 for what is larger) or DOUBLE, as it stands: right or wrong."""
-    return _whole(column, FARTHEST + 1) if column.kind == "whole" else _double(column)
+    return _whole(column, dialect, FARTHEST + 1) if column.kind == "whole" else _double(column, dialect)
 
 
-def _positions(columns: Sequence[Column], prefix: str) -> Translation:
+def _positions(columns: Sequence[Column], prefix: str, dialect: Dialect) -> Translation:
     """Lines and grids: the columns are positions."""
     axes = tuple(f"{prefix}axis{number}" for number in range(len(columns)))
     raw: Layer = {}
     layer: Layer = {}
     for axis, column in zip(axes, columns, strict=True):
         if column.kind == "whole":
-            raw[axis] = _whole(column)
+            raw[axis] = _whole(column, dialect)
             continue
         number = f"{axis}_number"
-        raw[number] = _double(column)
+        raw[number] = _double(column, dialect)
         layer[axis] = _whole_of_double(number)
         if column.kind == "untyped":
             # A double holds whole numbers up to 2**53; beyond it the digits are read as they stand.
-            raw[f"{axis}_digits"] = _clipped(_parsed(column, "HUGEINT"))
+            raw[f"{axis}_digits"] = _clipped(_parsed(column, dialect.wide, dialect))
             exact = f"COALESCE({axis}_digits, {layer[axis]})"
             layer[axis] = f"CASE WHEN abs({number}) < {2**53} THEN {layer[axis]} ELSE {exact} END"
     return Translation(axes, raw, (layer,) if layer else ())
 
 
-def _categories(attribute: Categories, column: Column, prefix: str) -> Translation:
+def _categories(attribute: Categories, column: Column, prefix: str, dialect: Dialect) -> Translation:
     """By joining the declared values with their positions."""
     import pyarrow
 
     words = isinstance(attribute.values[0], str)
-    value, position, table = f"{prefix}value", f"{prefix}position", f"{prefix}categories"
+    value, position = f"{prefix}value", f"{prefix}position"
     declared = pyarrow.table(
         {
             f"{prefix}declared": pyarrow.array(attribute.values, pyarrow.string() if words else pyarrow.int64()),
@@ -124,16 +106,16 @@ def _categories(attribute: Categories, column: Column, prefix: str) -> Translati
         }
     )
     if words:
-        read = f"CAST({identifier(column.name)} AS VARCHAR)"
+        read = f"CAST({column.sql} AS {dialect.text})"
     elif column.kind == "truth":
-        read = f"CAST({identifier(column.name)} AS BIGINT)"
+        read = f"CAST({column.sql} AS BIGINT)"
     else:
-        read = _whole_of_any(column)
-    join = f"LEFT JOIN {table} ON {value} = {prefix}declared"
-    return Translation((position,), {value: read}, joins=(join,), tables={table: declared})
+        read = _whole_of_any(column, dialect)
+    join = f"LEFT JOIN {{table}} ON {value} = {prefix}declared"
+    return Translation((position,), {value: read}, joins={f"{prefix}categories": (join, declared)})
 
 
-def _bins(attribute: Bins, column: Column, prefix: str) -> Translation:
+def _bins(attribute: Bins, column: Column, prefix: str, dialect: Dialect) -> Translation:
     """By bisection: one layer for each bit of the number of edges that the value has reached."""
     import pyarrow
 
@@ -143,68 +125,70 @@ def _bins(attribute: Bins, column: Column, prefix: str) -> Translation:
     edges: list[Any] = [ceil(edge) if whole else float(edge) for edge in finite]
     bits = len(edges).bit_length()
     edges += [None] * ((1 << bits) - 1 - len(edges))  # no value reaches NULL
-    value, declared, table = f"{prefix}value", f"{prefix}edges", f"{prefix}bins"
+    value, declared = f"{prefix}value", f"{prefix}edges"
     list_type = pyarrow.list_(pyarrow.int64() if whole else pyarrow.float64())
-    raw = {value: _whole(column) if whole else _double(column)}
-    known = f"{value} IS NOT NULL" if whole else f"NOT isnan({value})"
+    raw = {value: _whole(column, dialect) if whole else _double(column, dialect)}
+    known = f"{value} IS NOT NULL" if whole else f"{value} IS NOT NULL AND NOT isnan({value})"
     layers: list[Layer] = []
     reached = "CAST(0 AS BIGINT)"
     for bit in reversed(range(bits)):
         further = f"{reached} + {1 << bit}"
         name = f"{prefix}reached{bit}"
-        layers.append({name: f"CASE WHEN {value} >= {declared}[{further}] THEN {further} ELSE {reached} END"})
+        edge = dialect.element(declared, further)
+        layers.append({name: f"CASE WHEN {value} >= {edge} THEN {further} ELSE {reached} END"})
         reached = name
     below = 0 if attribute.edges[0] is None else 1
     layers.append({f"{prefix}axis": f"CASE WHEN {known} THEN {reached} - {below} END"})
-    return Translation(
-        (f"{prefix}axis",),
-        raw,
-        tuple(layers),
-        (f"CROSS JOIN {table}",),
-        {table: pyarrow.table({declared: pyarrow.array([edges], list_type)})},
-    )
+    axes, steps = (f"{prefix}axis",), tuple(layers)
+    if dialect.written_lists:
+        return Translation(axes, {**raw, declared: _list(edges, "BIGINT" if whole else "DOUBLE")}, steps)
+    one_row = pyarrow.table({declared: pyarrow.array([edges], list_type)})
+    return Translation(axes, raw, steps, {f"{prefix}bins": ("CROSS JOIN {table}", one_row)})
 
 
-def _degrees(attribute: Mesh, level: MeshLevel, columns: Sequence[Column], prefix: str) -> Translation:
+def _list(numbers: Sequence[int | float | None], kind: str) -> str:
+    written = ["NULL" if number is None else text_literal(repr(number)) for number in numbers]
+    return f"array({', '.join(f'CAST({number} AS {kind})' for number in written)})"
+
+
+def _degrees(
+    attribute: Mesh, level: MeshLevel, columns: Sequence[Column], prefix: str, dialect: Dialect
+) -> Translation:
     """Latitude and longitude: the arithmetic of ``mesh.rows_and_columns_at``, in the same order."""
     latitude, longitude = f"{prefix}latitude", f"{prefix}longitude"
     row, column = f"{prefix}row", f"{prefix}column"
     tolerance = _number(_BOUNDARY_TOLERANCE)
     north = f"{latitude} * {_number(level.rows_per_degree)}"
     east = f"({longitude} - {_number(100)}) * {_number(level.columns_per_degree)}"
-    floors = {
-        f"{row}_floor": f"floor({north} + {tolerance})",
-        f"{column}_floor": f"floor({east} + {tolerance})",
-    }
+    steps = {f"{row}_steps": f"{north} + {tolerance}", f"{column}_steps": f"{east} + {tolerance}"}
     ends = {
-        row: f"{_whole_of_double(f'{row}_floor')} - {attribute.rows[0]}",
-        column: f"{_whole_of_double(f'{column}_floor')} - {attribute.columns[0]}",
+        row: f"{_floor_of_double(f'{row}_steps')} - {attribute.rows[0]}",
+        column: f"{_floor_of_double(f'{column}_steps')} - {attribute.columns[0]}",
     }
-    raw = {latitude: _double(columns[0]), longitude: _double(columns[1])}
-    return Translation((row, column), raw, (floors, ends))
+    raw = {latitude: _double(columns[0], dialect), longitude: _double(columns[1], dialect)}
+    return Translation((row, column), raw, (steps, ends))
 
 
-def _codes(attribute: Mesh, level: MeshLevel, column: Column, prefix: str) -> Translation:
+def _codes(attribute: Mesh, level: MeshLevel, column: Column, prefix: str, dialect: Dialect) -> Translation:
     """Mesh codes: digits to rows and columns, as in ``mesh.rows_and_columns``."""
-    code, possible = f"{prefix}code", f"{prefix}possible"
+    code, possible, by = f"{prefix}code", f"{prefix}possible", dialect.quotient
     # A whole number has no leading zeros, unless the domain reaches so far south that codes begin with one.
     least = 0 if attribute.rows[0] < 10 * level.cells else 10 ** (level.digits - 1)
     if column.kind in ("text", "untyped"):
-        text = f"CAST({identifier(column.name)} AS VARCHAR)"
-        pattern = text_literal(f"[0-9]{{{level.digits}}}")
-        read = f"CASE WHEN regexp_full_match({text}, {pattern}) THEN {_parsed(column, 'BIGINT')} END"
+        text = f"CAST({column.sql} AS {dialect.text})"
+        read = f"CASE WHEN {dialect.digits(text, level.digits)} THEN {_parsed(column, 'BIGINT', dialect)} END"
         least = 0
     else:
-        read = _whole_of_any(column)
+        read = _whole_of_any(column, dialect)
     within = f"CASE WHEN {code} >= {least} AND {code} < {10**level.digits} THEN {code} END"
-    digit = [f"({possible} // {10**place} % 10)" for place in reversed(range(level.digits))]
+    digit = [f"({possible} {by} {10**place} % 10)" for place in reversed(range(level.digits))]
     row, east = f"({digit[0]} * 10 + {digit[1]})", f"({digit[2]} * 10 + {digit[3]})"
     if level.digits >= 6:
         row, east = f"({row} * 8 + {digit[4]})", f"({east} * 8 + {digit[5]})"
     if level.digits >= 8:
         row, east = f"({row} * 10 + {digit[6]})", f"({east} * 10 + {digit[7]})"
     for quarter in digit[8:]:
-        row, east = f"({row} * 2 + ({quarter} - 1) // 2)", f"({east} * 2 + ({quarter} - 1) % 2)"
+        row, east = f"({row} * 2 + ({quarter} - 1) {by} 2)", f"({east} * 2 + ({quarter} - 1) % 2)"
     valid = [f"{each} < 8" for each in digit[4:6]] + [f"{each} BETWEEN 1 AND 4" for each in digit[8:]]
     condition = " AND ".join([f"{possible} IS NOT NULL", *valid])
     ends = {
@@ -214,31 +198,31 @@ def _codes(attribute: Mesh, level: MeshLevel, column: Column, prefix: str) -> Tr
     return Translation(tuple(ends), {code: read}, ({possible: within}, ends))
 
 
-def _double(column: Column) -> str:
+def _double(column: Column, dialect: Dialect) -> str:
     """A number as DOUBLE, possibly NaN; NULL for text that is none."""
-    name = identifier(column.name)
     if column.type.startswith("DECIMAL"):
-        return f"CAST(CAST({name} AS VARCHAR) AS DOUBLE)"  # by its digits: rounded once
-    return _parsed(column, "DOUBLE") if column.kind == "untyped" else f"CAST({name} AS DOUBLE)"
+        return f"CAST(CAST({column.sql} AS {dialect.text}) AS DOUBLE)"  # by its digits: rounded once
+    return _parsed(column, "DOUBLE", dialect) if column.kind == "untyped" else f"CAST({column.sql} AS DOUBLE)"
 
 
-def _parsed(column: Column, kind: str) -> str:
+def _parsed(column: Column, kind: str, dialect: Dialect) -> str:
     """Text as a number, NULL if it is none."""
-    # Not a bare TRY_CAST: DuckDB 2.0 hands one to its CSV reader as a CAST, which fails (duckdb issue 23818).
-    return f"TRY_CAST(trim(CAST({identifier(column.name)} AS VARCHAR)) AS {kind})"
+    return dialect.parsed(f"CAST({column.sql} AS {dialect.text})", kind)
 
 
-def _whole(column: Column, farthest: int = FARTHEST) -> str:
+def _whole(column: Column, dialect: Dialect, farthest: int = FARTHEST) -> str:
     """A column of whole numbers as BIGINT within plus and minus ``farthest``."""
-    name = identifier(column.name)
     if column.type in _SHORT_INTEGERS:
-        return f"CAST({name} AS BIGINT)"
-    return _clipped(name if column.type == "BIGINT" else f"TRY_CAST({name} AS HUGEINT)", farthest)
+        return f"CAST({column.sql} AS BIGINT)"
+    number = column.sql if column.type == "BIGINT" else f"TRY_CAST({column.sql} AS {dialect.wide})"
+    return _clipped(number, farthest)
 
 
-def _whole_of_any(column: Column) -> str:
+def _whole_of_any(column: Column, dialect: Dialect) -> str:
     """A column of numbers as BIGINT, NULL where there is a fraction."""
-    return _whole(column) if column.kind == "whole" else _whole_of_double(f"({_double(column)})")
+    if column.kind == "whole":
+        return _whole(column, dialect)
+    return _whole_of_double(f"({_double(column, dialect)})")
 
 
 def _clipped(number: str, farthest: int = FARTHEST) -> str:
@@ -248,10 +232,22 @@ def _clipped(number: str, farthest: int = FARTHEST) -> str:
 
 def _whole_of_double(number: str) -> str:
     """A DOUBLE as BIGINT within plus and minus 2**62; NULL for NaN and for a fraction."""
+    within = _double_within(number)
+    return f"CASE WHEN {_is_number(number)} AND {within} = floor({within}) THEN TRY_CAST({within} AS BIGINT) END"
+
+
+def _floor_of_double(number: str) -> str:
+    """The whole number below a DOUBLE as BIGINT within plus and minus 2**62; NULL for NaN."""
+    return f"CASE WHEN {_is_number(number)} THEN TRY_CAST(floor({_double_within(number)}) AS BIGINT) END"
+
+
+def _is_number(number: str) -> str:
+    return f"{number} IS NOT NULL AND NOT isnan({number})"
+
+
+def _double_within(number: str) -> str:
     farthest = _number(FARTHEST)
-    within = f"greatest(-{farthest}, least({farthest}, {number}))"
-    whole = f"NOT isnan({number}) AND {number} = floor({number})"
-    return f"CASE WHEN {whole} THEN TRY_CAST({within} AS BIGINT) END"
+    return f"greatest(-{farthest}, least({farthest}, {number}))"
 
 
 def _number(value: float) -> str:

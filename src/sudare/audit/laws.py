@@ -1,0 +1,225 @@
+"""Laws: drawn noise against the law it is said to have, both ways.
+
+The right law must fit (p above `FALSE_ALARM`), and the same draws must not fit the laws with a scale of 70 % and of
+130 %: a test that accepts these would not see a mistake. Chi-square over cells of at least 25 expected draws. Reports
+of devices are tested bit by bit, or report by report where a report is a number, for several values each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import exp
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from sudare.audit.distinguish import FALSE_ALARM
+from sudare.audit.finding import Finding
+from sudare.local import ENCODINGS, Encoding, PermanentUnary, SquareWave
+from sudare.local.hashing import LocalHashing, bucket_of
+from sudare.local.layout import Index
+from sudare.noise import Bernoulli, RandomisedResponse, Source, discrete_gaussian, discrete_laplace
+from sudare.noise import SquareWave as SquareWaveLaw
+from sudare.noise.response import Channel
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+OFF = (Fraction(7, 10), Fraction(13, 10))
+"""Factors of the scale that a test must see."""
+_THIN = 25
+
+
+@dataclass(frozen=True)
+class Fit:
+    """How well draws fit: the p-value of the law, and of the laws that are 30 % off."""
+
+    draws: int
+    right: float
+    wrong: tuple[float, ...]
+
+    @property
+    def passed(self) -> bool:
+        """Whether the right law fits and the wrong ones do not."""
+        return self.right > FALSE_ALARM and all(one < FALSE_ALARM for one in self.wrong)
+
+
+def chi_square(observed: NDArray[np.generic], law: Floats) -> float:
+    """The p-value of counts under a law over the same cells; thin cells are pooled.
+
+    >>> chi_square(np.array([500, 500]), np.array([0.5, 0.5]))
+    1.0
+    >>> chi_square(np.array([900, 100]), np.array([0.5, 0.5])) < 1e-100
+    True
+    """
+    counts = np.asarray(observed, dtype=np.float64)
+    if counts[law <= 0].any():
+        return 0.0
+    expected = law * counts.sum()
+    thick = expected >= _THIN
+    counts = np.append(counts[thick], counts[~thick].sum())
+    expected = np.append(expected[thick], expected[~thick].sum())
+    if expected[-1] < _THIN:
+        # Too thin for the limit law: a Poisson bound of what fell there, and the rest by itself.
+        if stats.poisson.sf(counts[-1] - 1, max(expected[-1], 1e-12)) < FALSE_ALARM:
+            return 0.0
+        counts, expected = counts[:-1], expected[:-1]
+    if len(counts) < 2:
+        return 1.0
+    expected = expected * (counts.sum() / expected.sum())
+    return float(stats.chi2.sf(float(((counts - expected) ** 2 / expected).sum()), len(counts) - 1))
+
+
+def laplace_law(scale: float, reach: int) -> Floats:
+    """P(Z = z) for z from -reach to reach, the ends with what is beyond: (1 - a)/(1 + a) a**|z|, a = exp(-1/scale)."""
+    ratio = exp(-1 / scale)
+    law = (1 - ratio) / (1 + ratio) * ratio ** np.abs(np.arange(-reach, reach + 1))
+    law[0] = law[-1] = ratio**reach / (1 + ratio)
+    return np.asarray(law)
+
+
+def gaussian_law(sigma: float, reach: int) -> Floats:
+    """P(Z = z) for z from -reach to reach, in proportion to exp(-z**2/(2 sigma**2)), the ends with what is beyond."""
+    far = int(40 * sigma) + reach + 40
+    place = np.arange(-far, far + 1)
+    whole = np.exp(-(place.astype(np.float64) ** 2) / (2 * sigma**2))
+    whole /= whole.sum()
+    law = whole[far - reach : far + reach + 1].copy()
+    law[0] = law[-1] = whole[: far - reach + 1].sum()
+    return np.asarray(law)
+
+
+def integer_fit(
+    draw: Callable[[Source, int], Ints], law: Callable[[float, int], Floats], scale: float, size: int
+) -> Fit:
+    """Whole numbers from ``draw`` against ``law(scale, reach)`` and the same law 30 % off."""
+    reach = max(2, int(4 * scale))
+    drawn = np.clip(draw(Source.system(), size), -reach, reach)
+    observed = np.bincount(drawn + reach, minlength=2 * reach + 1)
+    wrong = tuple(chi_square(observed, law(scale * float(factor), reach)) for factor in OFF)
+    return Fit(size, chi_square(observed, law(scale, reach)), wrong)
+
+
+def response_fit(law: Channel, draw: Callable[[Ints, Source], Ints], size: int) -> Fit:
+    """Reports for each value against the column of the channel, and against those of an epsilon 30 % off.
+
+    A column whose chances differ by the factor e**epsilon has, raised to a power, those of that multiple of epsilon.
+    """
+    right, off = 1.0, [1.0] * len(OFF)
+    for value in range(law.inputs):
+        only = np.zeros(law.inputs)
+        only[value] = 1.0
+        column = law.forward(only)
+        observed = np.bincount(draw(np.full(size, value), Source.system()), minlength=law.outputs)
+        # The smallest of several p-values, each of them multiplied by their number, is one p-value (Bonferroni).
+        right = min(right, law.inputs * chi_square(observed, column))
+        wrong = [column ** float(factor) for factor in OFF]
+        off = [min(p, chi_square(observed, one / one.sum())) for p, one in zip(off, wrong, strict=True)]
+    return Fit(size * law.inputs, right, tuple(off))
+
+
+def bit_fit(encoding: Encoding, wrong: Sequence[Encoding], size: int) -> Fit:
+    """Every bit that a report shows of every value: set as often as ``chances`` say, also the last one.
+
+    For a bitmap these are the bits themselves, and bits beyond the last value must be 0; for hashed reports, whether
+    the report supports the value. Two-sided binomial tests, multiplied by their number.
+    """
+    right, off = 1.0, [1.0] * len(wrong)
+    values = sorted({0, encoding.size // 2, encoding.size - 1})
+    for value in values:
+        packed = encoding.draw(np.full(size, value), Source.system())
+        shown = supported(encoding, packed)
+        if shown is None:
+            return Fit(size * len(values), 0.0, (0.0,) * len(wrong))
+        hits = shown.sum(axis=0, dtype=np.int64)
+        right = min(right, len(values) * _bits(hits, size, encoding, value))
+        off = [min(before, _bits(hits, size, other, value)) for before, other in zip(off, wrong, strict=True)]
+    return Fit(size * len(values), right, tuple(off))
+
+
+def supported(encoding: Encoding, packed: NDArray[np.uint8]) -> NDArray[np.bool_] | None:
+    """Which values (reports, size) each report supports; None where a bit beyond the last value is set."""
+    if isinstance(encoding, LocalHashing):
+        assert encoding.buckets is not None  # noqa: S101 - set when built
+        first, second, bucket = encoding.layout.unpack(packed)
+        every = [np.full(len(packed), value) for value in range(encoding.size)]
+        return np.stack([bucket_of(one, first, second, encoding.buckets) == bucket for one in every], axis=1)
+    bits = np.unpackbits(packed, axis=1, bitorder="little").astype(np.bool_)
+    return None if bits[:, encoding.size :].any() else bits[:, : encoding.size]
+
+
+def _bits(hits: Ints, trials: int, encoding: Encoding, value: int) -> float:
+    assert encoding.chances is not None  # noqa: S101 - only the square wave has none, which is a channel
+    own, other = encoding.chances
+    chance = np.where(np.arange(len(hits)) == value, own, other)
+    tail = np.minimum(stats.binom.cdf(hits, trials, chance), stats.binom.sf(hits - 1, trials, chance))
+    return float(min(1.0, 2 * len(hits) * tail.min()))
+
+
+def encoding_of(name: str, size: int, epsilon: Fraction) -> Encoding:
+    """An encoding of each name, of ``size`` values."""
+    kind = ENCODINGS[name]
+    if kind is SquareWave:
+        return SquareWave(size=size, epsilon=epsilon, low=0, high=size)
+    if kind is PermanentUnary:
+        return PermanentUnary(size=size, epsilon=epsilon, first=epsilon / 4)
+    return kind(size=size, epsilon=epsilon)
+
+
+def encoding_fit(name: str, size: int, epsilon: Fraction, draws: int) -> Fit:
+    """Reports of an encoding against its own law and those of an epsilon 30 % off."""
+    encoding = encoding_of(name, size, epsilon)
+    if encoding.channel is None:
+        return bit_fit(encoding, [encoding_of(name, size, epsilon * factor) for factor in OFF], draws)
+    layout = encoding.layout
+    assert isinstance(layout, Index)  # noqa: S101 - whatever is counted one by one is a number
+    return response_fit(encoding.channel, lambda v, s: layout.unpack(encoding.draw(v, s)), draws)
+
+
+def law_fits(draws: int) -> Iterator[tuple[str, Fit]]:
+    """Every noise of the package by name, at several scales."""
+    for scale in (Fraction(1, 2), Fraction(1), Fraction(10), Fraction(123, 7), Fraction(1000)):
+        made = integer_fit(lambda s, n, b=scale: discrete_laplace(b, s, n), laplace_law, float(scale), draws)  # type: ignore[misc]  # the default binds the loop's value
+        yield f"discrete Laplace, scale {scale}", made
+    for sigma in (Fraction(1, 2), Fraction(1), Fraction(5, 2), Fraction(40)):
+        made = integer_fit(lambda s, n, b=sigma: discrete_gaussian(b**2, s, n), gaussian_law, float(sigma), draws)  # type: ignore[misc]  # as above
+        yield f"discrete Gaussian, sigma {sigma}", made
+    for chance in (Fraction(1, 3), Fraction(1, 2), Fraction(1, 50)):
+        yield f"coin, chance {chance}", coin_fit(Bernoulli(chance), float(chance), draws)
+    for epsilon in (Fraction(1, 2), Fraction(2)):
+        for size in (2, 7):
+            response = RandomisedResponse(size, epsilon)
+            fit = response_fit(response, response.draw, draws)
+            yield f"randomised response, {size} values, epsilon {epsilon}", fit
+        wave = SquareWaveLaw(9, epsilon)
+        yield f"square wave, 9 cells, epsilon {epsilon}", response_fit(wave, wave.draw, draws)
+    for name in ENCODINGS:
+        # 9 and 16 values: the last bit alone in a byte, and at the end of one.
+        for size in (9, 16):
+            yield f"reports, {name}, {size} values", encoding_fit(name, size, Fraction(2), draws)
+
+
+def coin_fit(coin: Bernoulli, chance: float, size: int) -> Fit:
+    """Each of the eight places of a packed byte, against the chance and 30 % off."""
+    packed = coin.packed(Source.system(), size * 8)
+    heads = np.unpackbits(packed.reshape(-1, 1), axis=1, bitorder="little").sum(axis=0, dtype=np.int64)
+
+    def fitted(wanted: float) -> float:
+        tail = np.minimum(stats.binom.cdf(heads, size, wanted), stats.binom.sf(heads - 1, size, wanted))
+        return float(min(1.0, 16 * tail.min()))
+
+    return Fit(size * 8, fitted(chance), tuple(fitted(min(chance * float(factor), 1.0)) for factor in OFF))
+
+
+def law_finding(name: str, fit: Fit) -> Finding:
+    """A fit as a finding."""
+    figure = f"p = {fit.right:.2g}; 30 % off: p = {', '.join(f'{one:.1g}' for one in fit.wrong)}"
+    return Finding("laws", name, fit.passed, fit.draws, figure, f"p above {FALSE_ALARM:g}, 30 % off below it")
+
+
+def law_findings(draws: int) -> Iterator[Finding]:
+    """A finding for every noise of the package."""
+    for name, fit in law_fits(draws):
+        yield law_finding(name, fit)

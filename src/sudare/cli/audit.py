@@ -1,0 +1,39 @@
+"""``sudare audit``: look for breaches in this installation."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from sudare.cli.console import json_option, print_facts, print_json, print_table, quiet_option, stages
+
+
+@click.command()
+@click.option("--quick", is_flag=True, help="Seconds instead of a quarter of an hour, with weaker bounds.")
+@click.option(
+    "--folder", type=click.Path(path_type=Path), default=Path("out/audit"), show_default=True, help="Where to."
+)
+@json_option
+@quiet_option
+@click.pass_context
+def audit(context: click.Context, quick: bool, folder: Path, as_json: bool, quiet: bool) -> None:
+    """Try to tell neighbours apart by their releases, on invented people, and write a report of what was tried.
+
+    No private data are touched. The exit code is 1 when something was found.
+
+    Example: sudare audit --quick
+    """
+    from sudare.audit import audit as run
+
+    with stages(quiet or as_json) as progress:
+        made = run(folder, quick=quick, progress=progress)
+    if as_json:
+        print_json(made.to_json())
+    elif not quiet:
+        print_facts(made.facts | {"written": f"{folder / 'audit.json'}, {folder / 'audit.html'}"})
+        if failed := [finding for finding in made.findings if not finding.passed]:
+            rows = [(finding.part, finding.name, finding.figure, finding.allowed) for finding in failed]
+            print_table(("part", "what", "seen", "allowed"), rows)
+    if not made.passed:
+        context.exit(1)

@@ -1,0 +1,60 @@
+"""`count` in a cluster: bounded counts that stay there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sudare.cluster.release import ClusterTable
+from sudare.cluster.spark_store import Scratch, SparkStore
+from sudare.domain import Domain
+from sudare.engines import Records
+from sudare.engines.records import indices_of
+from sudare.engines.spark_engine import SparkEngine
+from sudare.errors import ParameterError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+def count(
+    records: Records,
+    domain: Domain,
+    columns: Mapping[str, str | Sequence[str]] | None = None,
+    unit: str | None = None,
+    max_rows: int = 1,
+    outside: str = "error",
+    key: bytes | None = None,
+    *,
+    scratch: str | Path | None = None,
+) -> ClusterTable:
+    """`Records.count` for tables that one machine cannot hold: the same cells and counts, left in Spark.
+
+    ``scratch`` is a folder that all workers reach under the same path. The counts are written there once, and read
+    from there in every pass over them; they are removed with the table.
+    """
+    engine = getattr(records, "engine", None)
+    if not isinstance(engine, SparkEngine):
+        raise ParameterError(
+            "only records in Spark are counted in a cluster",
+            hint='Use read(..., engine="spark") or give a Spark frame.',
+        )
+    asked = records.question(domain, columns, unit, max_rows, outside, key)
+    folder = Scratch.under(scratch, engine.frame.sparkSession)
+    with engine.counted(asked.placement, asked.bound) as cells:
+        store = SparkStore.freezing(cells.mapInArrow(_indexed(domain), "index bigint, count bigint"), folder)
+    return ClusterTable(domain, asked.unit, store)
+
+
+def _indexed(domain: Domain) -> Callable[[Iterator[Any]], Iterator[Any]]:
+    """Cells by their keys to cells by their indices, batch by batch."""
+
+    def batches(rows: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        import pyarrow as pa
+
+        for batch in rows:
+            index = indices_of(domain, batch.column("cell").to_numpy())
+            yield pa.RecordBatch.from_arrays([pa.array(index), batch.column("kept")], ["index", "count"])
+
+    return batches

@@ -1,0 +1,116 @@
+"""A table from a recipe, counted and released inside Spark; the publication is the same."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar
+
+from sudare.cluster.counting import count
+from sudare.cluster.release import ClusterRelease, ClusterTable, release, require_method
+from sudare.cluster.spark_store import Scratch
+from sudare.noise import Source, secret
+from sudare.privacy import Guarantee
+from sudare.publish.files import columns
+from sudare.publish.job import Job, Outlook, Rehearsal
+from sudare.publish.recipe import Recipe
+from sudare.publish.table_check import check_table
+from sudare.publish.table_job import TableJob
+from sudare.publish.table_recipe import TableRecipe
+
+
+@dataclass(frozen=True)
+class ClusterTableJob(Job[TableRecipe, ClusterRelease]):
+    """A recipe of kind "table" whose cells never leave the cluster.
+
+    Everything that needs no private cell is done as for a table in one process. Parts are written into a hidden folder
+    beside the output, and moved into it when all of them are there.
+    """
+
+    shape: ClassVar[type[Recipe]] = TableRecipe
+
+    @cached_property
+    def here(self) -> TableJob:
+        """The same recipe in one process, for plans and rehearsals: the law of the release is the same."""
+        return TableJob(self.recipe, self.folder)
+
+    def prepare(self) -> None:
+        """Build what can be wrong, before anything is touched."""
+        self.here.prepare()
+        require_method(self.here.method)
+
+    @cached_property
+    def guarantee(self) -> Guarantee:
+        """What the release will promise."""
+        return self.here.guarantee
+
+    @cached_property
+    def staging(self) -> Scratch:
+        """Where workers write the parts: on the same disk as the output."""
+        target = self.path(self.recipe.output.folder)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        return Scratch.within(target.parent)
+
+    def gather(self, source: Source) -> ClusterTable:
+        """The private table, counted and left in the cluster."""
+        data = self.recipe.data
+        table = count(
+            self.here.records(),
+            self.here.domain,
+            columns=self.recipe.columns(),
+            unit=data.unit,
+            max_rows=data.max_rows,
+            outside=data.outside,
+            key=secret(source, "choice of rows").to_bytes(16, "big"),
+            scratch=None if data.scratch is None else self.path(data.scratch),
+        )
+        return replace(table, unit=data.protected_unit())
+
+    def protect(self, data: ClusterTable, source: Source) -> ClusterRelease:
+        """The release, in parts that are not yet where they belong."""
+        privacy = self.recipe.privacy
+        made = release(
+            data,
+            self.staging.path / "parts",
+            self.here.method,
+            privacy.epsilon,
+            total=privacy.total,
+            rho=privacy.rho,
+            delta=privacy.delta,
+            source=source,
+            describe=columns,
+        )
+        return replace(made, folder=self.path(self.recipe.output.folder))
+
+    def write(self, made: ClusterRelease, folder: Path) -> dict[str, Sequence[Path]]:
+        """The parts, moved to where they belong."""
+        parts = [(self.staging.path / "parts" / part.name).rename(folder / part.name) for part in made.parts]
+        return {"parquet": parts}
+
+    def headline(self, made: ClusterRelease) -> dict[str, str]:
+        """Cells, total and parts."""
+        return {
+            "cells listed": f"{made.nonzero_cells:,} of {made.domain.size:,}",
+            "released total": f"{made.total:,}",
+            "parts": f"{len(made.parts):,}",
+        }
+
+    def certified(self, made: ClusterRelease) -> dict[str, Any]:
+        """The domain."""
+        return {"domain": made.domain.to_json()}
+
+    def outlook(self) -> Outlook:
+        """As in one process."""
+        return self.here.outlook()
+
+    def rehearse(self, seed: int, progress: Callable[[str], None]) -> Rehearsal:
+        """As in one process."""
+        rehearsed: Rehearsal = self.here.rehearse(seed, progress)
+        return rehearsed
+
+    @staticmethod
+    def check(folder: Path, certificate: dict[str, Any]) -> list[str]:
+        """The listed table is one over the declared domain and has the certified sums and signs."""
+        return check_table(folder, certificate)

@@ -1,0 +1,137 @@
+"""The released cells as Parquet files, a file a part: written by the workers, committed by a rename.
+
+A part's bytes follow from the release alone, so that a second attempt replaces a file by the same one. What the files
+hold is told by the workers that wrote them, with a digest of the bytes they wrote.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import secrets
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from sudare.cluster.store import Integers, Jobs, Store
+from sudare.domain import CountTable, Domain
+from sudare.errors import AccountingError, OutputError
+from sudare.tables.method import Cells
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+ROWS_AT_ONCE = 2**18
+
+Describe = Callable[[CountTable], Any]
+"""A released table as the Arrow table that is written."""
+
+
+def part_name(number: int) -> str:
+    """The name of a part's file; names sort as parts do.
+
+    >>> part_name(7)
+    'part-000007.parquet'
+    """
+    return f"part-{number:06d}.parquet"
+
+
+@dataclass(frozen=True)
+class PartFile:
+    """What one file holds: cells from ``first`` to ``last`` in index order."""
+
+    name: str
+    rows: int
+    total: int
+    first: int
+    last: int
+    sha256: str
+    bytes: int
+
+
+class ReleasedCells(Protocol):
+    """Gives the released cells of a part, job by job, by ascending index."""
+
+    def __call__(self, jobs: pa.Table, index: Integers, count: Integers, /) -> Iterator[Cells]:
+        """Integers > 0."""
+
+
+@dataclass(frozen=True)
+class Output:
+    """Where a release over ``domain`` is written, and how: a folder that all workers reach under the same path."""
+
+    domain: Domain
+    folder: str
+    describe: Describe
+
+    def write(self, store: Store, jobs: Jobs, cells: ReleasedCells) -> tuple[PartFile, ...]:
+        """Have the workers write all parts; a release without cells is one empty part."""
+        found = store.each(jobs, Write(cells, self))
+        parts = sorted((PartFile(**row) for row in found.to_pylist()), key=lambda part: part.name)
+        for before, after in pairwise(parts):
+            if after.first <= before.last or after.name == before.name:
+                raise AccountingError("two parts of the release overlap", value=after.name)
+        nothing = np.empty(0, dtype=np.int64)
+        return tuple(parts) or (self.write_part(part_name(0), nothing, nothing.copy()),)
+
+    def write_part(self, name: str, index: Integers, count: Integers) -> PartFile:
+        """One file, under its name only when it is complete."""
+        import pyarrow.parquet as pq
+
+        if not (index[1:] > index[:-1]).all():
+            raise AccountingError("the cells of a part are not in order", value=name)
+        target = Path(self.folder) / name
+        attempt = target.with_name(f".{name}.{secrets.token_hex(6)}")
+        try:
+            pieces = range(0, max(len(index), 1), ROWS_AT_ONCE)
+            described = (self._described(index[at : at + ROWS_AT_ONCE], count[at : at + ROWS_AT_ONCE]) for at in pieces)
+            first = next(described)
+            with pq.ParquetWriter(attempt, first.schema, compression="zstd") as writer:
+                writer.write_table(first)
+                for piece in described:
+                    writer.write_table(piece)
+            with attempt.open("rb") as file:
+                digest = hashlib.file_digest(file, "sha256").hexdigest()
+            size = attempt.stat().st_size
+            attempt.replace(target)
+        except OSError as problem:
+            attempt.unlink(missing_ok=True)
+            reason = os.strerror(problem.errno) if problem.errno else type(problem).__name__
+            raise OutputError(f"a part of the release cannot be written: {reason}", value=name) from None
+        ends = (int(index[0]), int(index[-1])) if len(index) else (-1, -1)
+        return PartFile(name, len(index), int(count.sum()), *ends, digest, size)
+
+    def _described(self, index: Integers, count: Integers) -> Any:
+        return self.describe(CountTable.released(self.domain, index, count))
+
+
+@dataclass(frozen=True)
+class Write:
+    """The kernel that writes a part: the cells that ``cells`` gives."""
+
+    cells: ReleasedCells
+    output: Output
+
+    @property
+    def gives(self) -> pa.Schema:
+        """See `Kernel`: one row, none where no cell is above 0."""
+        import pyarrow as pa
+
+        kinds = {str: pa.string(), int: pa.int64()}
+        names = {"name": str, "rows": int, "total": int, "first": int, "last": int, "sha256": str, "bytes": int}
+        return pa.schema([(name, kinds[kind]) for name, kind in names.items()])
+
+    def __call__(self, jobs: pa.Table, index: Integers, count: Integers, /) -> pa.Table:
+        """See `Kernel`."""
+        import pyarrow as pa
+
+        found = list(self.cells(jobs, index, count))
+        cells = tuple(np.concatenate([own[axis] for own in found]) for axis in (0, 1))
+        if not len(cells[0]):
+            return self.gives.empty_table()
+        name = part_name(jobs.column("part")[0].as_py())
+        return pa.Table.from_pylist([vars(self.output.write_part(name, *cells))], self.gives)

@@ -1,0 +1,186 @@
+"""`release` in a cluster: counted cells in, files out, with what they promise."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sudare.cluster.cut import Cut
+from sudare.cluster.parts import Describe, Output, PartFile
+from sudare.cluster.store import Store
+from sudare.cluster.task import ClusterTask
+from sudare.cluster.threshold import Thresholded, release_above
+from sudare.cluster.top_down import release_top_down
+from sudare.cluster.tree import release_tree
+from sudare.domain import CountTable, Domain
+from sudare.domain.table import LARGEST_TOTAL
+from sudare.errors import OutputError, ParameterError, TableError
+from sudare.noise import Source, metered
+from sudare.privacy import Budget, Guarantee, Number, Unit
+from sudare.tables import Laplace, Method, NegativeL2, NonnegativeLasso, Simplex, TopDown, Tree
+from sudare.tables.release import TOTALS, budget_of, promise, require_noise
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+METHODS = "tree, top_down, simplex, negative_l2, nonnegative_lasso, laplace with cut or clip"
+
+
+@dataclass(frozen=True)
+class ClusterTable:
+    """A private table whose cells are in a store; nothing of them is in this process."""
+
+    domain: Domain
+    unit: Unit
+    store: Store
+
+    def __repr__(self) -> str:
+        return f"ClusterTable over {self.domain.describe()}, unit: {self.unit}"
+
+
+@dataclass(frozen=True)
+class ClusterRelease:
+    """A protected table in files: `parts` lists them, in the order of their cells."""
+
+    domain: Domain
+    guarantee: Guarantee
+    method: Method
+    budget: Budget
+    folder: Path
+    parts: tuple[PartFile, ...]
+
+    @property
+    def nonzero_cells(self) -> int:
+        """Cells that are listed."""
+        return sum(part.rows for part in self.parts)
+
+    @property
+    def total(self) -> int:
+        """The sum of all released counts."""
+        return sum(part.total for part in self.parts)
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """Facts from the released files alone."""
+        return {
+            "kind": "table",
+            "method": self.method.name,
+            "parameters": self.method.parameters,
+            "cells": self.domain.size,
+            "nonzero_cells": self.nonzero_cells,
+            "total": self.total,
+            "smallest": 0,
+            "integers": True,
+        }
+
+    def batches(self, columns: list[str] | None = None) -> Iterator[pa.RecordBatch]:
+        """The released rows, piece by piece."""
+        import pyarrow.parquet as pq
+
+        for part in self.parts:
+            yield from pq.ParquetFile(self.folder / part.name).iter_batches(columns=columns)
+
+    def table(self) -> CountTable:
+        """All of it in memory, where it fits."""
+        import pyarrow as pa
+
+        schema = pa.schema([("index", pa.int64()), ("count", pa.int64())])
+        whole = pa.Table.from_batches(self.batches(["index", "count"]), schema)
+        return CountTable.released(self.domain, *(whole.column(name).to_numpy() for name in ("index", "count")))
+
+
+def release(
+    table: ClusterTable,
+    folder: str | Path,
+    method: Method | None = None,
+    epsilon: Number | None = None,
+    *,
+    total: str = "noisy",
+    rho: Number | None = None,
+    delta: Number | None = None,
+    seed: int | None = None,
+    source: Source | None = None,
+    describe: Describe | None = None,
+    cut: Cut | None = None,
+) -> ClusterRelease:
+    """Protect a table in a cluster and write it into ``folder``, which all workers must reach; never collected.
+
+    In distribution it is `sudare.release` with the same arguments. ``describe`` says what is written for released
+    cells (index and count by default). With a ``seed`` the same bytes come out whatever the number of workers and
+    partitions; such a release promises nothing and says so. The measurements must cost exactly epsilon: workers check
+    it for their parts, the driver for the plan.
+    """
+    if total not in TOTALS:
+        raise ParameterError("unknown way to treat the total", value=total, allowed=" or ".join(TOTALS))
+    if not isinstance(table, ClusterTable):
+        raise ParameterError("this is no table in a cluster", value=type(table).__name__, hint="sudare.cluster.count")
+    if seed is not None and source is not None:
+        raise ParameterError("give a seed or a source, not both")
+    method = Tree() if method is None else method
+    require_method(method)
+    budget = budget_of(epsilon, rho, delta)
+    require_noise(method, budget)
+    if source is None:
+        source = Source.system() if seed is None else Source.from_seed(seed)
+    target = _empty_folder(Path(folder))
+    public_total = total == "public" and method.uses_total
+    task = ClusterTask(table.domain, _total(table), table.unit.max_rows, budget, public_total, source)
+    output = Output(table.domain, str(target), describe or index_and_count)
+    with metered() as meter:
+        parts = _written(method, task, table.store, cut or Cut(), output)
+    meter.check(budget)
+    guarantee = promise(table.unit, budget, public_total, delta)
+    if source.seeded:
+        guarantee = guarantee.without_protection()
+    return ClusterRelease(table.domain, guarantee, method, budget, target, parts)
+
+
+def index_and_count(table: CountTable) -> pa.Table:
+    """The two columns that say all."""
+    import pyarrow as pa
+
+    return pa.table({"index": table.index, "count": table.count})
+
+
+def require_method(method: object) -> None:
+    """Refuse a method that has no way to run in a cluster."""
+    if isinstance(method, Tree | Simplex | NegativeL2 | NonnegativeLasso):
+        return
+    if isinstance(method, TopDown) and not method.serial:
+        return
+    if isinstance(method, Laplace) and (method.clip or method.cut is not None):
+        return
+    raise ParameterError(
+        "this method does not run in a cluster", value=getattr(method, "name", type(method).__name__), allowed=METHODS
+    )
+
+
+def _written(method: Method, task: ClusterTask, store: Store, cut: Cut, output: Output) -> tuple[PartFile, ...]:
+    if isinstance(method, Tree):
+        return release_tree(method, task, store, cut, output)
+    if isinstance(method, TopDown):
+        return release_top_down(task, store, cut, output)
+    assert isinstance(method, Thresholded)  # noqa: S101 - `require_method` saw to it
+    return release_above(method, task, store, cut, output)
+
+
+def _total(table: ClusterTable) -> int:
+    """The exact total: the sum of the one block that is the whole domain."""
+    _, sums = table.store.sums(table.domain.bits)
+    total = int(sums.sum())
+    if not 0 <= total <= LARGEST_TOTAL:
+        raise TableError("the counts are too large", allowed="a total of at most 2**62")
+    return total
+
+
+def _empty_folder(folder: Path) -> Path:
+    """The folder for the parts: made where it is not there, refused where something is in it."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if any(folder.iterdir()):
+            raise OutputError("the output folder is not empty", value=str(folder), hint="Name another one.")
+    except OSError as problem:
+        raise OutputError(f"the output folder cannot be made: {problem.strerror}", value=str(folder)) from None
+    return folder.absolute()

@@ -1,0 +1,165 @@
+"""Cells in Spark: aggregates of the cluster, and kernels that run on its workers through Arrow.
+
+The rows are frozen in files before any noise is drawn, so that whatever a worker does twice it does on the same rows.
+Parts are groups of a cogroup: one side has the jobs, the other the cells below their nodes.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import weakref
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sudare import errors
+from sudare.cluster.store import Integers, Jobs, Kernel
+from sudare.engines.spark_session import without_pandas_warning
+from sudare.engines.spark_sources import plain_path
+from sudare.errors import OutputError, ParameterError, SudareError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import DataFrame, SparkSession
+
+
+@dataclass(frozen=True, eq=False)
+class Scratch:
+    """A private folder that all workers reach, for exact counts and noisy cells: removed when nobody holds it."""
+
+    path: Path
+
+    @classmethod
+    def under(cls, folder: str | Path | None, spark: SparkSession) -> Scratch:
+        """A new folder under ``folder``; without it among the temporary files, if all workers are in this machine."""
+        if folder is None and not spark.conf.get("spark.master", "").startswith("local"):  # type: ignore[union-attr]  # a default is given
+            raise ParameterError(
+                "scratch is missing",
+                allowed="a folder that every worker reaches under the same path",
+                hint="It holds exact counts while the release is made: keep it as private as the data.",
+            )
+        return cls.within(folder)
+
+    @classmethod
+    def within(cls, folder: str | Path | None) -> Scratch:
+        """A new folder in ``folder``."""
+        try:
+            made = cls(Path(mkdtemp(prefix=".sudare-scratch-", dir=folder)).absolute())
+        except OSError as problem:
+            raise OutputError(f"the scratch folder cannot be made: {problem.strerror}", value=str(folder)) from None
+        weakref.finalize(made, shutil.rmtree, made.path, ignore_errors=True)
+        return made
+
+    def freeze(self, frame: DataFrame) -> DataFrame:
+        """The rows of a frame, computed once and read from files after that."""
+        path = self.path / f"rows-{len(list(self.path.iterdir())):03d}"
+        frame.write.parquet(f"file://{path}")
+        return frame.sparkSession.read.schema(frame.schema).parquet(plain_path(path))
+
+
+@dataclass(frozen=True)
+class SparkStore:
+    """See `Store`: ``frame`` has index and count, frozen in files of ``scratch``."""
+
+    frame: DataFrame
+    scratch: Scratch
+
+    @classmethod
+    def freezing(cls, frame: DataFrame, scratch: Scratch) -> SparkStore:
+        """The rows of a frame, held from now on as they are."""
+        return cls(scratch.freeze(frame), scratch)
+
+    def sums(self, level: int, below: tuple[int, Integers] | None = None) -> tuple[Integers, Integers]:
+        """See `Store`."""
+        import pyarrow as pa
+        from pyspark.sql import functions as sql
+
+        frame = self.frame
+        with working():
+            if below is not None:
+                nodes = sql.broadcast(self._small(pa.table({"node": below[1]})))
+                frame = frame.join(nodes, sql.shiftright(sql.col("index"), below[0]) == nodes["node"], "left_semi")
+            block = sql.shiftright(sql.col("index"), level).alias("block")
+            found = frame.groupBy(block).agg(sql.sum("count").cast("bigint").alias("sum")).toArrow()
+        return _sorted(found.column("block"), found.column("sum"))
+
+    def histogram(self) -> tuple[Integers, Integers]:
+        """See `Store`."""
+        with working():
+            found = self.frame.groupBy("count").count().toDF("value", "times").toArrow()
+        return _sorted(found.column("value"), found.column("times"))
+
+    def each(self, jobs: Jobs, kernel: Kernel) -> pa.Table:
+        """See `Store`."""
+        if not len(jobs.node):
+            return kernel.gives.empty_table()
+        with working():
+            return self._answers(jobs, kernel).toArrow()
+
+    def derive(self, jobs: Jobs, kernel: Kernel) -> SparkStore:
+        """See `Store`."""
+        with working():
+            return SparkStore.freezing(self._answers(jobs, kernel), self.scratch)
+
+    def _answers(self, jobs: Jobs, kernel: Kernel) -> DataFrame:
+        import pyarrow as pa
+        from pyspark.sql import functions as sql
+
+        node, part = jobs.read
+        placed = sql.broadcast(self._small(pa.table({"node": node, "part": part})))
+        own = sql.shiftright(self.frame["index"], jobs.level) == placed["node"]
+        cells = self.frame.join(placed, own).select("part", "index", "count")
+        asked = self._small(jobs.table())
+        grouped = asked.groupBy("part").cogroup(cells.groupBy("part"))
+        return grouped.applyInArrow(_task(kernel), _declared(kernel.gives))
+
+    def _small(self, table: pa.Table) -> DataFrame:
+        return self.frame.sparkSession.createDataFrame(table)
+
+
+def _task(kernel: Kernel) -> Callable[[Any, Any], Any]:
+    """What a worker runs for one part: rows come in any order."""
+
+    def task(jobs, cells):  # type: ignore[no-untyped-def]  # PySpark would take hints for a choice of interface
+        index, count = (cells.column(name).to_numpy() for name in ("index", "count"))
+        order = np.argsort(index, kind="stable")
+        return kernel(jobs.sort_by("node"), index[order], count[order])
+
+    return task
+
+
+def _declared(schema: pa.Schema) -> str:
+    """An Arrow schema in Spark's words."""
+    words = {"int64": "bigint", "double": "double", "string": "string"}
+    return ", ".join(f"{field.name} {words[str(field.type)]}" for field in schema)
+
+
+def _sorted(keys: pa.ChunkedArray, values: pa.ChunkedArray) -> tuple[Integers, Integers]:
+    key, value = keys.to_numpy(), values.to_numpy()
+    order = np.argsort(key, kind="stable")
+    return key[order], value[order]
+
+
+@contextmanager
+def working() -> Iterator[None]:
+    """What fails in the cluster: a sentence of ours as it is, anything else without a word of it."""
+    from py4j.protocol import Py4JError  # type: ignore[import-untyped]  # py4j ships no types
+    from pyspark.errors import PySparkException
+
+    try:
+        with without_pandas_warning():
+            yield
+    except SudareError:
+        raise
+    except (PySparkException, Py4JError) as error:
+        ours = re.search(r"sudare\.errors\.(\w+): ([^\n]+)", str(error))
+        kind = getattr(errors, ours.group(1), None) if ours else None
+        if ours and isinstance(kind, type) and issubclass(kind, SudareError):
+            raise kind(ours.group(2)) from None
+        raise OutputError("the work in the cluster failed", hint="The logs of Spark say why.") from None

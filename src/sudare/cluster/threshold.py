@@ -1,0 +1,232 @@
+"""Cells above a threshold in a cluster: simplex, negative l2, non-negative lasso, clipped noise, and noise with a cut.
+
+Workers hold the noisy cells (`noisy`), and no noise is drawn after that. From their histogram the driver finds the
+threshold and what every value becomes; workers then fit and write their blocks.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sudare.cluster.cut import Cut
+from sudare.cluster.histogram import Fit, Histogram, chosen_by_group, fit_by_scale, fit_to_simplex
+from sudare.cluster.noisy import Blocks, NoisyCells, NoisyTable
+from sudare.cluster.parts import Output, PartFile
+from sudare.cluster.store import Integers, Jobs, Store, answers_by_node, in_parts, slices
+from sudare.domain import Domain
+from sudare.estimate import round_to_total
+from sudare.noise import Grant, delegate, secret
+from sudare.noise.sparse import DENSE_LIMIT
+from sudare.privacy import Budget
+from sudare.tables import Laplace, NegativeL2, NonnegativeLasso, Simplex
+from sudare.tables.method import Asked, Cells
+from sudare.tables.nonnegative_lasso import require_few_cells
+from sudare.tables.risk import Visible
+from sudare.tables.simplex import anywhere, measure_total
+from sudare.tables.strength import Strength
+from sudare.tables.threshold import read_strength
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Thresholded = Simplex | NegativeL2 | NonnegativeLasso | Laplace
+Choose = Callable[[NoisyTable, int], Fraction]
+"""The threshold, from the noisy table and the total."""
+
+
+def release_above(method: Thresholded, task: Asked, store: Store, cut: Cut, output: Output) -> tuple[PartFile, ...]:
+    """The law of ``method`` in one process: see `sudare.tables.threshold.protect_above`."""
+    if isinstance(method, Laplace) and method.cut is not None:
+        return _cut_noise(method.cut, task, store, cut, output)
+    choose, fit = _choice(method, task)
+    total, budget = measure_total(task)
+    noisy = _noisy(task, budget, store, cut)
+    rounding = task.source.grant("rounding of blocks")
+    generator = np.random.default_rng(secret(task.source, "rounding"))
+    level = noisy.blocks.level
+    if total <= 0:
+        nobody = Jobs(level, _NONE, _NONE)
+        return output.write(store, nobody, FitBlocks(level, _NOTHING, rounding))
+    large = noisy.size > DENSE_LIMIT
+    threshold = choose(noisy, total)
+    if large:
+        threshold = max(threshold, Fraction(0))
+    active = noisy.above(math.floor(threshold))
+    if not active.cells:
+        # Whole numbers whose excess over a threshold adds up to one half: only the largest.
+        active, fit = noisy.active(Fraction(1, 2)), "shift"
+    if not active.cells:
+        return _anywhere(task.domain, total, output, store, generator)
+    return _write_fitted(noisy, _fitted(active, total, threshold, fit), cut, output, rounding, generator)
+
+
+def _noisy(task: Asked, budget: Budget, store: Store, cut: Cut) -> NoisyTable:
+    """All cells, to be measured for ``budget``."""
+    delegate("cells in blocks", budget)
+    blocks = Blocks.of(task.domain, cut)
+    return NoisyTable(NoisyCells(blocks, budget, task.sensitivity, task.source.grant("cells")), store)
+
+
+def _choice(method: Thresholded, task: Asked) -> tuple[Choose, str]:
+    """How a method finds its threshold, and how it restores the total."""
+    if isinstance(method, Simplex):
+        return _simplex_threshold(Fraction(0)), "shift"
+    if isinstance(method, NegativeL2):
+        strength = read_strength(method.strength, below=1)
+        if isinstance(strength, Fraction):
+            return _simplex_threshold(strength), method.fit
+        return _chosen(strength, method.fit), method.fit
+    fit = "scale" if isinstance(method, Laplace) else method.fit
+    strength = Fraction(0) if isinstance(method, Laplace) else read_strength(method.strength)
+    if not isinstance(strength, Fraction):
+        return _chosen(strength, fit, Fraction(0)), fit
+    half = strength / 2
+    require_few_cells(task, half)
+    return lambda *_: half, fit
+
+
+def _simplex_threshold(strength: Fraction) -> Choose:
+    """The threshold over which the excess is the share 1 - ``strength`` of the total."""
+
+    def choose(noisy: NoisyTable, total: int) -> Fraction:
+        excess = (1 - strength) * total
+        active = noisy.active(excess)
+        return Fraction(active.sum - excess) / active.cells if active.cells else Fraction(0)
+
+    return choose
+
+
+def _chosen(strength: Strength, fit: str, least: Fraction | None = None) -> Choose:
+    """A threshold chosen from noisy values, at least ``least``: as `sudare.tables.strength.look` shows them."""
+
+    def choose(noisy: NoisyTable, total: int) -> Fraction:
+        seen = noisy.active(total)
+        if not seen.cells:
+            return Fraction(0)
+        lowest = Fraction(seen.sum - total, seen.cells)
+        level = math.floor(lowest)
+        visible = Visible(_NONE, seen.value, level, noisy.size, total, noisy.scale, lowest, fit, seen.times)
+        return strength.choose(visible if least is None else replace(visible, lowest=max(lowest, least)))
+
+    return choose
+
+
+def _fitted(active: Histogram, total: int, threshold: Fraction, fit: str) -> Fit:
+    """What the cells above the threshold become: as in `sudare.tables.threshold.fit_to_total`."""
+    excess = active.sum - active.cells * threshold
+    if fit == "scale" and excess != total:
+        return fit_by_scale(active, total, threshold)
+    return fit_to_simplex(active, total)
+
+
+def _write_fitted(
+    noisy: NoisyTable, fitted: Fit, cut: Cut, output: Output, rounding: Grant, generator: np.random.Generator
+) -> tuple[PartFile, ...]:
+    """Share out by blocks what is left over, then have the workers fit and write them."""
+    blocks = noisy.blocks
+    counted = answers_by_node(noisy.cells.each(blocks.jobs(), CountTies(blocks.level, fitted)), blocks.node)
+    gaining = chosen_by_group(counted["tied"].to_numpy(), fitted.gaining, generator)
+    released = counted["rounded"].to_numpy() + gaining
+    kept = np.flatnonzero(released)
+    part = in_parts(released[kept], cut.part_people)
+    jobs = Jobs(blocks.level, part, blocks.node[kept], {"gaining": gaining[kept]})
+    return output.write(noisy.cells, jobs, FitBlocks(blocks.level, fitted, rounding))
+
+
+def _cut_noise(least: int, task: Asked, store: Store, cut: Cut, output: Output) -> tuple[PartFile, ...]:
+    """Every noisy value from ``least`` on, as it is."""
+    noisy = _noisy(task, task.budget, store, cut)
+    noisy.above(least - 1)
+    node, people = noisy.cells.sums(noisy.blocks.level)
+    jobs = Jobs(noisy.blocks.level, in_parts(people, cut.part_people), node)
+    return output.write(noisy.cells, jobs, AsTheyAre(noisy.blocks.level))
+
+
+@dataclass(frozen=True)
+class CountTies:
+    """The kernel that adds up blocks: released people so far, and cells among which a unit more is shared out."""
+
+    level: int
+    fit: Fit
+
+    @property
+    def gives(self) -> pa.Schema:
+        """See `Kernel`."""
+        import pyarrow as pa
+
+        return pa.schema([("node", pa.int64()), ("rounded", pa.int64()), ("tied", pa.int64())])
+
+    def __call__(self, jobs: pa.Table, index: Integers, count: Integers, /) -> pa.Table:
+        """See `Kernel`."""
+        import pyarrow as pa
+
+        rows = []
+        for node, own in zip(jobs.column("node").to_pylist(), slices(jobs, self.level, index), strict=True):
+            rounded, tied = self.fit.of(count[own])
+            rows.append({"node": node, "rounded": int(rounded.sum()), "tied": int(tied.sum())})
+        return pa.Table.from_pylist(rows, self.gives)
+
+
+@dataclass(frozen=True)
+class FitBlocks:
+    """The released cells of blocks, from their noisy ones."""
+
+    level: int
+    fit: Fit
+    grant: Grant
+
+    def __call__(self, jobs: pa.Table, index: Integers, count: Integers, /) -> Iterator[Cells]:
+        """See `ReleasedCells`."""
+        for job, own in zip(jobs.to_pylist(), slices(jobs, self.level, index), strict=True):
+            label = f"block {job['node']}"
+            rounded, tied = self.fit.of(count[own])
+            source = self.grant.part(label, index[own], count[own]).source()
+            generator = np.random.default_rng(secret(source, f"rounding of {label}"))
+            rounded[generator.choice(np.flatnonzero(tied), job["gaining"], replace=False, shuffle=False)] += 1
+            kept = rounded > 0
+            yield index[own][kept], rounded[kept]
+
+
+@dataclass(frozen=True)
+class AsTheyAre:
+    """The cells of blocks, released as they are: noisy ones."""
+
+    level: int
+
+    def __call__(self, jobs: pa.Table, index: Integers, count: Integers, /) -> Iterator[Cells]:
+        """See `ReleasedCells`."""
+        for own in slices(jobs, self.level, index):
+            yield index[own], count[own]
+
+
+@dataclass(frozen=True)
+class Listed:
+    """Released cells that are known already."""
+
+    cells: Cells
+
+    def __call__(self, _jobs: pa.Table, _index: Integers, _count: Integers, /) -> Iterator[Cells]:
+        """See `ReleasedCells`."""
+        yield self.cells
+
+
+_NONE = np.empty(0, dtype=np.int64)
+_NOTHING = Fit(_NONE, _NONE, _NONE > 0, 0)
+
+
+def _anywhere(
+    domain: Domain, total: int, output: Output, store: Store, generator: np.random.Generator
+) -> tuple[PartFile, ...]:
+    """No cell of a huge domain is above 0: people of whom nothing is known but that they exist."""
+    index, value = anywhere(domain, total, generator)
+    released = round_to_total(value, total, generator)
+    cells = index[released > 0], released[released > 0]
+    nowhere = np.zeros(1, dtype=np.int64)
+    jobs = Jobs(domain.bits, nowhere, nowhere, {}, np.zeros(1, dtype=np.bool_))
+    return output.write(store, jobs, Listed(cells))

@@ -1,0 +1,82 @@
+"""Top-down refinement, cut in two: the driver refines the top of the binary tree, workers the subtrees.
+
+Nothing goes up again, so that one pass is enough: a subtree needs to know its refined sum, and no more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sudare.cluster.cut import Cut
+from sudare.cluster.parts import Output, PartFile
+from sudare.cluster.store import Integers, Jobs, Store, in_parts, slices
+from sudare.noise import Grant, delegate, metered, secret
+from sudare.tables.descent import Leaves, Visited
+from sudare.tables.method import Asked, Cells
+from sudare.tables.top_down import Refinement, measured_root
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_FURTHER_BITS = 4
+
+
+def release_top_down(task: Asked, store: Store, cut: Cut, output: Output) -> tuple[PartFile, ...]:
+    """The top on the driver, everything below it on the workers."""
+    total, shares = measured_root(task)
+    refinement = Refinement(task.domain, shares, task.sensitivity)
+    generator = np.random.default_rng(secret(task.source, "rounding"))
+    visited = Visited(np.zeros(np.count_nonzero(total), dtype=np.int64), total[total > 0])
+    bits = level = task.domain.bits
+    while (end := _next_level(cut, bits, level, len(visited.node))) < level:
+        blocks = store.sums(end, None if level == bits else (level, visited.node))
+        leaves = Leaves(*blocks, bits - end)
+        visited = refinement.below(visited, range(level, end, -1), leaves, task.source, generator)
+        level = end
+    for below in range(level, 0, -1):
+        delegate(f"level {below} in subtrees", shares[bits - below])
+    part = in_parts(visited.total, cut.part_people)
+    jobs = Jobs(level, part, visited.node, {"released": visited.total})
+    return output.write(store, jobs, RefineSubtrees(refinement, level, task.source.grant("subtrees")))
+
+
+@dataclass(frozen=True)
+class RefineSubtrees:
+    """The cells below nodes of ``level``."""
+
+    refinement: Refinement
+    level: int
+    grant: Grant
+
+    def __call__(self, jobs: pa.Table, index: Integers, count: Integers, /) -> Iterator[Cells]:
+        """See `ReleasedCells`."""
+        for job, own in zip(jobs.to_pylist(), slices(jobs, self.level, index), strict=True):
+            yield self._subtree(job["node"], job["released"], index[own], count[own])
+
+    def _subtree(self, node: int, released: int, index: Integers, count: Integers) -> Cells:
+        start = Visited(np.array([node], dtype=np.int64), np.array([released], dtype=np.int64))
+        part = self.grant.part(f"subtree {node}", index, count, start.total)
+        source = part.source()
+        generator = np.random.default_rng(secret(source, f"rounding of subtree {node}"))
+        leaves = Leaves(index, count, self.refinement.domain.bits)
+        with metered() as meter:
+            found = self.refinement.below(start, range(self.level, 0, -1), leaves, source, generator)
+        shares = self.refinement.shares[self.refinement.domain.bits - self.level :]
+        if shares:
+            meter.check(sum(shares[1:], shares[0]))
+        return found.node, found.total
+
+
+def _next_level(cut: Cut, bits: int, level: int, nodes: int) -> int:
+    """How far down the driver goes in one step: to the cut at once where it can afford all blocks, else bit by bit."""
+    target = min(cut.subtree_bits, max(0, bits - cut.fewest_bits))
+    if level <= target or not nodes:
+        return level
+    if level == bits:
+        return max(target, bits - (cut.driver_nodes.bit_length() - 1))
+    end = max(target, level - _FURTHER_BITS)
+    return end if nodes << (level - end) <= cut.driver_nodes else level

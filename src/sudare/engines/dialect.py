@@ -1,0 +1,81 @@
+"""Where the SQL of engines differs: the few words that DuckDB and Spark spell in their own way.
+
+Everything else an engine asks is one text for both, so that a position or a choice of rows has one source.
+Spark's ``isnan(NULL)`` is false and its ``floor`` gives a whole number, 0 for NaN; the shared SQL asks for NULL
+first and never floors what may be NaN or beyond 2**62.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How one engine writes SQL."""
+
+    text: str
+    """The type of text."""
+    wide: str
+    """A type of whole numbers that holds all of 38 digits."""
+    quotient: str
+    """The operator of whole division."""
+    semi_join: str
+    written_lists: bool
+    """Whether a list of numbers is written out, which Spark folds into its code, or joined as a table of one row."""
+    element: Callable[[str, str], str]
+    """An element of a list, by a place that counts from 1."""
+    one_to: Callable[[str], str]
+    """A row for each whole number from 1 to a number that is at least 1."""
+    digits: Callable[[str, int], str]
+    """Whether a text is exactly so many digits."""
+    parsed: Callable[[str, str], str]
+    """A text as a number of some type, NULL if it is none."""
+
+
+def text_literal(text: str) -> str:
+    """A text in SQL.
+
+    >>> text_literal("it's")
+    "'it''s'"
+    """
+    return "'" + text.replace("'", "''") + "'"
+
+
+def _duckdb_parsed(text: str, kind: str) -> str:
+    # Not a bare TRY_CAST: DuckDB 2.0 hands one to its CSV reader as a CAST, which fails (duckdb issue 23818).
+    return f"TRY_CAST(trim({text}) AS {kind})"
+
+
+def _spark_parsed(text: str, kind: str) -> str:
+    # Java reads '1f' and '0x1p3' as numbers too; DuckDB and people do not.
+    plain = "[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?|[+-]?(?i:inf|infinity|nan)"
+    sign = "[ \\t-\\r]*"  # what DuckDB passes over; r'' keeps the backslash
+    matched = f"{text} RLIKE r'^{sign}({plain}){sign}\\z'"
+    return f"CASE WHEN {matched} THEN try_cast({text} AS {kind}) END"
+
+
+DUCKDB = Dialect(
+    text="VARCHAR",
+    wide="HUGEINT",
+    quotient="//",
+    semi_join="SEMI JOIN",
+    written_lists=False,
+    element=lambda values, place: f"{values}[{place}]",
+    one_to=lambda number: f"unnest(range(1, {number} + 1))",
+    digits=lambda text, number: f"regexp_full_match({text}, '[0-9]{{{number}}}')",
+    parsed=_duckdb_parsed,
+)
+
+SPARK = Dialect(
+    text="STRING",
+    wide="DECIMAL(38, 0)",
+    quotient="DIV",
+    semi_join="LEFT SEMI JOIN",
+    written_lists=True,
+    element=lambda values, place: f"get({values}, CAST({place} - 1 AS INT))",
+    one_to=lambda number: f"explode(sequence(1L, {number}))",
+    digits=lambda text, number: f"{text} RLIKE r'^[0-9]{{{number}}}\\z'",
+    parsed=_spark_parsed,
+)

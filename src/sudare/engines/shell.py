@@ -1,0 +1,36 @@
+"""What the shared SQL needs from an engine: named views over one source, and answers in Arrow."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+from sudare.engines.dialect import Dialect
+
+if TYPE_CHECKING:
+    import pyarrow
+
+
+class Shell(Protocol):
+    """An engine opened on its records: the view ``source`` has the columns asked for, under their `Column.sql`.
+
+    Views have short names here and whatever ``name`` makes of them in SQL. All end with the shell.
+    """
+
+    @property
+    def dialect(self) -> Dialect:
+        """How SQL is written here."""
+
+    def name(self, view: str) -> str:
+        """What SQL calls a view or a registered table."""
+
+    def register(self, view: str, table: pyarrow.Table) -> None:
+        """A small declared table."""
+
+    def view(self, view: str, sql: str) -> None:
+        """A view, computed whenever it is asked."""
+
+    def keep(self, view: str, sql: str) -> None:
+        """The rows of a query, computed once."""
+
+    def ask(self, sql: str) -> pyarrow.Table:
+        """The rows of a query."""

@@ -1,0 +1,179 @@
+"""Spark as the engine: the same verbs over a frame of a cluster.
+
+What Spark says when something fails can quote a value, so that its errors are never shown: they become an
+`InputError` that names the source.
+"""
+
+from __future__ import annotations
+
+import logging
+import secrets
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from numpy.typing import NDArray
+
+from sudare.engines.dialect import SPARK, Dialect
+from sudare.engines.protocol import Bound, CellCounts, Column, CountRows, Groups, Kind, Placement
+from sudare.engines.spark_session import without_pandas_warning
+from sudare.engines.verbs import cells_sql, columns_of, counts_of, groups_of, needed, values_of
+from sudare.errors import InputError, SudareError
+
+if TYPE_CHECKING:
+    import pyarrow
+    from pyspark.sql import DataFrame, SparkSession
+
+_TYPES: dict[str, tuple[str, Kind]] = {
+    "tinyint": ("TINYINT", "whole"),
+    "smallint": ("SMALLINT", "whole"),
+    "int": ("INTEGER", "whole"),
+    "bigint": ("BIGINT", "whole"),
+    "float": ("FLOAT", "number"),
+    "double": ("DOUBLE", "number"),
+    "string": ("VARCHAR", "text"),
+    "boolean": ("BOOLEAN", "truth"),
+}
+
+
+@dataclass(frozen=True)
+class SparkEngine:
+    """The verbs of `sudare.engines.protocol.Engine` over one frame."""
+
+    frame: DataFrame
+    columns: Mapping[str, Column]
+    name: str
+
+    @classmethod
+    def over(cls, frame: DataFrame, name: str = "the Spark frame", typed: bool = True) -> SparkEngine:
+        """The engine over a frame, of which only names and types of columns are read."""
+        with refusing(name):
+            fields = frame.schema.fields
+        names = [each.name for each in fields]
+        if len(set(names)) < len(names):
+            twice = next(each for each in names if names.count(each) > 1)
+            raise InputError(f"two columns of {name} have the same name", value=twice)
+        if not names:
+            raise InputError("the source has no columns", value=name)
+        columns = {
+            each.name: _column(each.name, each.dataType.simpleString(), typed, f"column{place}")
+            for place, each in enumerate(fields)
+        }
+        return cls(frame, columns, name)
+
+    def count_rows(self, placement: Placement, bound: Bound | None) -> CellCounts:
+        """See `Engine`."""
+        with self.counted(placement, bound) as frame:
+            found = frame.toArrow()
+        return CellCounts(found.column("cell").to_numpy(), found.column("kept").to_numpy())
+
+    @contextmanager
+    def counted(self, placement: Placement, bound: Bound | None) -> Iterator[DataFrame]:
+        """What `count_rows` gives, left in Spark: a frame of ``cell`` and ``kept`` that lives as long as the block."""
+        with self._opened(needed(columns_of(placement), bound)) as shell:
+            yield shell.spark.sql(cells_sql(shell, placement, bound))
+
+    def read_counts(self, placement: Placement, count: Column) -> CountRows:
+        """See `Engine`."""
+        with self._opened(needed(columns_of(placement), None, count)) as shell:
+            return counts_of(shell, placement, count)
+
+    def group_rows(self, columns: Sequence[Column], bound: Bound | None) -> Groups:
+        """See `Engine`."""
+        with self._opened(needed(columns, bound)) as shell:
+            return groups_of(shell, columns, bound)
+
+    def read_values(self, columns: Sequence[Column], bound: Bound | None) -> list[NDArray[Any]]:
+        """See `Engine`."""
+        with self._opened(needed(columns, bound)) as shell:
+            return values_of(shell, columns, bound)
+
+    @contextmanager
+    def _opened(self, columns: Sequence[Column]) -> Iterator[SparkShell]:
+        """A shell in which ``source`` has the columns that are needed and no others."""
+        with refusing(self.name), without_pandas_warning():
+            shell = SparkShell(self.frame.sparkSession)
+            try:
+                # Renamed by place: Spark takes names that differ in case only for the same.
+                source = self.frame.toDF(*(column.sql for column in self.columns.values()))
+                shell.show("source", source.select(*(column.sql for column in columns)))
+                yield shell
+            finally:
+                shell.close()
+
+
+@dataclass(frozen=True)
+class SparkShell:
+    """See `Shell`: views of a session that others use too, so that their names are random."""
+
+    spark: SparkSession
+    dialect: Dialect = SPARK
+    token: str = field(default_factory=lambda: secrets.token_hex(8))
+    shown: list[str] = field(default_factory=list)
+    kept: list[DataFrame] = field(default_factory=list)
+
+    def name(self, view: str) -> str:
+        """See `Shell`."""
+        return f"sudare_{self.token}_{view}"
+
+    def show(self, view: str, frame: DataFrame) -> None:
+        """A frame as a view."""
+        frame.createOrReplaceTempView(self.name(view))
+        self.shown.append(self.name(view))
+
+    def register(self, view: str, table: pyarrow.Table) -> None:
+        """See `Shell`."""
+        from pyspark.sql.functions import broadcast
+
+        self.show(view, broadcast(self.spark.createDataFrame(table)))
+
+    def view(self, view: str, sql: str) -> None:
+        """See `Shell`."""
+        self.show(view, self.spark.sql(sql))
+
+    def keep(self, view: str, sql: str) -> None:
+        """See `Shell`."""
+        frame = self.spark.sql(sql).persist()
+        self.kept.append(frame)
+        self.show(view, frame)
+
+    def ask(self, sql: str) -> pyarrow.Table:
+        """See `Shell`."""
+        return self.spark.sql(sql).toArrow()
+
+    def close(self) -> None:
+        """Drop the views and what was kept."""
+        for frame in self.kept:
+            frame.unpersist()
+        for view in self.shown:
+            self.spark.catalog.dropTempView(view)
+
+
+@contextmanager
+def refusing(name: str) -> Iterator[None]:
+    """What fails in Spark becomes an `InputError` that repeats nothing of it."""
+    from py4j.protocol import Py4JError  # type: ignore[import-untyped]  # py4j ships no types
+    from pyspark.errors import PySparkException
+
+    context = logging.getLogger("DataFrameQueryContextLogger")  # PySpark's own, which prints an error as it is
+    silent, context.disabled = context.disabled, True
+    try:
+        yield
+    except SudareError:
+        raise
+    except (PySparkException, Py4JError) as error:
+        text = str(error)
+        if "OutOfMemory" in text or "No space left" in text:
+            raise InputError("the records do not fit into Spark's memory and temporary space", value=name) from None
+        raise InputError("the records cannot be read", value=name) from None
+    finally:
+        context.disabled = silent
+
+
+def _column(name: str, declared: str, typed: bool, sql: str) -> Column:
+    if declared.startswith("decimal"):
+        kind: Kind = "whole" if declared.endswith(",0)") else "number"
+        return Column(name, declared.upper(), kind, sql)
+    known, kind = _TYPES.get(declared.partition("(")[0].replace("varchar", "string"), (declared.upper(), "other"))
+    return Column(name, known.partition("<")[0], kind if typed else "untyped", sql)

@@ -1,0 +1,91 @@
+"""What Spark reads: files where they are, and tables in memory that are handed over."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sudare.engines.duckdb_sources import ArrowSource, CsvSource, ParquetSource, Source
+from sudare.engines.spark_session import spark_session, without_pandas_warning
+from sudare.errors import InputError
+
+if TYPE_CHECKING:
+    import pyarrow
+    from pyspark.sql import DataFrame, SparkSession
+
+
+def frame_of(source: Source) -> DataFrame:
+    """The rows of a source as a Spark frame."""
+    spark = spark_session()
+    if isinstance(source, ParquetSource):
+        paths = [source.name] if source.partitioned else list(map(str, source.files))
+        return spark.read.parquet(*(plain_path(path) for path in paths))
+    if isinstance(source, CsvSource):
+        return _csv(spark, source)
+    if isinstance(source, ArrowSource):
+        import pyarrow
+
+        if isinstance(source.data, pyarrow.Table):
+            with without_pandas_warning():
+                return spark.createDataFrame(_signed(source.data))
+    raise InputError(
+        "Spark does not read this",
+        value=source.name,
+        allowed="Parquet, CSV and TSV files, Spark frames, Arrow tables, pandas and Polars frames",
+    )
+
+
+def frame_at(address: str) -> DataFrame:
+    """Parquet at an address that only Spark knows, such as hdfs://... or s3a://..."""
+    return spark_session().read.parquet(address)
+
+
+def _csv(spark: SparkSession, source: CsvSource) -> DataFrame:
+    from pyspark.sql.types import StringType, StructField, StructType
+
+    layout = source.layout
+    if not layout.utf8:
+        raise InputError(
+            "Spark reads no text in this encoding",
+            value=layout.encoding,
+            allowed="UTF-8",
+            hint="Read it with DuckDB, or write it as Parquet first.",
+        )
+    reader = spark.read.options(
+        header=True,
+        sep=layout.delimiter,
+        quote='"',
+        escape='"',
+        encoding="UTF-8",
+        multiLine=True,
+        mode="FAILFAST",
+    )
+    schema = StructType([StructField(name, StringType()) for name in layout.names])
+    return reader.csv(plain_path(source.path), schema=schema)
+
+
+def plain_path(path: Path | str) -> str:
+    """A path whose signs stand for themselves: Hadoop takes some for patterns."""
+    return "file://" + re.sub(r"([*?\[\]{}\\])", r"\\\1", str(Path(path).absolute()))
+
+
+def _signed(table: pyarrow.Table) -> Any:
+    """The table in types that Spark has: no unsigned numbers, no dictionaries, no views, no half floats."""
+    import pyarrow
+    from pyarrow import types
+
+    signed = {
+        pyarrow.uint8(): pyarrow.int16(),
+        pyarrow.uint16(): pyarrow.int32(),
+        pyarrow.uint32(): pyarrow.int64(),
+        pyarrow.uint64(): pyarrow.decimal128(20, 0),
+        pyarrow.float16(): pyarrow.float32(),
+        pyarrow.string_view(): pyarrow.string(),
+        pyarrow.large_string(): pyarrow.string(),
+    }
+    fields = []
+    for field in table.schema:
+        plain = field.type.value_type if types.is_dictionary(field.type) else field.type
+        fields.append(pyarrow.field(field.name, signed.get(plain, plain)))
+    return table.cast(pyarrow.schema(fields))

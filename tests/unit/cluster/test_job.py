@@ -1,0 +1,213 @@
+"""Recipes with engine = "spark": counted there and released here, or released there in parts."""
+
+import json
+import shutil
+from fractions import Fraction
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import sudare as sd
+from sudare.cluster.job import ClusterTableJob
+from sudare.errors import BudgetError, InputError, ParameterError, RecipeError, VerificationError
+from sudare.privacy import Ledger
+from sudare.publish import Job
+
+RECIPE = """
+dataset = "village"
+
+[data]
+path = "people.parquet"
+unit = "person"
+outside = "drop"
+engine = "spark"
+release = "cluster"
+
+[domain.mesh]
+type = "mesh"
+size = "500m"
+rows = [8480, 8496]
+columns = [6300, 6316]
+from = ["lat", "lon"]
+
+[domain.sex]
+type = "categories"
+values = ["f", "m"]
+
+[privacy]
+epsilon = 0.5
+
+[ledger]
+path = "ledger.db"
+cap = { epsilon = 1.0 }
+
+[output]
+folder = "release"
+"""
+
+
+@pytest.fixture
+def recipe(tmp_path):
+    """A village, and a recipe that takes changes."""
+    random = np.random.default_rng(1)
+    place = np.clip(random.normal(8, 2.0, (2000, 2)), 0, 15.9)
+    table = {
+        "person": random.permutation(2000),
+        "lat": (8480 + place[:, 0]) / 240,
+        "lon": 100 + (6300 + place[:, 1]) / 160,
+        "sex": random.choice(["f", "m"], 2000),
+    }
+    pq.write_table(pa.table(table), tmp_path / "people.parquet")
+
+    def write(*changes):
+        text = RECIPE
+        for old, new in changes:
+            assert old in text
+            text = text.replace(old, new)
+        (tmp_path / "recipe.toml").write_text(text)
+        return tmp_path / "recipe.toml"
+
+    return write
+
+
+def test_a_publication_in_parts_can_be_verified(spark, recipe, tmp_path):
+    made = sd.publish(recipe())
+    names = {path.name for path in made.folder.iterdir()}
+    assert names == {"part-000000.parquet", "release.json", "report.html"}
+    assert Ledger(tmp_path / "ledger.db").balance("village").spent.epsilon == Fraction(1, 2)
+    certificate = json.loads((made.folder / "release.json").read_text())
+    assert certificate["files"]["part-000000.parquet"]["format"] == "parquet"
+    assert certificate["guarantee"]["notion"] == "epsilon-DP"
+    assert certificate["summary"]["total"] == made.release.table().total
+    assert made.headline["parts"] == "1"
+    assert "1 parts" not in str(sd.verify(made.folder).checks)
+    written = pq.read_table(made.folder / "part-000000.parquet")
+    assert written.column_names == ["index", "mesh", "sex", "count"]
+    # Nothing is left beside the release: no scratch with exact counts, no staging.
+    assert {path.name for path in tmp_path.iterdir()} == {
+        "ledger.db",
+        "people.parquet",
+        "recipe.toml",
+        "release",
+        "sudare-publisher.pem",
+    }
+    halves(made.folder, certificate, tmp_path)
+
+
+def halves(folder, certificate, tmp_path):
+    """The same release as two parts, signed anew: verified as one table; what is wrong across parts is found."""
+    from sudare.publish import signing
+    from sudare.publish.certificate import canonical, digest
+
+    table = pq.read_table(folder / "part-000000.parquet")
+    middle = table.num_rows // 2
+    key = signing.load_or_create(tmp_path / "sudare-publisher.pem")
+
+    def signed(first, second):
+        target = tmp_path / "halves"
+        shutil.rmtree(target, ignore_errors=True)
+        target.mkdir()
+        body = {name: value for name, value in certificate.items() if name != "signature"}
+        body["files"] = {}
+        for number, part in enumerate((first, second)):
+            path = target / f"part-{number:06d}.parquet"
+            pq.write_table(part, path)
+            facts = {"format": "parquet", "sha256": digest(path), "bytes": path.stat().st_size}
+            body["files"][path.name] = facts
+        text = json.dumps({**body, "signature": key.sign(canonical(body)).hex()})
+        (target / "release.json").write_text(text)
+        return target
+
+    checks = sd.verify(signed(table.slice(0, middle), table.slice(middle))).checks
+    assert checks[-1] == "2 parts: cells in the domain, sum, signs and integrality agree"
+    with pytest.raises(VerificationError, match=r"twice or out of order .*part-000001"):
+        sd.verify(signed(table.slice(middle), table.slice(0, middle)))
+    with pytest.raises(VerificationError, match=r"twice or out of order .*part-000001"):
+        sd.verify(signed(table, table.slice(0, 1)))
+    with pytest.raises(VerificationError, match="the table's nonzero_cells is not the certified one"):
+        sd.verify(signed(table.slice(0, middle), table.slice(middle + 1)))
+    (tmp_path / "halves" / "part-000001.parquet").unlink()
+    with pytest.raises(VerificationError, match=r"a file of the release is missing .*part-000001"):
+        sd.verify(tmp_path / "halves")
+
+
+def test_counted_in_spark_and_released_here(spark, recipe):
+    made = sd.publish(recipe(('release = "cluster"', 'release = "here"'), ("epsilon = 0.5", "epsilon = 0.25")))
+    assert {path.name for path in made.folder.iterdir()} >= {"table.parquet", "table.csv", "release.json"}
+    assert made.release.table.total == pytest.approx(2000, abs=200)
+
+
+def test_an_exhausted_budget_is_refused_before_spark_starts(recipe, monkeypatch):
+    ledger_cap = ("cap = { epsilon = 1.0 }", "cap = { epsilon = 0.1 }")
+    monkeypatch.setattr("sudare.engines.spark_sources.spark_session", lambda: pytest.fail("Spark was asked"))
+    with pytest.raises(BudgetError, match=r"requested epsilon 0\.5"):
+        sd.publish(recipe(ledger_cap))
+
+
+def test_by_its_expected_cells_a_recipe_goes_to_the_cluster(recipe):
+    def job(cells):
+        return Job.open(recipe(('release = "cluster"', f"expected_cells = {cells}")))
+
+    assert type(job(2**27)) is ClusterTableJob
+    assert type(job(2**20)) is not ClusterTableJob
+    assert sd.plan(recipe()).guarantee == job(2**20).guarantee
+    assert sd.rehearse(recipe()).repetitions == 5
+
+
+@pytest.mark.parametrize(
+    ("changes", "error", "sentence"),
+    [
+        ([('engine = "spark"\n', "")], RecipeError, 'data: release needs engine = "spark"'),
+        (
+            [('release = "cluster"', 'release = "cloud"')],
+            RecipeError,
+            "data.release: input should be 'here' or 'cluster'",
+        ),
+        (
+            [('release = "cluster"', "expected_cells = 0")],
+            RecipeError,
+            "data.expected_cells: input should be greater than or equal to 1",
+        ),
+        (
+            [('unit = "person"', 'counts = "n"')],
+            RecipeError,
+            "data: a release in a cluster counts records; rows that are counts already are released here",
+        ),
+        (
+            [('path = "people.parquet"', 'path = "people.duckdb"\ntable = "people"')],
+            RecipeError,
+            "data: a table in a DuckDB database is not read by Spark",
+        ),
+        (
+            [('folder = "release"', 'folder = "release"\nformats = ["parquet", "csv"]')],
+            RecipeError,
+            'the recipe: a release in a cluster is written as formats = ["parquet"]',
+        ),
+        (
+            [("[ledger]", '[[public_totals]]\nwhere = { sex = ["f"] }\nnumber = 5\n[ledger]')],
+            RecipeError,
+            "the recipe: public totals of areas are not kept in a cluster",
+        ),
+        (
+            [("[privacy]", '[method]\nname = "privelet"\n[privacy]')],
+            ParameterError,
+            "this method does not run in a cluster (got 'privelet'; allowed: tree, top_down, simplex, negative_l2, "
+            "nonnegative_lasso, laplace with cut or clip)",
+        ),
+    ],
+)
+def test_mistakes(recipe, changes, error, sentence):
+    with pytest.raises(error) as refusal:
+        Job.open(recipe(*changes))
+    assert str(refusal.value) == sentence
+
+
+def test_records_that_are_not_there(spark, recipe, tmp_path):
+    path = recipe()
+    (tmp_path / "people.parquet").unlink()
+    with pytest.raises(InputError, match="there is no such file"):
+        sd.publish(path)
+    assert "the data are not there yet: people.parquet" in sd.plan(path).remarks
+    assert not (tmp_path / "release").exists()

@@ -17,6 +17,7 @@ PAPERS = {
     "top-down": "top_down",
     "k-anonymity": "k_anonymity",
     "rappor-em": "rappor_em",
+    "mixture": "mixture",
     "ulsif": "ulsif",
 }
 

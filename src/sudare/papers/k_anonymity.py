@@ -22,11 +22,12 @@ from sudare.anonymity.classes import Classes
 from sudare.anonymity.delta import smallest_epsilon
 from sudare.anonymity.exclusion import excluded
 from sudare.anonymity.recode import recode
-from sudare.anonymity.sampling import class_epsilons, draw_sample
+from sudare.anonymity.sampling import class_epsilons
 from sudare.anonymity.tuples import Tuples
 from sudare.charts import Spec, fill, render_png
 from sudare.errors import OutputError, ParameterError
 from sudare.noise import Source
+from sudare.noise.sampling import draw_sample
 from sudare.papers.adult_tuples import adult_tuples
 from sudare.papers.sheet import Entry, Sheet
 

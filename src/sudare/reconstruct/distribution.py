@@ -42,7 +42,7 @@ def distribution(
     >>> true = rng.normal(5, 1, 3_000)
     >>> found = distribution(true + rng.laplace(0, 1, 3_000), 1.0, np.arange(11))
     >>> bool(abs(found.probabilities[4:6].sum() - 0.68) < 0.06), found.method
-    (True, 'a mixture of 1')
+    (True, 'a mixture of 1 Gaussian')
     """
     if method not in METHODS:
         raise ParameterError("no such method", value=method, allowed=", ".join(METHODS))
@@ -56,10 +56,14 @@ def distribution(
     mixture = Mixture().fit(columns.values[0], noise)
     if method == "auto":
         smooth = iterative_bayes(values, scale, edges)
-        sample = sample_of(columns.values[0], noise.scale)
-        if max(mixture.candidates_.values()) <= held_out_worth(sample, smooth) + _CLEARLY:
+        if not clearly_better(mixture, smooth, sample_of(columns.values[0], noise.scale)):
             return smooth
     return _binned(mixture, columns.names, ends)
+
+
+def clearly_better(mixture: Mixture, smooth: Histogram, sample: Sample) -> bool:
+    """Whether records that were held out are clearly likelier under a mixture than under iterative Bayes."""
+    return max(mixture.candidates_.values()) > held_out_worth(sample, smooth) + _CLEARLY
 
 
 def held_out_worth(sample: Sample, found: Histogram) -> float:
@@ -89,6 +93,7 @@ def _binned(mixture: Mixture, names: tuple[str, ...], edges: Floats) -> Histogra
     def redraw(generator: np.random.Generator) -> Histogram:
         return _binned(mixture.again(generator), names, edges)
 
+    count = mixture.components_
     return Histogram(
         names,
         mixture.histogram(edges),
@@ -96,6 +101,6 @@ def _binned(mixture: Mixture, names: tuple[str, ...], edges: Floats) -> Histogra
         mixture.log_likelihood_,
         mixture.steps_,
         mixture.converged_,
-        method=f"a mixture of {mixture.components_}",
+        method=f"a mixture of {count} Gaussian{'s' if count > 1 else ''}",
         redraw=redraw,
     )

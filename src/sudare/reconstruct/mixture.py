@@ -3,8 +3,8 @@ steps."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -18,12 +18,12 @@ from sudare.reconstruct.fitting import Fit, fit_exact, fit_gradient
 from sudare.reconstruct.gaussians import Gaussians
 from sudare.reconstruct.histogram import checked_probabilities
 from sudare.reconstruct.moments import moments
-from sudare.reconstruct.noises import LaplaceNoise, checked_bounds
+from sudare.reconstruct.noises import laplace_columns
 from sudare.reconstruct.rotation import fit_rotated
-from sudare.reconstruct.sample import Sample, checked_scales, checked_values, sample_of
+from sudare.reconstruct.sample import Sample, checked_values, sample_of
 from sudare.reconstruct.scale_mixture import fit_full, log_densities
-from sudare.reconstruct.selection import Candidate, Criterion, best, judged
-from sudare.reconstruct.starts import drawn, merged, sieve
+from sudare.reconstruct.selection import Candidate, Criterion, best, freedoms, judged
+from sudare.reconstruct.starts import Starts
 
 Floats = NDArray[np.float64]
 Count: TypeAlias = int | Literal["auto", "held_out", "aic", "bic"]
@@ -31,7 +31,6 @@ Covariance: TypeAlias = Literal["full", "diagonal", "pca"]
 
 _FOLD_STEPS = 60
 _PATIENCE = 3
-_RESTARTS, _FIRST_STEPS = 4, 40
 
 
 @dataclass
@@ -72,6 +71,7 @@ class Mixture:
             _one_of("components", self.components, ("auto", "held_out", "aic", "bic"))
         else:
             _at_least("components", self.components, 1)
+            self.components = int(self.components)  # a number of NumPy's is no int
         _one_of("covariance", self.covariance, ("full", "diagonal", "pca"))
         _one_of("method", self.method, ("exact", "gradient"))
         for name in ("most", "steps", "sweeps"):
@@ -90,13 +90,13 @@ class Mixture:
         value within.
         """
         table = checked_values(values)
-        scales, known = _scales_and_bounds(scale, table.shape[1], bounds)
+        scales, known = laplace_columns(scale, table.shape[1], bounds)
         sample = sample_of(table, scales)
         if isinstance(self.components, int) and self.components > len(table):
             raise ParameterError(
                 "fewer records than components", value=self.components, allowed=f"at most {len(table)}"
             )
-        starts = _Starts(sample, self.seed)
+        starts = Starts(sample, self.seed)
         if isinstance(self.components, int):
             candidates: dict[int, Candidate] = {}
             chosen = self._fit_one(sample, starts.of(self.components), self.steps)
@@ -114,7 +114,7 @@ class Mixture:
             return fit_gradient(sample, start, steps=steps, rate=self.rate)
         return fit_exact(sample, start, steps=steps, gain=self.gain, prior=self.prior)
 
-    def _candidates(self, sample: Sample, starts: _Starts, criterion: Criterion, most: int) -> dict[int, Candidate]:
+    def _candidates(self, sample: Sample, starts: Starts, criterion: Criterion, most: int) -> dict[int, Candidate]:
         """Numbers of components from 1 on, until the last few were worth less than the best."""
 
         def refit(part: Sample, start: Components) -> Fit:
@@ -215,17 +215,16 @@ class Mixture:
 
     def bic(self, values: ArrayLike) -> float:
         """The Bayesian information criterion; smaller is better."""
-        table = checked_values(values)
-        return -2 * self.score(values) * len(table) + self._freedoms() * float(np.log(len(table)))
+        return self._criterion(values, np.log(len(checked_values(values))))
 
     def aic(self, values: ArrayLike) -> float:
         """Akaike's information criterion; smaller is better."""
-        return -2 * self.score(values) * len(checked_values(values)) + 2 * self._freedoms()
+        return self._criterion(values, 2)
 
-    def _freedoms(self) -> int:
+    def _criterion(self, values: ArrayLike, price: float) -> float:
         count, attributes = self._known.mixture.means.shape
-        spread = attributes if self.covariance == "diagonal" else attributes * (attributes + 1) // 2
-        return int(count - 1 + count * (attributes + spread))
+        free = freedoms(count, attributes, whole=self.covariance != "diagonal")
+        return float(price * free - 2 * len(checked_values(values)) * self.score(values))
 
     def density(self, points: ArrayLike) -> Floats:
         """The density of true values at ``points`` (n,) or (n, d); mass beyond the bounds is not moved for it."""
@@ -269,9 +268,7 @@ class Mixture:
         redrawn = generator.multinomial(int(counts.sum()), counts / counts.sum()).astype(np.float64)
         part = known.sample.weighted(redrawn)
         fit = self._fit_one(part, known.fit.components, self.steps)
-        other = Mixture(
-            known.fit.components.count, self.covariance, self.method, self.rate, self.prior, self.most, self.steps
-        )
+        other = replace(self, components=fit.components.count)
         other._fitted = _Fitted(part, fit, self._whole(part, fit.components).sorted(), {}, known.single, known.bounds)
         return other
 
@@ -290,42 +287,6 @@ class _Fitted:
     candidates: Mapping[int, Candidate]
     single: bool
     bounds: tuple[tuple[float, float], ...] | None
-
-
-class _Starts:
-    """Starts for any number of components of one sample."""
-
-    def __init__(self, sample: Sample, seed: int) -> None:
-        self._sample, self._seed = sample, seed
-        self._sieve = sieve(sample) if sample.attributes == 1 else None
-
-    def of(self, count: int) -> Components:
-        if self._sieve is not None:
-            return merged(self._sieve, count)[count]
-        generator = np.random.default_rng([self._seed, count])
-        tried = [
-            fit_exact(self._sample, drawn(self._sample, count, generator), steps=_FIRST_STEPS, gain=0.1, prior=PRIOR)
-            for _ in range(_RESTARTS if count > 1 else 1)
-        ]
-        return max(tried, key=lambda fit: fit.score).components
-
-
-def _scales_and_bounds(
-    scale: Any, attributes: int, bounds: Any
-) -> tuple[Floats, tuple[tuple[float, float], ...] | None]:
-    given = [scale] if isinstance(scale, LaplaceNoise) or np.ndim(scale) == 0 else list(scale)
-    if any(not isinstance(each, LaplaceNoise | float | int | np.number) for each in given):
-        raise ParameterError("a mixture needs Laplace noise", hint="For other noises use iterative_bayes.")
-    plain = [each.scale if isinstance(each, LaplaceNoise) else each for each in given]
-    scales = checked_scales(plain[0] if len(plain) == 1 else plain, attributes)
-    if bounds is None:
-        carried = [each.bounds if isinstance(each, LaplaceNoise) else None for each in given]
-        known = [each for each in carried if each is not None]
-        return scales, tuple(known) if len(known) == attributes else None
-    pairs: Sequence[Any] = [bounds] if np.ndim(bounds) == 1 else list(bounds)
-    if len(pairs) != attributes:
-        raise ParameterError("bounds do not fit the attributes", value=len(pairs), allowed=str(attributes))
-    return scales, tuple(checked_bounds(pair) for pair in pairs)
 
 
 def _one_of(name: str, value: Any, allowed: tuple[str, ...]) -> None:

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from sudare.errors import ParameterError
 from sudare.noise import RandomisedResponse, SquareWave
 from sudare.privacy import exact
+from sudare.reconstruct.sample import checked_scales
 
 Integers = NDArray[np.int64]
 Value: TypeAlias = str | int | float | bool
@@ -116,6 +117,30 @@ def noise_of(given: Any) -> Noise:
             "neither a scale nor a channel", value=type(given).__name__, allowed="a number > 0, or a noise of perturb"
         ) from None
     return LaplaceNoise(scale)
+
+
+def laplace_columns(
+    given: Any, attributes: int, bounds: Any = None
+) -> tuple[NDArray[np.float64], tuple[tuple[float, float], ...] | None]:
+    """Scales and bounds of ``attributes`` columns with Laplace noise, from one scale or noise for all or one each.
+
+    Bounds are those of the noises where none are given; None where some are not known.
+
+    >>> laplace_columns([LaplaceNoise(2.0, (0, 9)), LaplaceNoise(1.0, (0, 1))], 2)
+    (array([2., 1.]), ((0.0, 9.0), (0.0, 1.0)))
+    """
+    listed = [given] if isinstance(given, Noise) or np.ndim(given) == 0 else list(given)
+    if any(isinstance(each, SquareWaveNoise | RetentionNoise) for each in listed):
+        raise ParameterError("a mixture needs Laplace noise", hint="For other noises use iterative_bayes.")
+    plain = [each.scale if isinstance(each, LaplaceNoise) else each for each in listed]
+    scales = checked_scales(plain[0] if len(plain) == 1 else plain, attributes)
+    if bounds is None:
+        carried = [each.bounds for each in listed if isinstance(each, LaplaceNoise) and each.bounds is not None]
+        return scales, tuple(carried) if len(carried) == attributes else None
+    pairs = [bounds] if np.ndim(bounds) == 1 else list(bounds)
+    if len(pairs) != attributes:
+        raise ParameterError("bounds do not fit the attributes", value=len(pairs), allowed=str(attributes))
+    return scales, tuple(checked_bounds(pair) for pair in pairs)
 
 
 def noise_from_json(data: Mapping[str, Any]) -> Noise:

@@ -114,13 +114,13 @@ def _written(made: Recovered, folder: Path) -> tuple[Path, ...]:
 def _picture(name: str, made: Recovered) -> bytes:
     labels, probabilities = zip(*made.rows(name), strict=True)
     found = made.histograms[name]
-    return render_png(
-        bars(
-            labels,
-            probabilities,
-            label_title=name,
-            what="share of the records",
-            subtitle=f"recovered by {found.method}",
-            width=720,
-        )
+    chart = bars(
+        labels,
+        probabilities,
+        label_title=name,
+        what="share of the records",
+        subtitle=f"by {found.method}, from perturbed records",
+        width=720,
     )
+    chart["title"]["text"] = f"Recovered distribution of {name}"
+    return render_png(chart)

@@ -31,11 +31,14 @@ class Candidate:
     worth: float
 
 
-def freedoms(components: Components, full: bool = False) -> int:
-    """Free numbers of a mixture: weights, means, and variances or whole covariances."""
-    count, attributes = components.means.shape
-    spread = attributes * (attributes + 1) // 2 if full else attributes
-    return int(count - 1 + count * attributes + count * spread)
+def freedoms(count: int, attributes: int, *, whole: bool = False) -> int:
+    """Free numbers of a mixture: weights, means, and variances or ``whole`` covariances.
+
+    >>> freedoms(3, 1), freedoms(2, 2), freedoms(2, 2, whole=True)
+    (8, 9, 11)
+    """
+    spread = attributes * (attributes + 1) // 2 if whole else attributes
+    return count - 1 + count * (attributes + spread)
 
 
 def judged(sample: Sample, fits: Mapping[int, Fit], criterion: Criterion, refit: Refit) -> dict[int, Candidate]:
@@ -47,7 +50,8 @@ def judged(sample: Sample, fits: Mapping[int, Fit], criterion: Criterion, refit:
     if criterion != "held_out":
         price = 1.0 if criterion == "aic" else 0.5 * np.log(sample.records)
         return {
-            count: Candidate(fit, fit.log_likelihood - price * freedoms(fit.components)) for count, fit in fits.items()
+            count: Candidate(fit, fit.log_likelihood - price * freedoms(*fit.components.means.shape))
+            for count, fit in fits.items()
         }
     folds = split(sample.counts, np.random.default_rng(0))
     judged = {}

@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudare.estimate import em
-from sudare.reconstruct.diagonal import RESOLUTION, Components
+from sudare.reconstruct.diagonal import PRIOR, RESOLUTION, Components
+from sudare.reconstruct.fitting import fit_exact
 from sudare.reconstruct.moments import moments
 from sudare.reconstruct.sample import Sample
 
@@ -21,6 +22,7 @@ Floats = NDArray[np.float64]
 _CENTRES = 240
 _LEAST = 1e-4  # a centre with less weight than this is empty
 _STEPS = 400
+_RESTARTS, _FIRST_STEPS = 4, 40
 
 
 def sieve(sample: Sample) -> Components:
@@ -110,3 +112,22 @@ def drawn(sample: Sample, count: int, generator: np.random.Generator) -> Compone
     means = centre + shrink * (rows[chosen] - centre)
     variances = np.tile(spread / count ** (2 / sample.attributes), (count, 1))
     return Components(np.full(count, 1 / count), means, variances)
+
+
+class Starts:
+    """Starts for any number of components of one ``sample``; several attributes draw theirs from ``seed``."""
+
+    def __init__(self, sample: Sample, seed: int) -> None:
+        self._sample, self._seed = sample, seed
+        self._sieve = sieve(sample) if sample.attributes == 1 else None
+
+    def of(self, count: int) -> Components:
+        """The one start of a single attribute; of several, the best of a few after its first steps."""
+        if self._sieve is not None:
+            return merged(self._sieve, count)[count]
+        generator = np.random.default_rng([self._seed, count])
+        tried = [
+            fit_exact(self._sample, drawn(self._sample, count, generator), steps=_FIRST_STEPS, gain=0.1, prior=PRIOR)
+            for _ in range(_RESTARTS if count > 1 else 1)
+        ]
+        return max(tried, key=lambda fit: fit.score).components

@@ -1,0 +1,92 @@
+"""The figures of `mixture`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sudare.charts import Spec
+from sudare.charts.curves import Series, beside, curves
+from sudare.charts.places import estimates
+from sudare.papers import mixture_adult as adult
+from sudare.papers import mixture_synthetic as synthetic
+
+if TYPE_CHECKING:
+    from sudare.papers.mixture import Reproduction
+
+_SHOWN = (synthetic.LATE, synthetic.EARLY, synthetic.AUTO, synthetic.CHOSEN, synthetic.SQUARE)
+
+
+def figures(made: Reproduction) -> dict[str, Spec]:
+    """Accuracy by number of records, one draw of each number, and the columns of Adult."""
+    return {"accuracy": accuracy(made), "synthetic": shapes(made), "adult": columns(made)}
+
+
+def accuracy(made: Reproduction) -> Spec:
+    """L1 accuracy against the number of records."""
+    sizes = list(made.draws)
+    series = [
+        Series(name, sizes, [made.mean(size, name) for size in sizes], dashed=name == synthetic.CHOSEN)
+        for name in _SHOWN
+    ]
+    chart = curves(
+        series,
+        title="L1 accuracy by number of records",
+        subtitle="the paper's synthetic mixture, 50 bins, k = 2; mean of the runs",
+        x_title="records",
+        y_title="L1 accuracy, %",
+        width=520,
+        height=340,
+        x_domain=(0.8 * min(sizes), 1.25 * max(sizes)),
+        y_domain=(30, 100),
+    )
+    chart["encoding"]["x"]["scale"]["type"] = "log"
+    chart["encoding"]["x"]["axis"]["values"] = sizes
+    return chart
+
+
+def shapes(made: Reproduction) -> Spec:
+    """What the first draw of each number of records looks like."""
+    charts = []
+    for size, draws in made.draws.items():
+        one = draws[0]
+        middle = (one.edges[1:] + one.edges[:-1]) / 2
+        series = [Series("true", middle, one.true, "line", dashed=True)]
+        series += [Series(name, middle, one.found[name], "line") for name in (synthetic.EARLY, synthetic.AUTO)]
+        charts.append(
+            curves(
+                series,
+                title=f"{size:,} records",
+                subtitle=f"noise of scale {one.scale:.2f}",
+                x_title="value",
+                y_title="share of a bin",
+                width=330,
+                height=200,
+                y_domain=(0, 1.05 * max(float(np.max(each.y)) for each in series)),
+            )
+        )
+    return beside(charts, 2, title="The first draw", subtitle="50 bins between the least and the largest value")
+
+
+def columns(made: Reproduction) -> Spec:
+    """Age and years of education: truth and the first run of both methods."""
+    charts = []
+    for name in ("age", "education-num"):
+        column = made.columns[name]
+        edges = adult.EDGES[name]
+        labels = [f"{value:g}" for value in (edges[1:] + edges[:-1]) / 2]
+        chart = estimates(
+            labels,
+            column.true,
+            {method: column.runs[method][0] for method in (adult.IBT, adult.MIXTURE)},
+            title=f"{name} (bars: truth)",
+            subtitle=f"{made.basis}; noise of scale {column.scale:.2f}, first run",
+            label_title=name,
+            value_title="share of the records",
+            width=900 if len(labels) > 30 else 420,
+            height=240,
+        )
+        chart["encoding"]["x"]["axis"] |= {"labelAngle": 0, "labelOverlap": "greedy", "labelSeparation": 6}
+        charts.append(chart)
+    return beside(charts, 1)

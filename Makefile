@@ -2,6 +2,8 @@
 PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
+# The scripts of docs/ one by one: ruff would also rewrite the Python inside its pages.
+PYTHON_FILES := src tests benchmarks examples docs/conf.py docs/make_reference.py docs/run_page.py
 
 .PHONY: help setup demo test lint types audit bench docs browser clean
 
@@ -23,8 +25,8 @@ test: lint types  ## lint, types, layers and all tests
 	$(BIN)/python -m pytest -n 2 --dist worksteal --doctest-modules src tests
 
 lint: $(STAMP)  ## ruff and the layers of the house
-	$(BIN)/ruff check src tests benchmarks examples
-	$(BIN)/ruff format --check --quiet src tests benchmarks examples
+	$(BIN)/ruff check $(PYTHON_FILES)
+	$(BIN)/ruff format --check --quiet $(PYTHON_FILES)
 	$(BIN)/lint-imports --no-cache --no-logo
 
 types: $(STAMP)  ## mypy, strict
@@ -37,8 +39,9 @@ bench: $(STAMP)  ## benchmarks beside the peers from PyPI, in one run
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
 	@set -e; for part in $$(grep -l __main__ benchmarks/*.py); do echo "== $$part"; $(BIN)/python $$part; done
 
-docs: $(STAMP)  ## write the reference pages of the commands and the recipe
+docs: $(STAMP)  ## write the reference, and build all pages into build/docs
 	$(BIN)/python docs/make_reference.py
+	$(BIN)/python -m sphinx -q -W --keep-going -E -b html docs build/docs
 
 browser:  ## Debian's Chromium and Japanese fonts, for the tests of pages
 	command -v chromium >/dev/null && fc-list | grep -qi 'noto.*cjk' || \

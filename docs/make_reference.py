@@ -57,27 +57,62 @@ def _type(schema: dict[str, Any]) -> str:
             return " or ".join(dict.fromkeys(_type(option) for option in schema[key] if option.get("type") != "null"))
     if schema.get("type") == "array":
         items = schema.get("prefixItems") or [schema.get("items", {})]
-        return "list of " + " and ".join(dict.fromkeys(_type(item) for item in items))
+        inside = " and ".join(dict.fromkeys(_type(item) for item in items))
+        return f"list of ({inside})" if " or " in inside else f"list of {inside}"
     if "additionalProperties" in schema and isinstance(schema["additionalProperties"], dict):
         return "tables of " + _type(schema["additionalProperties"])
     return str(schema.get("type", "any"))
 
 
+def _places(schema: dict[str, Any], kinds: dict[str, str]) -> dict[str, dict[str, list[str]]]:
+    """Name of a part to where it stands in a recipe, and in which kinds of recipes."""
+    places: dict[str, dict[str, list[str]]] = {}
+
+    def walk(value: object, path: str, kind: str) -> None:
+        if isinstance(value, list):
+            for one in value:
+                walk(one, path, kind)
+        elif isinstance(value, dict):
+            if "$ref" in value:
+                name = value["$ref"].rsplit("/", 1)[-1]
+                found = places.setdefault(name, {}).setdefault(path, [])
+                found += [kind] if kind not in found else []
+                visit(name, path, kind)
+            walk([value.get(key, []) for key in ("anyOf", "oneOf", "items", "prefixItems")], path, kind)
+            if isinstance(value.get("additionalProperties"), dict):
+                walk(value["additionalProperties"], f"{path}.NAME", kind)
+
+    def visit(name: str, path: str, kind: str) -> None:
+        for key, value in schema["$defs"][name]["properties"].items():
+            walk(value, f"{path}.{key}" if path else key, kind)
+
+    for name, kind in kinds.items():
+        visit(name, "", kind)
+    return places
+
+
 def recipe_page() -> str:
     """Every key of a recipe."""
     schema = json_schema()
-    parts = ["# The recipe", "", "A TOML file. Unknown keys are errors. Paths are relative to the recipe's folder.", ""]
-    kinds = [option["$ref"].rsplit("/", 1)[-1] for option in schema["oneOf"]]
+    parts = [
+        "# The recipe",
+        "",
+        "A TOML file. Unknown keys are errors. Paths are relative to the recipe's folder. `sudare schema` prints the",
+        "same for editors that complete and check TOML. Whole recipes are in the [tutorials](../tutorials/index.md).",
+        "",
+    ]
+    names = [option["$ref"].rsplit("/", 1)[-1] for option in schema["oneOf"]]
+    kinds = {name: schema["$defs"][name]["properties"]["kind"]["const"] for name in names}
+    places = _places(schema, kinds)
     order = [*kinds, *(name for name in schema["$defs"] if name not in kinds)]
     for name, part in ((name, schema["$defs"][name]) for name in order):
-        parts += [
-            f"## {name}",
-            "",
-            part.get("description", ""),
-            "",
-            "| key | type | default | |",
-            "| --- | --- | --- | --- |",
-        ]
+        parts += [f"## {name}", "", part.get("description", ""), ""]
+        for path, found in places.get(name, {}).items():
+            parts += [
+                f"`[{path}]` in recipes of {'any kind' if len(found) == len(kinds) else 'kind ' + ', '.join(found)}.",
+                "",
+            ]
+        parts += ["| key | type | default | |", "| --- | --- | --- | --- |"]
         for key, value in part["properties"].items():
             default = "required" if key in part.get("required", []) else value.get("default", "")
             shown = "" if default is None or isinstance(default, dict) else default

@@ -1,0 +1,52 @@
+"""A public survey, weighted so that it answers for records that stay private.
+
+Run: python examples/weighted_survey.py [--pictures FOLDER]
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+import sudare as sd
+from sudare.charts import render_png
+from sudare.charts.curves import Series, curves
+
+EDGES = np.arange(0, 81, 4)
+
+
+def hours(people: int, mean: float, seed: int) -> NDArray[np.float64]:
+    """Invented hours of work in a week."""
+    return np.clip(np.random.default_rng(seed).normal(mean, 8, people), 0, 80)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--pictures", type=Path, help="draw weights.png into this folder")
+    folder = parser.parse_args().pictures
+    private, public = hours(20_000, 44, seed=1), hours(2_000, 36, seed=2)
+    made = sd.reweight.fit(private, public, epsilon=0.5, bounds=[(0, 80)])
+    weighted = np.average(public, weights=made.weights)
+    print(made.guarantee)
+    print(f"mean hours: private {private.mean():.2f}, public {public.mean():.2f}, weighted {weighted:.2f}")
+    if folder is not None:
+        middle = EDGES[:-1] + 2
+        spec = curves(
+            [
+                Series("private", middle, np.histogram(private, EDGES)[0] / len(private), "line"),
+                Series("public, weighted", middle, np.histogram(public, EDGES, weights=made.weights)[0] / len(public)),
+                Series("public", middle, np.histogram(public, EDGES)[0] / len(public), "line", dashed=True),
+            ],
+            title="A public survey that answers for private records",
+            subtitle="ε = 0.5; 20,000 private and 2,000 public rows",
+            x_title="hours of work in a week",
+            y_title="share in four hours",
+        )
+        (folder / "weights.png").write_bytes(render_png(spec))
+
+
+if __name__ == "__main__":
+    main()

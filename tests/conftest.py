@@ -40,3 +40,13 @@ def spark() -> Iterator[Any]:
     session.sparkContext.setLogLevel("OFF")
     yield session
     session.stop()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests in Spark come first: the first worker gets all of them, nobody steals from there, and one JVM is enough."""
+
+    def elsewhere(item: pytest.Item) -> bool:
+        parameters = getattr(getattr(item, "callspec", None), "params", {})
+        return "spark" not in getattr(item, "fixturenames", ()) and parameters.get("engine") != "spark"
+
+    items.sort(key=elsewhere)

@@ -7,6 +7,7 @@ put into ``value``: only what the caller declared (a parameter, a column name, a
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable
 from difflib import get_close_matches
 from fractions import Fraction
@@ -14,6 +15,8 @@ from numbers import Integral
 from typing import Self
 
 _ABSENT = object()
+# Line breaks and the signs that steer a terminal: names from files may hold them, a message is one line.
+_STEERING = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 
 def _as_written(value: object) -> str:
@@ -49,7 +52,8 @@ class SudareError(Exception):
         if allowed is not None:
             details.append(f"allowed: {allowed}")
         sentence = what + (f" ({'; '.join(details)})" if details else "")
-        super().__init__(sentence + (f". {hint}" if hint else ""))
+        sentence += f". {hint}" if hint else ""
+        super().__init__(_STEERING.sub(lambda sign: repr(sign[0])[1:-1], sentence))
 
 
 class ParameterError(SudareError):

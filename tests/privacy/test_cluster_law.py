@@ -21,7 +21,7 @@ from sudare.privacy import Budget
 from sudare.tables.method import Task
 
 ALARM = 1e-9
-RUNS = 500
+RUNS = 400
 IN_SUBTREES = ("level 2", "level 3", "rest of level 2")  # of the tree with four children, as it is cut here
 MASK = np.ones(61, dtype=bool)
 MASK[[9, 20, 21, 22, 23, 60]] = False

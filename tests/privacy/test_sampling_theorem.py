@@ -22,9 +22,9 @@ from sudare.anonymity.choice import Exponential
 from sudare.anonymity.generalisation import Generalisation
 from sudare.anonymity.greedy import specialise
 from sudare.anonymity.recoding import Recoding
-from sudare.anonymity.sampling import draw_sample
 from sudare.anonymity.tuples import Tuples
 from sudare.noise import Source
+from sudare.noise.sampling import draw_sample
 
 FALSE_ALARM = 1e-7
 TREE = Hierarchy.from_nested({"a": ["a1", "a2"], "b": ["b1", "b2"]})

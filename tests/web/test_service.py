@@ -98,6 +98,10 @@ def test_the_survey_is_all_that_a_device_needs_and_holds_no_secret(serve):
     assert "reports.db" not in answer.text
 
 
+def test_a_device_is_not_told_to_send_more_at_once_than_the_rate_allows(serve):
+    assert serve(rate=600).get("/survey").json()["most_reports"] == 600
+
+
 def test_a_report_is_stored_once_whether_alone_or_in_a_batch(serve):
     client = serve()
     body = batch(client.survey, [0, 1, 2])

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from sudare.anonymity.anonymized import Anonymized
 from sudare.anonymity.choice import choose_levels
 from sudare.anonymity.classes import Classes
@@ -16,11 +18,10 @@ from sudare.anonymity.hierarchy import Hierarchy
 from sudare.anonymity.recode import LEARNING, METHODS, learn, recode
 from sudare.anonymity.recoding import Recoding
 from sudare.anonymity.requirements import Requirement
-from sudare.anonymity.sampling import draw_sample
 from sudare.anonymity.terms import Terms, one_origin
 from sudare.anonymity.tuples import Tuples
 from sudare.errors import InputError, ParameterError, did_you_mean
-from sudare.noise import Source, metered, secret
+from sudare.noise import Source, metered, sample, secret
 from sudare.privacy import Budget, Number, Unit
 
 
@@ -141,7 +142,8 @@ class Request:
     def _drawn(self, population: Tuples, source: Source) -> Tuples:
         """The sample, as tuples with the counts that were drawn."""
         assert self.terms.sample is not None  # noqa: S101 - the caller looked
-        counts = draw_sample(population.counts, self.terms.sample, source.child("sample"))
+        keys = np.column_stack([population.codes, *(column.codes for column in population.sensitive.values())])
+        counts = sample(keys.astype(np.int64), population.counts, self.terms.sample, source, "sample")
         some = counts > 0
         return population.selected(some, counts[some])
 

@@ -1,4 +1,4 @@
-"""Sampling, and the paper's epsilon of one sample.
+"""The paper's epsilon of one sample.
 
 Every record is drawn independently with probability beta. A class of which n_t of d_t records were drawn is, after the
 removal of one of its records, less or more likely by the factor d_t (1 - beta) / (d_t - n_t); the paper's epsilon of
@@ -15,35 +15,8 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from sudare.noise import Bernoulli, Source
-
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
-
-_COINS = 2**26
-
-
-def draw_sample(counts: Ints, sample: Fraction, source: Source) -> Ints:
-    """How many records of each tuple are drawn: an exact coin for every record.
-
-    >>> draw_sample(np.array([1000, 0, 3]), Fraction(1, 2), Source.from_seed(5)).shape
-    (3,)
-    """
-    coin = Bernoulli(sample)
-    ends = np.cumsum(counts)
-    heads = np.zeros(len(counts) + 1, dtype=np.int64)  # among all coins up to the end of a tuple
-    before = 0
-    for start in range(0, int(ends[-1]) if len(ends) else 0, _COINS):
-        stop = min(start + _COINS, int(ends[-1]))
-        packed = np.append(coin.packed(source, stop - start), np.uint8(0))
-        running = before + np.concatenate([[0], np.cumsum(np.bitwise_count(packed), dtype=np.int64)])
-        inside = np.flatnonzero((ends > start) & (ends <= stop))
-        byte, bit = np.divmod(ends[inside] - start, 8)
-        part = packed[byte] & ((1 << bit) - 1).astype(np.uint8)
-        heads[1 + inside] = running[byte] + np.bitwise_count(part)
-        before = int(running[-1])
-    # An empty tuple ends where the one before it does.
-    return np.diff(np.maximum.accumulate(heads))
 
 
 def class_epsilons(taken: Ints, held: Ints, sample: Fraction) -> Floats:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import math
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -14,6 +15,7 @@ from sudare.errors import InputError, ParameterError
 from sudare.privacy import exact
 
 ROOT = "*"
+MOST_LEAVES = 2**20
 
 
 @dataclass
@@ -50,7 +52,7 @@ def branch_of_rows(rows: Sequence[Sequence[Any]]) -> Branch:
     Equal labels in one column are one node, which must lead to one label in the next column; the last column has one
     label alone.
     """
-    if not rows:
+    if not rows or not rows[0]:
         raise ParameterError("a hierarchy has no leaf", allowed="one row per leaf, leaf first")
     levels = len(rows[0])
     nodes: list[dict[str, Branch]] = [{} for _ in range(levels)]
@@ -114,7 +116,7 @@ def branch_of_edges(levels: Sequence[Sequence[float]]) -> Branch:
             )
     below = [Branch(interval_label(a, b)) for a, b in pairwise(levels[0])]
     for fine, coarse in pairwise(levels):
-        starts = [sum(edge <= start for edge in coarse) - 1 for start in fine[:-1]]
+        starts = [bisect_right(coarse, start) - 1 for start in fine[:-1]]
         groups = [Branch(interval_label(a, b)) for a, b in pairwise(coarse)]
         for child, group in zip(below, starts, strict=True):
             groups[group].children.append(child)
@@ -131,6 +133,8 @@ def edges_of_widths(low: float, high: float, widths: Sequence[float], origin: fl
     if any((exact(wide) / exact(narrow)).denominator != 1 for narrow, wide in pairwise(widths)):
         raise ParameterError("a width is not a multiple of the one before", value=list(widths))
     start, stop, zero = exact(low), exact(high), exact(origin)
+    if (stop - start) / exact(widths[0]) > MOST_LEAVES:
+        raise ParameterError("widths cut an interval into too many", value=list(widths), allowed="at most 2**20 leaves")
     levels = []
     for step in map(exact, widths):
         first, last = math.floor((start - zero) / step) + 1, math.ceil((stop - zero) / step) - 1

@@ -2,38 +2,26 @@
 
 Neighbours that hold the same kind of mistake must be answered alike: all taken (weights move a number to its bounds),
 or all refused with one sentence in which nothing private stands. What is written has the same names, columns and types
-whether the data are empty or full. Timing is measured and stated, without a bound: the time to count and protect grows
-with the number of rows and of populated cells.
+whether the data are empty or full. (That sizes and order depend on nothing but the release is in the replay: with the
+noise frozen, nobody's and everybody's data give the same bytes after the same calls.)
 """
 
 from __future__ import annotations
 
-import time
-import tracemalloc
 from collections.abc import Iterator
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from sudare.audit.finding import Finding
-from sudare.audit.neighbours import Row, frame, ordinary
-from sudare.audit.releases import (
-    COLUMNS,
-    DOMAIN,
-    METHODS,
-    PRIVATE,
-    UNIT,
-    Readings,
-    files_of,
-    recipe_text,
-    record_case,
-    table_case,
-)
+from sudare.audit.cases import COLUMNS, DOMAIN, METHODS, PRIVATE, UNIT, Case, exchanged, recipe_text, table_case
+from sudare.audit.finding import Finding, Said, said
+from sudare.audit.laws import encoding_of
+from sudare.audit.neighbours import Row, World, frame, ordinary, strangers
+from sudare.audit.releases import Readings, files_of
 from sudare.errors import SudareError
+from sudare.local import ENCODINGS
 from sudare.noise import Source
 from sudare.publish.job import Job
-from sudare.publish.kinds import KINDS
 
 _TREES = '[hierarchies.x]\nlow = 0\nhigh = 16\nwidths = [4]\n[hierarchies.sex]\nvalues = ["f", "m"]\n'
 SECRETS = ("7654321", "8765432.125", "9876543.375", "wordone", "wordtwo")
@@ -54,13 +42,12 @@ TAKEN = {("weights", "a value outside")}
 def strict_recipes() -> dict[str, str]:
     """A recipe of each kind that refuses what lies outside."""
     table = recipe_text("table", UNIT.format(rows=1) + 'outside = "error"\n', DOMAIN, "[privacy]\nepsilon = 1\n")
-    found = {
+    return {
         "table": table,
         "perturbation": recipe_text("perturbation", "", COLUMNS, "[perturbation]\nepsilon = 1\n"),
         "sample": recipe_text("sample", "", _TREES, "[sample]\nk = 2\nrate = 0.5\nlevels = { x = 1, sex = 1 }\n"),
         "weights": recipe_text("weights", "", COLUMNS, '[weights]\nepsilon = 1\n[public]\npath = "public.parquet"\n'),
     }
-    return {kind: text for kind, text in found.items() if kind in KINDS}
 
 
 def refusal(job: Job[Any, Any], folder: Path, rows: list[Row]) -> str:
@@ -76,6 +63,19 @@ def refusal(job: Job[Any, Any], folder: Path, rows: list[Row]) -> str:
     return ""
 
 
+def answer_finding(name: str, answers: list[str], taken: bool) -> Finding:
+    """Whether all ``answers`` are one, with nothing private in it; empty ones mean that data are ``taken``."""
+    different = set(answers)
+    told = [secret for secret in SECRETS if any(secret in sentence for sentence in different)]
+    passed = len(different) == 1 and not told and ("" in different) == taken
+    seen: Said
+    if not passed:
+        seen = said("seen_answers", answers=str(len(different)), private=str(len(told)))
+    else:
+        seen = said("seen_taken") if taken else said("seen_answer", answer=min(different))
+    return Finding("behaviour", name, passed, len(answers), seen, said("allowed_answer"))
+
+
 def refusal_findings(folder: Path) -> Iterator[Finding]:
     """For each kind and fault: neighbours with the fault are refused alike, and the sentence shows nothing."""
     import pyarrow.parquet as pq
@@ -87,26 +87,28 @@ def refusal_findings(folder: Path) -> Iterator[Finding]:
         job = Job.open(folder / "strict.toml")
         for fault, (one, other) in FAULTS.items():
             data = ([*people, one], [one, *people[3:]], [*people, other, one])
-            said = {refusal(job, folder, rows) for rows in data}
-            told = [secret for secret in SECRETS if any(secret in sentence for sentence in said)]
-            expected = ("" in said) == ((kind, fault) in TAKEN)
-            passed = len(said) == 1 and not told and expected
-            figure = (
-                min(said) or "all taken" if passed else f"{len(said)} sentences, {len(told)} private values in them"
-            )
-            yield Finding("behaviour", f"{kind}, {fault}", passed, len(data), figure, "one answer, nothing private")
+            answers = [refusal(job, folder, rows) for rows in data]
+            yield answer_finding(f"{kind}, {fault}", answers, (kind, fault) in TAKEN)
+    for name in ENCODINGS:
+        answers = []
+        for values in ([0, 7654321], [-1, 3, 2], [2, 10]):
+            try:
+                encoding_of(name, 9, Fraction(1)).randomize(values)
+                answers.append("")
+            except SudareError as mistake:
+                answers.append(f"{type(mistake).__name__}: {mistake}")
+        yield answer_finding(f"reports, {name}, a value outside", answers, taken=False)
 
 
 def layout_findings(folder: Path) -> Iterator[Finding]:
     """For each method: names of files, columns and their types, for empty, thin and full data."""
     import pyarrow.parquet as pq
 
-    full: list[Row] = [(place, place % 16 + 0.5, "fm"[place // 16 % 2]) for place in range(640)]
-    people: dict[str, list[Row]] = {"empty": [], "one row": [(1, 9.5, "m")], "full": full}
+    people: World = {"one row": [(1, 9.5, "m")], **strangers()}
     some = {name: rows for name, rows in people.items() if rows}
     readings = {"table": Readings(folder, people), "perturbation": Readings(folder, some)}
     chosen = [table_case(method, "epsilon = 1", 1) for method in METHODS]
-    chosen += [record_case("perturbation", "[perturbation]\nepsilon = 1\n")]
+    chosen.append(Case("perturbation", "", COLUMNS, "[perturbation]\nepsilon = 1\n", exchanged))
     for case in chosen:
         (folder / "layout.toml").write_text(case.text(), encoding="utf-8")
         job, found, seen = Job.open(folder / "layout.toml"), readings[case.kind], set()
@@ -115,36 +117,7 @@ def layout_findings(folder: Path) -> Iterator[Finding]:
             schemas = [str(pq.read_schema(path).remove_metadata()) for path in files if path.suffix == ".parquet"]
             headers = [path.read_text(encoding="utf-8").splitlines()[0] for path in files if path.suffix == ".csv"]
             seen.add((*(path.name for path in files), *schemas, *headers))
-        figure = "one layout" if len(seen) == 1 else f"{len(seen)} layouts"
-        yield Finding("behaviour", f"{case.name}, layout", len(seen) == 1, len(found.rows), figure, "one layout")
-
-
-def timings(folder: Path, times: int) -> dict[str, str]:
-    """Seconds and memory that a release of two neighbours takes, from the file to the files; no bound.
-
-    Memory is the peak of Python's objects and NumPy's arrays; the engine keeps its own, which is not in it.
-    """
-    import pyarrow.parquet as pq
-
-    case = table_case("tree", "epsilon = 1", 1)
-    (folder / "timed.toml").write_text(case.text(), encoding="utf-8")
-    job = Job.open(folder / "timed.toml")
-    people = ordinary(200, 6)
-    many: list[Row] = [(9009, place % 16 + 0.5, "f") for place in range(20_000)]
-    found = {}
-    for name, rows in {"a data set": people, "with a person of 20,000 rows": [*people, *many]}.items():
-        pq.write_table(frame(rows), folder / PRIVATE)
-        taken = [_seconds(job, folder) for _ in range(times)]
-        tracemalloc.start()
-        _seconds(job, folder)
-        _, peak = tracemalloc.get_traced_memory()
-        tracemalloc.stop()
-        spread = f"{min(taken):.4f} to {max(taken):.4f}"
-        found[name] = f"{np.median(taken):.4f} s (median of {times}; {spread}), {peak / 2**20:.2f} MiB"
-    return found
-
-
-def _seconds(job: Job[Any, Any], folder: Path) -> float:
-    start, source = time.perf_counter(), Source.system()
-    job.write(job.protect(job.gather(source), source), folder)
-    return time.perf_counter() - start
+        shown = said("seen_layouts", layouts=str(len(seen)))
+        yield Finding(
+            "behaviour", f"{case.name}, layout", len(seen) == 1, len(found.rows), shown, said("allowed_layout")
+        )

@@ -3,7 +3,8 @@
 From many releases of two neighbours, half are used to find the set S of outcomes by which they are told apart best, the
 other half to bound P(S) from below and Q(S) from above (Clopper and Pearson 1934, exact for any number of trials). For
 an (epsilon, delta)-DP release P(S) <= e**epsilon Q(S) + delta, so ln((P(S) - delta)/Q(S)) is a lower bound of epsilon.
-A sound release is accused with probability at most `FALSE_ALARM`; that little is found does not prove that it is sound.
+A sound release is accused with probability at most ``alarm``, over both directions and both bounds together; that
+little is found does not prove that it is sound.
 """
 
 from __future__ import annotations
@@ -18,7 +19,9 @@ from scipy import stats
 from sudare.errors import ParameterError
 
 FALSE_ALARM = 1e-9
-"""The chance that a bound, or a test of a law, accuses what is right."""
+"""The chance that one check of an audit accuses what is right, at most."""
+_TESTS = 8
+"""Two directions, epsilon and delta in each, two probabilities for each of these."""
 
 Ints = NDArray[np.int64]
 
@@ -46,11 +49,20 @@ class Bound:
     trials: int
 
 
-def lower_bound(here: NDArray[np.generic], there: NDArray[np.generic], *, epsilon: float, delta: float = 0.0) -> Bound:
+def lower_bound(
+    here: NDArray[np.generic],
+    there: NDArray[np.generic],
+    *,
+    epsilon: float,
+    delta: float = 0.0,
+    alarm: float = FALSE_ALARM,
+    ordered: bool = False,
+) -> Bound:
     """Lower bounds from outcomes (trials, parts) of releases of two neighbours, any numbers.
 
-    ``epsilon`` is what is promised: where the lower bound of delta is taken. Both directions are tried, for
-    epsilon and for delta, with two probabilities each: an eighth of the false alarms goes to each.
+    ``epsilon`` is what is promised: where the lower bound of delta is taken. Both directions are tried. Outcomes that
+    are ``ordered`` are one number each, which rises with how much more it speaks for ``here``: then S is all from some
+    number on. Else S is made of the outcomes that came up more often, equal ones counted together.
 
     >>> bound = lower_bound(np.zeros((2000, 1)), np.ones((2000, 1)), epsilon=1.0)
     >>> bound.epsilon > 3, bound.delta > 0.9
@@ -60,40 +72,46 @@ def lower_bound(here: NDArray[np.generic], there: NDArray[np.generic], *, epsilo
         raise ParameterError("a distinguisher needs as many releases of one neighbour as of the other")
     first, second = _numbered(here.reshape(len(here), -1), there.reshape(len(there), -1))
     half = len(here) // 2
-    found = [_one_way(first, second, half, epsilon, delta), _one_way(second, first, half, epsilon, delta)]
+    asked = (half, epsilon, delta, alarm / _TESTS)
+    found = [
+        _one_way(first, second, *asked, rising=-1 if ordered else 0),
+        _one_way(second, first, *asked, rising=1 if ordered else 0),
+    ]
     return Bound(max(found[0][0], found[1][0]), max(found[0][1], found[1][1]), len(here))
 
 
 def _numbered(here: NDArray[np.generic], there: NDArray[np.generic]) -> tuple[Ints, Ints]:
-    """Outcomes as numbers: equal rows, equal numbers."""
-    _, number = np.unique(np.concatenate([here, there]), axis=0, return_inverse=True)
+    """Outcomes as numbers: equal rows, equal numbers; in the order of the first part."""
+    both = np.concatenate([here, there])
+    # A single column is sorted far faster as numbers than as rows.
+    _, number = np.unique(both if both.shape[1] > 1 else both.ravel(), axis=0, return_inverse=True)
     number = number.reshape(-1).astype(np.int64)
     return number[: len(here)], number[len(here) :]
 
 
-def _one_way(one: Ints, other: Ints, half: int, epsilon: float, delta: float) -> tuple[float, float]:
+def _one_way(
+    one: Ints, other: Ints, half: int, epsilon: float, delta: float, alarm: float, rising: int
+) -> tuple[float, float]:
     """Bounds from P(S) <= e**epsilon Q(S) + delta, with S found on the first half."""
     kinds = int(max(one.max(), other.max())) + 1
     seen, beside = np.bincount(one[:half], minlength=kinds), np.bincount(other[:half], minlength=kinds)
-    order = np.argsort(-np.log((seen + 0.5) / (beside + 0.5)), kind="stable")
+    speaking = np.log((seen + 0.5) / (beside + 0.5)) if rising == 0 else -rising * np.arange(kinds)
+    order = np.argsort(-speaking, kind="stable")
     hits, misses = np.cumsum(seen[order]), np.cumsum(beside[order])
-    alarm = FALSE_ALARM / 8
-    score_epsilon = _bounds(hits, misses, half, alarm, delta)
-    # Of the two sets, one is best for epsilon and one for delta.
-    likely = stats.beta.ppf(alarm, np.maximum(hits, 1), half - hits + 1)
-    score_delta = likely - exp(epsilon) * stats.beta.isf(alarm, misses + 1, np.maximum(half - misses, 0.5))
-    best = [order[: int(np.argmax(score)) + 1] for score in (score_epsilon, score_delta)]
+    low = stats.beta.ppf(alarm, np.maximum(hits, 1), half - hits + 1)
+    high = stats.beta.isf(alarm, misses + 1, np.maximum(half - misses, 0.5))
+    # One set is best for epsilon and one for delta.
+    scores = (np.log(np.maximum(low - delta, 1e-300) / high), low - exp(epsilon) * high)
     rest = len(one) - half
-    tested = [(int(np.isin(one[half:], s).sum()), int(np.isin(other[half:], s).sum())) for s in best]
-    low, high = low_chance(tested[0][0], rest, alarm), high_chance(tested[0][1], rest, alarm)
-    lower = log((low - delta) / high) if low > delta else -inf
-    return lower, low_chance(tested[1][0], rest, alarm) - exp(epsilon) * high_chance(tested[1][1], rest, alarm)
-
-
-def _bounds(hits: Ints, misses: Ints, trials: int, alarm: float, delta: float) -> NDArray[np.float64]:
-    low = stats.beta.ppf(alarm, np.maximum(hits, 1), trials - hits + 1) - delta
-    high = stats.beta.isf(alarm, misses + 1, np.maximum(trials - misses, 0.5))
-    return np.asarray(np.log(np.maximum(low, 1e-300) / high))
+    bounds = []
+    for score in scores:
+        inside = np.zeros(kinds, dtype=np.bool_)
+        inside[order[: int(np.argmax(score)) + 1]] = True
+        tested = int(inside[one[half:]].sum()), int(inside[other[half:]].sum())
+        bounds.append((low_chance(tested[0], rest, alarm), high_chance(tested[1], rest, alarm)))
+    (likely, unlikely), (leaked, covered) = bounds
+    lower = log((likely - delta) / unlikely) if likely > delta else -inf
+    return lower, leaked - exp(epsilon) * covered
 
 
 def lowest_digit(values: NDArray[np.float64]) -> Ints:

@@ -6,31 +6,57 @@ from dataclasses import dataclass
 from typing import Any
 
 from sudare.errors import ParameterError
+from sudare.words import ENGLISH, Words
 
 PARTS = ("replay", "laws", "distinguishers", "sampling", "behaviour")
 """The parts of an audit, in the order they are run."""
 
 
 @dataclass(frozen=True)
+class Said:
+    """A message of the catalogue with what fills its gaps, so that a page can say it in its own language."""
+
+    key: str
+    gaps: tuple[tuple[str, str], ...] = ()
+
+    def __call__(self, words: Words = ENGLISH) -> str:
+        """In words."""
+        return words(f"audit.{self.key}", **{name: words.known("audit", value) for name, value in self.gaps})
+
+
+def said(key: str, **gaps: str) -> Said:
+    """A message and what fills its gaps."""
+    return Said(key, tuple(gaps.items()))
+
+
+@dataclass(frozen=True)
 class Finding:
     """One thing that was tried: ``times`` says how often, ``figure`` what was seen, ``allowed`` what it may be.
 
-    >>> Finding("laws", "a coin", True, 1000, "p = 0.3", "p above 1e-09").passed
-    True
+    ``alarm`` bounds the probability that a sound package fails here by chance; 0 where nothing is left to chance.
+
+    >>> seen, allowed = said("seen_fit", right="0.3", wrong="0"), said("allowed_fit", limit="1e-09")
+    >>> Finding("laws", "a coin", True, 1000, seen, allowed, 1e-9).figure()
+    'p = 0.3; 30 % off: p = 0'
     """
 
     part: str
     name: str
     passed: bool
     times: int
-    figure: str
-    allowed: str
+    figure: Said
+    allowed: Said
+    alarm: float = 0.0
 
     def __post_init__(self) -> None:
         if self.part not in PARTS:
             raise ParameterError("no such part of an audit", value=self.part, allowed=", ".join(PARTS))
         if self.times < 1:
             raise ParameterError("what was never tried is no finding", value=self.name)
+
+    def named(self, words: Words = ENGLISH) -> str:
+        """The name, each piece of it in words where there are some."""
+        return ", ".join(words.known("audit", piece) for piece in self.name.split(", "))
 
     def to_json(self) -> dict[str, Any]:
         """For machines."""
@@ -39,28 +65,60 @@ class Finding:
             "name": self.name,
             "passed": self.passed,
             "times": self.times,
-            "figure": self.figure,
-            "allowed": self.allowed,
+            "figure": self.figure(),
+            "allowed": self.allowed(),
+            "false_alarm": self.alarm,
         }
 
 
 @dataclass(frozen=True)
-class Audit:
-    """All findings of a run, the figures that were measured without a bound, and what was not tried.
+class Watched:
+    """What ``runs`` releases of one data set showed to who watches the machine.
 
-    ``neighbours`` names the adversarial ones among those that were replayed.
+    ``seconds`` are the tenth, the half and nine tenths, ``mebibytes`` the peak of memory, ``slower`` the share of
+    runs that took longer than that of the first data set before it; None for the first one.
+    """
+
+    seconds: tuple[float, float, float]
+    mebibytes: float
+    runs: int
+    slower: float | None = None
+
+    def said(self) -> Said:
+        """In words."""
+        low, middle, high = (f"{each:.4f}" for each in self.seconds)
+        facts = {"low": low, "middle": middle, "high": high, "memory": f"{self.mebibytes:.2f}", "runs": f"{self.runs}"}
+        if self.slower is None:
+            return said("timed_first", **facts)
+        return said("timed", **facts, slower=f"{self.slower:.0%}")
+
+    def to_json(self) -> dict[str, Any]:
+        """For machines."""
+        return {"seconds": list(self.seconds), "mebibytes": self.mebibytes, "runs": self.runs, "slower": self.slower}
+
+
+@dataclass(frozen=True)
+class Audit:
+    """All findings of a run, what was measured without a bound, and the form it had.
+
+    ``measured`` maps a data set to what its releases showed; ``neighbours`` names the adversarial ones.
     """
 
     findings: tuple[Finding, ...]
-    measured: dict[str, str]
-    limits: tuple[str, ...]
+    measured: dict[str, Watched]
     quick: bool
     neighbours: tuple[str, ...] = ()
+    seconds: float = 0.0
 
     @property
     def passed(self) -> bool:
         """Whether nothing was found."""
         return bool(self.findings) and all(finding.passed for finding in self.findings)
+
+    @property
+    def false_alarm(self) -> float:
+        """The probability that a sound package fails this audit, at most: that of each check, added up."""
+        return sum(finding.alarm for finding in self.findings)
 
     def of(self, part: str) -> tuple[Finding, ...]:
         """The findings of one part."""
@@ -74,6 +132,7 @@ class Audit:
             "result": "nothing found" if self.passed else f"{failed} of {len(self.findings)} findings are failures",
             "form": "quick" if self.quick else "full",
             **{part: _summed(self.of(part)) for part in PARTS},
+            "false alarm": f"at most {self.false_alarm:.1e} for a sound package",
         }
 
     def to_json(self) -> dict[str, Any]:
@@ -81,11 +140,22 @@ class Audit:
         return {
             "passed": self.passed,
             "quick": self.quick,
+            "seconds": round(self.seconds, 1),
+            "false_alarm": self.false_alarm,
             "findings": [finding.to_json() for finding in self.findings],
             "neighbours": list(self.neighbours),
-            "measured": self.measured,
-            "limits": list(self.limits),
+            "measured": {name: watched.to_json() for name, watched in self.measured.items()},
+            "limits": limits(ENGLISH),
         }
+
+
+LIMITS = ("time", "stopped", "total", "lower_bounds", "elsewhere", "sizes")
+"""What an audit does not show: messages of the catalogue."""
+
+
+def limits(words: Words) -> list[str]:
+    """What an audit does not show, a sentence each."""
+    return [words(f"audit.limit_{name}") for name in LIMITS]
 
 
 def _summed(findings: tuple[Finding, ...]) -> str:

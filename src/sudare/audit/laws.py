@@ -1,23 +1,21 @@
 """Laws: drawn noise against the law it is said to have, both ways.
 
 The right law must fit (p above `FALSE_ALARM`), and the same draws must not fit the laws with a scale of 70 % and of
-130 %: a test that accepts these would not see a mistake. Chi-square over cells of at least 25 expected draws. Reports
-of devices are tested bit by bit, or report by report where a report is a number, for several values each.
+130 %: a test that accepts these would not see a mistake. Reports of devices are tested bit by bit, or report by report
+where a report is a number, for several values each.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from math import exp
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
 
-from sudare.audit.distinguish import FALSE_ALARM
 from sudare.audit.finding import Finding
+from sudare.audit.fitting import OFF, Fit, fit, law_finding, p_value
 from sudare.local import ENCODINGS, Encoding, PermanentUnary, SquareWave
 from sudare.local.hashing import LocalHashing, bucket_of
 from sudare.local.layout import Index
@@ -27,49 +25,6 @@ from sudare.noise.response import Channel
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-OFF = (Fraction(7, 10), Fraction(13, 10))
-"""Factors of the scale that a test must see."""
-_THIN = 25
-
-
-@dataclass(frozen=True)
-class Fit:
-    """How well draws fit: the p-value of the law, and of the laws that are 30 % off."""
-
-    draws: int
-    right: float
-    wrong: tuple[float, ...]
-
-    @property
-    def passed(self) -> bool:
-        """Whether the right law fits and the wrong ones do not."""
-        return self.right > FALSE_ALARM and all(one < FALSE_ALARM for one in self.wrong)
-
-
-def chi_square(observed: NDArray[np.generic], law: Floats) -> float:
-    """The p-value of counts under a law over the same cells; thin cells are pooled.
-
-    >>> chi_square(np.array([500, 500]), np.array([0.5, 0.5]))
-    1.0
-    >>> chi_square(np.array([900, 100]), np.array([0.5, 0.5])) < 1e-100
-    True
-    """
-    counts = np.asarray(observed, dtype=np.float64)
-    if counts[law <= 0].any():
-        return 0.0
-    expected = law * counts.sum()
-    thick = expected >= _THIN
-    counts = np.append(counts[thick], counts[~thick].sum())
-    expected = np.append(expected[thick], expected[~thick].sum())
-    if expected[-1] < _THIN:
-        # Too thin for the limit law: a Poisson bound of what fell there, and the rest by itself.
-        if stats.poisson.sf(counts[-1] - 1, max(expected[-1], 1e-12)) < FALSE_ALARM:
-            return 0.0
-        counts, expected = counts[:-1], expected[:-1]
-    if len(counts) < 2:
-        return 1.0
-    expected = expected * (counts.sum() / expected.sum())
-    return float(stats.chi2.sf(float(((counts - expected) ** 2 / expected).sum()), len(counts) - 1))
 
 
 def laplace_law(scale: float, reach: int) -> Floats:
@@ -98,8 +53,8 @@ def integer_fit(
     reach = max(2, int(4 * scale))
     drawn = np.clip(draw(Source.system(), size), -reach, reach)
     observed = np.bincount(drawn + reach, minlength=2 * reach + 1)
-    wrong = tuple(chi_square(observed, law(scale * float(factor), reach)) for factor in OFF)
-    return Fit(size, chi_square(observed, law(scale, reach)), wrong)
+    wrong = tuple(fit(observed, law(scale * float(factor), reach)) for factor in OFF)
+    return Fit(size, fit(observed, law(scale, reach)), wrong)
 
 
 def response_fit(law: Channel, draw: Callable[[Ints, Source], Ints], size: int) -> Fit:
@@ -114,9 +69,9 @@ def response_fit(law: Channel, draw: Callable[[Ints, Source], Ints], size: int) 
         column = law.forward(only)
         observed = np.bincount(draw(np.full(size, value), Source.system()), minlength=law.outputs)
         # The smallest of several p-values, each of them multiplied by their number, is one p-value (Bonferroni).
-        right = min(right, law.inputs * chi_square(observed, column))
+        right = min(right, law.inputs * fit(observed, column))
         wrong = [column ** float(factor) for factor in OFF]
-        off = [min(p, chi_square(observed, one / one.sum())) for p, one in zip(off, wrong, strict=True)]
+        off = [min(p, fit(observed, one / one.sum())) for p, one in zip(off, wrong, strict=True)]
     return Fit(size * law.inputs, right, tuple(off))
 
 
@@ -154,8 +109,7 @@ def _bits(hits: Ints, trials: int, encoding: Encoding, value: int) -> float:
     assert encoding.chances is not None  # noqa: S101 - only the square wave has none, which is a channel
     own, other = encoding.chances
     chance = np.where(np.arange(len(hits)) == value, own, other)
-    tail = np.minimum(stats.binom.cdf(hits, trials, chance), stats.binom.sf(hits - 1, trials, chance))
-    return float(min(1.0, 2 * len(hits) * tail.min()))
+    return p_value(hits, trials, chance)
 
 
 def encoding_of(name: str, size: int, epsilon: Fraction) -> Encoding:
@@ -191,8 +145,8 @@ def law_fits(draws: int) -> Iterator[tuple[str, Fit]]:
     for epsilon in (Fraction(1, 2), Fraction(2)):
         for size in (2, 7):
             response = RandomisedResponse(size, epsilon)
-            fit = response_fit(response, response.draw, draws)
-            yield f"randomised response, {size} values, epsilon {epsilon}", fit
+            made = response_fit(response, response.draw, draws)
+            yield f"randomised response, {size} values, epsilon {epsilon}", made
         wave = SquareWaveLaw(9, epsilon)
         yield f"square wave, 9 cells, epsilon {epsilon}", response_fit(wave, wave.draw, draws)
     for name in ENCODINGS:
@@ -202,24 +156,18 @@ def law_fits(draws: int) -> Iterator[tuple[str, Fit]]:
 
 
 def coin_fit(coin: Bernoulli, chance: float, size: int) -> Fit:
-    """Each of the eight places of a packed byte, against the chance and 30 % off."""
+    """Each of the eight places of a packed byte, and all together, against the chance and 30 % off."""
     packed = coin.packed(Source.system(), size * 8)
     heads = np.unpackbits(packed.reshape(-1, 1), axis=1, bitorder="little").sum(axis=0, dtype=np.int64)
 
     def fitted(wanted: float) -> float:
-        tail = np.minimum(stats.binom.cdf(heads, size, wanted), stats.binom.sf(heads - 1, size, wanted))
-        return float(min(1.0, 16 * tail.min()))
+        whole = p_value(heads.sum(keepdims=True), 8 * size, wanted)
+        return min(1.0, 2 * min(whole, p_value(heads, size, wanted)))
 
     return Fit(size * 8, fitted(chance), tuple(fitted(min(chance * float(factor), 1.0)) for factor in OFF))
 
 
-def law_finding(name: str, fit: Fit) -> Finding:
-    """A fit as a finding."""
-    figure = f"p = {fit.right:.2g}; 30 % off: p = {', '.join(f'{one:.1g}' for one in fit.wrong)}"
-    return Finding("laws", name, fit.passed, fit.draws, figure, f"p above {FALSE_ALARM:g}, 30 % off below it")
-
-
 def law_findings(draws: int) -> Iterator[Finding]:
     """A finding for every noise of the package."""
-    for name, fit in law_fits(draws):
-        yield law_finding(name, fit)
+    for name, found in law_fits(draws):
+        yield law_finding(name, found)

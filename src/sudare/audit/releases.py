@@ -1,7 +1,7 @@
 """Every kind of release and every method, run from a recipe as `publish` runs it, without ledger and certificate.
 
-What is compared is all that leaves the house: the files, the summary, the certified facts, and the headline. (A
-certificate also has a time, an identifier and a signature, which are other ones in every run.)
+What is compared is all that leaves the house: the files, the summary, the certified facts, the headline, and what the
+public report shows. (A certificate also has a time, an identifier and a signature, which are other ones in every run.)
 
 Reading is far slower than protecting, so recipes that read alike share what was read: the secret by which the rows of
 a person are chosen is recorded with the first data set and replayed for its neighbours, as in one run.
@@ -9,97 +9,26 @@ a person are chosen is recorded with the first data set and replayed for its nei
 
 from __future__ import annotations
 
+import datetime
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from sudare.audit.cases import PRIVATE, Case, cases
 from sudare.audit.finding import Finding
-from sudare.audit.neighbours import Row, frame, person_by_person, row_by_row
-from sudare.audit.replaying import Neighbour, Replayed, replay, replay_finding
+from sudare.audit.neighbours import STRANGERS, World, frame, row_by_row
+from sudare.audit.replaying import Neighbour, Published, Replayed, replay, replay_finding
 from sudare.noise import Source, Tape, record
+from sudare.privacy import Budget
 from sudare.publish.job import Job
-from sudare.publish.kinds import KINDS
-
-PRIVATE = "people.parquet"
-UNIT = 'unit = "person"\nmax_rows = {rows}\n'
-DOMAIN = (
-    '[domain.x]\ntype = "bins"\nstart = 0\nstop = 16\nstep = 1\n'
-    '[domain.sex]\ntype = "categories"\nvalues = ["f", "m"]\n'
-)
-COLUMNS = '[columns.x]\nbounds = [0, 16]\n[columns.sex]\ncategories = ["f", "m"]\n'
-
-METHODS = ("tree", "top_down", "simplex", "negative_l2", "nonnegative_lasso", "laplace", "privelet")
-
-
-@dataclass(frozen=True)
-class Case:
-    """A recipe to audit: whether neighbours replace rows or add and remove people, and what that may move.
-
-    ``data`` and ``columns`` are the parts of the recipe that say what is read, ``choice`` the rest of it; ``factor``
-    and ``rows`` are those of a `Neighbour`.
-    """
-
-    kind: str
-    data: str
-    columns: str
-    choice: str
-    replaced: bool = False
-    factor: int = 1
-    rows: int | None = None
-
-    @property
-    def name(self) -> str:
-        """The kind and what sets the case apart."""
-        said = [line for line in (self.data + self.choice).splitlines() if "=" in line]
-        kept = [line for line in said if line.split(" =")[0] in _TELLING]
-        return ", ".join([self.kind, *kept])
-
-    def text(self) -> str:
-        """The recipe."""
-        return recipe_text(self.kind, self.data, self.columns, self.choice)
-
-
-def recipe_text(kind: str, data: str, columns: str, choice: str) -> str:
-    """A recipe over the invented people."""
-    shared = f'dataset = "audit"\n[data]\npath = "{PRIVATE}"\n{data}[output]\nfolder = "release"\n'
-    return f'kind = "{kind}"\n{shared}{columns}{choice}'
-
-
-_TELLING = ("name", "epsilon", "delta", "rho", "total", "max_rows", "cut", "children", "noise", "estimator")
-
-
-def table_case(method: str, privacy: str, rows: int, more: str = "") -> Case:
-    """A table by ``method``, with so many rows of a person."""
-    data = UNIT.format(rows=rows) + 'outside = "drop"\n'
-    public = "public" in privacy
-    choice = f'[method]\nname = "{method}"\n{more}[privacy]\n{privacy}\n'
-    return Case("table", data, DOMAIN, choice, public, 2 if public else 1)
-
-
-def record_case(kind: str, choice: str, rows: int | None = None) -> Case:
-    """A kind that replaces records, with what its own section says."""
-    return Case(kind, "", COLUMNS, choice, True, 1, rows)
-
-
-def cases() -> Iterator[Case]:
-    """All that is audited by replay. Kinds that are not there are left out."""
-    for method in METHODS:
-        yield table_case(method, "epsilon = 1", 1)
-        yield table_case(method, "epsilon = 0.5", 3)
-    yield table_case("tree", "rho = 0.1", 3)
-    yield table_case("tree", "epsilon = 1\ndelta = 0.000001", 3)
-    yield table_case("laplace", "epsilon = 1", 1, "cut = 3\n")
-    yield table_case("tree", "epsilon = 1", 3, "children = 2\n")
-    for method in ("tree", "top_down", "simplex"):
-        yield table_case(method, 'epsilon = 1\ntotal = "public"', 1)
-    for noise in ("laplace", "square_wave"):
-        yield record_case("perturbation", f'[perturbation]\nepsilon = 1\nnoise = "{noise}"\n', rows=1)
-    if "weights" in KINDS:
-        for estimator in ("tilt", "ulsif"):
-            choice = f'[weights]\nestimator = "{estimator}"\nepsilon = 1\n[public]\npath = "public.parquet"\n'
-            yield record_case("weights", choice)
+from sudare.publish.perturbation_job import PerturbationJob
+from sudare.publish.sample_job import SampleJob
+from sudare.publish.table_job import TableJob
+from sudare.publish.weights_job import WeightsJob
+from sudare.words import ENGLISH
 
 
 @dataclass
@@ -107,7 +36,7 @@ class Readings:
     """A data set and its neighbours by name, as the recipes of one kind and reading find them; each is read once."""
 
     folder: Path
-    rows: dict[str, list[Row]]
+    rows: World
     tape: Tape | None = None
     found: dict[str, Any] = field(default_factory=dict)
 
@@ -128,6 +57,58 @@ def files_of(written: Mapping[str, Path | Sequence[Path]]) -> list[Path]:
     return [path for paths in written.values() for path in ([paths] if isinstance(paths, Path) else paths)]
 
 
+def published(job: Job[Any, Any], made: Any, folder: Path, *, page: bool) -> Published:
+    """All that leaves the house, with the public ``page`` or without it."""
+    found = {path.name: path.read_bytes() for path in files_of(job.write(made, folder))}
+    said = {"summary": made.summary, "certified": job.certified(made), "headline": job.headline(made)}
+    found |= {what: json.dumps(facts, default=str).encode() for what, facts in said.items()}
+    return found | ({"page": _page(job, made).encode()} if page else {})
+
+
+def _page(job: Job[Any, Any], made: Any) -> str:
+    from sudare.report import Cover, public_page
+
+    cover = Cover("audit", "audit", datetime.datetime(2026, 1, 1, tzinfo=datetime.UTC), made.guarantee)
+    # Error bars draw noise of their own, from a seed: it is no part of the release, and not for its tape.
+    with record():
+        return public_page(cover, job.public_sections(made, ENGLISH), ENGLISH)
+
+
+def promised(job: Job[Any, Any]) -> Budget | None:
+    """What the measurements of a release may cost together; None where its guarantee is not a sum of their costs."""
+    if isinstance(job, TableJob):
+        known = job.recipe.privacy.total == "public" and job.method.uses_total
+        factor = {"epsilon": 2, "rho": 4}[job.budget.currency] if known else 1
+        return Budget(**{job.budget.currency: job.budget.amount * factor})
+    if isinstance(job, PerturbationJob):
+        return Budget(epsilon=job.row_epsilon * job.recipe.data.max_rows)
+    if isinstance(job, WeightsJob):
+        # Noisy centres are of a sample of the records, which costs less than their noise alone.
+        return None if job.request.choice.private_centres else job.request.budget
+    if isinstance(job, SampleJob) and job.request.terms.choose_epsilon is not None:
+        return Budget(epsilon=job.request.terms.choose_epsilon)
+    return None
+
+
+def one_class_apart(k: int, first: Published, second: Published) -> str | None:
+    """What is wrong with two samples of which one has a record more; None where one class has it, or reached k by it.
+
+    >>> one_class_apart(2, {"sample.csv": b"x\\na\\na\\n"}, {"sample.csv": b"x\\na\\na\\nb\\n"})
+    'a class is published below k'
+    """
+    one, two = (Counter(each["sample.csv"].splitlines()[1:]) for each in (first, second))
+    changed = {row for row in one.keys() | two.keys() if one[row] != two[row]}
+    if len(changed) > 1:
+        return "a record changes other classes than its own"
+    for row in changed:
+        low, high = sorted((one[row], two[row]))
+        if min(number for number in (low, high) if number) < k:
+            return "a class is published below k"
+        if high - low != 1 and (low, high) != (0, k):
+            return "a record counts several times"
+    return None
+
+
 def replay_case(case: Case, readings: Readings) -> list[Replayed]:
     """One recipe: the first data set is recorded, all others are its neighbours."""
     folder = readings.folder
@@ -135,38 +116,45 @@ def replay_case(case: Case, readings: Readings) -> list[Replayed]:
     recipe.write_text(case.text(), encoding="utf-8")
     out.mkdir(exist_ok=True)
     job: Job[Any, Any] = Job.open(recipe)
-
-    def run(name: str, source: Source) -> dict[str, bytes]:
-        made = job.protect(gathered[name], source)
-        published = {path.name: path.read_bytes() for path in files_of(job.write(made, out))}
-        said = {"summary": made.summary, "certified": job.certified(made), "headline": job.headline(made)}
-        return published | {what: json.dumps(facts, default=str).encode() for what, facts in said.items()}
-
     gathered = {name: readings.gather(job, name) for name in readings.rows}
+
+    def run(name: str, source: Source) -> Published:
+        return published(job, job.protect(gathered[name], source), out, page=case.paged)
+
     data, *others = readings.rows
-    return replay(run, data, [Neighbour(name, name, case.factor, case.rows) for name in others])
+    neighbours = [Neighbour(name, name, case.factor, case.rows, stranger=name in STRANGERS) for name in others]
+    if not isinstance(job, SampleJob):
+        return replay(run, data, neighbours, promised=promised(job))
+    drawn = [Neighbour(f"{name}, drawn", name, drawn=True) for name in others]
+    k = job.request.terms.k
+    return replay(
+        run,
+        data,
+        [*neighbours, *drawn],
+        promised=promised(job),
+        apart=lambda first, second: one_class_apart(k, first, second),
+    )
 
 
-def replay_findings(folder: Path, generated: int, populations: int) -> Iterator[Finding]:
+def replay_findings(folder: Path, generated: int, populations: int, *, quick: bool = False) -> Iterator[Finding]:
     """A finding for each kind and method, over ``populations`` invented data sets with ``generated`` neighbours each.
 
-    Every data set also has the adversarial neighbours of `neighbours`.
+    Every data set also has the adversarial neighbours of `neighbours`. ``quick`` is as in `cases`.
     """
     import pyarrow.parquet as pq
 
     public = frame(row_by_row(120, 77, 0)["data"]).drop_columns(["person"])
-    shared: dict[tuple[str, str, bool, int], Readings] = {}
-    for case in cases():
+    shared: dict[tuple[str, str, str, int], Readings] = {}
+    for case in cases(quick=quick):
         replayed: list[Replayed] = []
         for seed in range(populations):
-            key = (case.kind, case.data, case.replaced, seed)
+            key = (*case.reading, seed)
             if key not in shared:
                 own = folder / f"readings {len(shared)}"
                 own.mkdir()
                 pq.write_table(public, own / "public.parquet")
                 # The last of several data sets is one person's, so that removing them leaves an empty file.
                 people = 1 if 0 < seed == populations - 1 else 60
-                rows = row_by_row(60, seed, generated) if case.replaced else person_by_person(people, seed, generated)
-                shared[key] = Readings(own, rows)
+                shared[key] = Readings(own, case.world(people, seed, generated))
             replayed += replay_case(case, shared[key])
         yield replay_finding(case.name, replayed)

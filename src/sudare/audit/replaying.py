@@ -2,126 +2,147 @@
 
 A release is a function of its noisy measurements alone, if everything after them is post-processing. So when the
 measurements are frozen, a neighbour's release must be the same; where it is not, something private went past the
-noise. And the exact measurements of the two may lie apart only as far as was declared, since the noise is scaled to
-that. Both together are what differential privacy of the release rests on; the laws of the noise are the rest.
+noise. And the exact measurements of the two may lie apart only as far as was declared, and cost together no more than
+is promised. Both together are what differential privacy of the release rests on; the laws of the noise are the rest.
+
+The coins of a sample are frozen as well. Without the neighbour's own record the sample is the same byte for byte; with
+it, one class may hold one row more, or appear with k rows: the theorem of Li, Qardaji and Su counts on nothing else.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
-import numpy as np
+from sudare.audit.finding import Finding, said
+from sudare.audit.moves import cost_of, share_moved
+from sudare.errors import SudareError
+from sudare.noise import Sampled, Source, Tape, record
+from sudare.privacy import Budget
 
-from sudare.audit.finding import Finding
-from sudare.errors import AccountingError, SudareError
-from sudare.noise import Measured, Source, Sparse, Tape, record
-
-Run = Callable[[Any, Source], dict[str, bytes]]
+Published = dict[str, bytes]
+Run = Callable[[Any, Source], Published]
 """A release of some data with some noise: what each published thing is called, to its bytes."""
+Apart = Callable[[Published, Published], str | None]
+"""What is wrong with two samples that differ in one record, in words; None where nothing is."""
 
 
 @dataclass(frozen=True)
 class Neighbour:
     """Data that differ from the recorded ones in one unit.
 
-    ``factor`` is by how much more than the declared sensitivity the exact values may move: 2 where a record is
-    replaced and sensitivity is that of adding one. ``rows`` is set for releases that randomise every record on its
-    own: so many records may have changed, each within the sensitivity where that is above 1.
+    ``factor`` and ``rows`` say what that may move: see `share_moved`. ``drawn`` is for samples: whether the unit is in
+    it. A ``stranger`` is no neighbour but any other data: what is published must be the same all the same, since with
+    the noise frozen nothing of the data is left in it; how far apart they are does not matter then.
     """
 
     name: str
     data: Any
     factor: int = 1
     rows: int | None = None
+    drawn: bool = False
+    stranger: bool = False
 
 
 @dataclass(frozen=True)
 class Replayed:
-    """What the replay of one neighbour showed. ``ratio``: largest distance of exact values, of what is allowed."""
+    """What the replay of one neighbour showed.
+
+    ``ratio`` is the largest distance of exact values, of what the sensitivity allows; ``spent`` what all of them cost
+    together, of what is promised.
+    """
 
     name: str
     ratio: float
+    spent: float
     problem: str | None
 
     @property
     def passed(self) -> bool:
-        """Whether the neighbour gave the same bytes and stayed within the sensitivity."""
-        return self.problem is None and self.ratio <= 1
+        """Whether the neighbour gave the same bytes and stayed within sensitivity and promise."""
+        return self.problem is None and self.ratio <= 1 and self.spent <= 1
 
 
-def distance(one: Measured, other: Measured) -> Fraction:
-    """How far apart two exact measurements are: squared L2 for a budget of rho, L1 else; as an exact number.
+def replay(
+    run: Run,
+    data: Any,
+    neighbours: Iterable[Neighbour],
+    source: Source | None = None,
+    *,
+    promised: Budget | None = None,
+    apart: Apart | None = None,
+) -> list[Replayed]:
+    """Record the release of ``data`` once, then replay it for each neighbour.
 
-    >>> from sudare.privacy import Budget
-    >>> def measured(*values):
-    ...     return Measured("x", np.array(values), Fraction(1), Budget(epsilon=Fraction(1)), np.array(values))
-    >>> distance(measured(1, 5), measured(2, 3))
-    Fraction(3, 1)
+    ``promised`` is what the guarantee states, where the costs of the measurements add up to it. ``apart`` judges
+    samples that differ since the neighbour's own record was drawn; without it they may not.
     """
-    change = _difference(one.exact, other.exact)
-    if one.budget.rho is not None:
-        return Fraction(sum(step * step for step in change))
-    return Fraction(sum(map(abs, change)))
-
-
-def _difference(one: Any, other: Any) -> list[int]:
-    """The entries where two measurements differ; whole numbers of any size."""
-    if isinstance(one, Sparse) and isinstance(other, Sparse):
-        before = dict(zip(one.index.tolist(), one.value.tolist(), strict=True))
-        after = dict(zip(other.index.tolist(), other.value.tolist(), strict=True))
-        return [after.get(key, 0) - before.get(key, 0) for key in before.keys() | after.keys()]
-    first, second = np.asarray(one), np.asarray(other)
-    if first.shape != second.shape:
-        raise AccountingError("the replay measures another number of values")
-    moved = np.flatnonzero(first.ravel() != second.ravel())
-    return [int(second.flat[place]) - int(first.flat[place]) for place in moved]
-
-
-def _ratio(one: Measured, other: Measured, neighbour: Neighbour) -> float:
-    """The distance of one measurement, of what is allowed."""
-    bound = one.sensitivity * neighbour.factor
-    if neighbour.rows is None:
-        far = distance(one, other)
-        return float(far / bound**2) ** 0.5 if one.budget.rho is not None else float(far / bound)
-    change = _difference(one.exact, other.exact)
-    farthest = max(map(abs, change), default=0) if one.sensitivity > 1 else 0
-    return max(len(change) / neighbour.rows, float(farthest / one.sensitivity))
-
-
-def replay(run: Run, data: Any, neighbours: Iterable[Neighbour], source: Source | None = None) -> list[Replayed]:
-    """Record the release of ``data`` once, then replay it for each neighbour."""
     with record() as tape:
         released = run(data, source or Source.system())
-    return [_replayed(run, released, tape, neighbour) for neighbour in neighbours]
+    return [_replayed(run, released, tape, neighbour, promised, apart) for neighbour in neighbours]
 
 
-def _replayed(run: Run, released: dict[str, bytes], tape: Tape, neighbour: Neighbour) -> Replayed:
+def _replayed(
+    run: Run, released: Published, tape: Tape, neighbour: Neighbour, promised: Budget | None, apart: Apart | None
+) -> Replayed:
     try:
         # Noise that does not come from the tape comes from another source here, and shows.
-        with record(replay=tape) as again:
+        with record(replay=tape, drawn=neighbour.drawn) as again:
             second = run(neighbour.data, Source.system())
-        pairs = list(zip(tape.measured, again.measured, strict=False))
-        ratio = max((_ratio(one, other, neighbour) for one, other in pairs), default=0.0)
+        ratio, spent = (0.0, 0.0) if neighbour.stranger else _moved(tape, again, neighbour, promised)
     except SudareError as mistake:
-        return Replayed(neighbour.name, 0.0, mistake.what)
-    if len(again.measured) != len(tape.measured):
-        return Replayed(neighbour.name, ratio, "the replay measures less than the recording did")
-    if list(second) != list(released):
-        return Replayed(neighbour.name, ratio, "other things are published")
-    if differing := [name for name in released if released[name] != second[name]]:
-        return Replayed(neighbour.name, ratio, f"{differing[0]} differs")
-    return Replayed(neighbour.name, ratio, None)
+        return Replayed(neighbour.name, 0.0, 0.0, mistake.what)
+    return Replayed(neighbour.name, ratio, spent, _problem(released, second, tape, again, apart))
+
+
+def _moved(tape: Tape, again: Tape, neighbour: Neighbour, promised: Budget | None) -> tuple[float, float]:
+    pairs = list(zip(tape.measured, again.measured, strict=False))
+    ratio = max((share_moved(one, other, neighbour.factor, neighbour.rows) for one, other in pairs), default=0.0)
+    if promised is None:
+        return ratio, 0.0
+    return ratio, float(sum(cost_of(one, other, neighbour.rows) for one, other in pairs) / promised.amount)
+
+
+def _problem(first: Published, second: Published, tape: Tape, again: Tape, apart: Apart | None) -> str | None:
+    if len(again.measured) != len(tape.measured) or len(again.sampled) != len(tape.sampled):
+        return "the replay measures less than the recording did"
+    if list(second) != list(first):
+        return "other things are published"
+    moved = sum(_records_apart(one, other) for one, other in zip(tape.sampled, again.sampled, strict=True))
+    if moved and apart is not None:
+        return apart(first, second) if moved == 1 else "a sample differs by several records"
+    if differing := [name for name in first if first[name] != second[name]]:
+        return f"{differing[0]} differs"
+    return None
+
+
+def _records_apart(one: Sampled, other: Sampled) -> int:
+    """How many records are in one sample and not in the other."""
+    before, after = (
+        dict(zip(map(tuple, each.keys.tolist()), each.kept.tolist(), strict=True)) for each in (one, other)
+    )
+    return sum(abs(after.get(key, 0) - before.get(key, 0)) for key in before.keys() | after.keys())
 
 
 def replay_finding(name: str, replayed: list[Replayed]) -> Finding:
     """The replays of one release as a finding: the worst of them in words."""
     bad = [one for one in replayed if not one.passed]
-    largest = max(one.ratio for one in replayed)
-    figure = f"same bytes; exact values apart by at most {largest:.3g} of the sensitivity"
-    if bad:
-        problem = bad[0].problem or f"exact values apart by {bad[0].ratio:.3g} of the sensitivity"
-        figure = f"{bad[0].name}: {problem} ({len(bad)} of {len(replayed)} neighbours)"
-    return Finding("replay", name, not bad, len(replayed), figure, "the same bytes, distance at most 1")
+    if not bad:
+        seen = said(
+            "seen_same",
+            ratio=f"{max(one.ratio for one in replayed):.3g}",
+            spent=f"{max(one.spent for one in replayed):.3g}",
+        )
+    else:
+        told = {"neighbour": bad[0].name, "problem": _told(bad[0])}
+        seen = said("seen_differs", **told, bad=str(len(bad)), tried=str(len(replayed)))
+    return Finding("replay", name, not bad, len(replayed), seen, said("allowed_same"))
+
+
+def _told(bad: Replayed) -> str:
+    if bad.problem is not None:
+        return bad.problem
+    if bad.ratio > 1:
+        return f"exact values apart by {bad.ratio:.3g} of the sensitivity"
+    return f"a cost of {bad.spent:.3g} of the promise"

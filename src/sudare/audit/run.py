@@ -4,60 +4,59 @@ from __future__ import annotations
 
 import json
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from sudare.audit.behaviour import layout_findings, refusal_findings, timings
+from sudare.audit.behaviour import layout_findings, refusal_findings
+from sudare.audit.collections import collection_findings
 from sudare.audit.finding import Audit, Finding
 from sudare.audit.laws import law_findings
-from sudare.audit.neighbours import ODD, REPLACED
+from sudare.audit.neighbours import EVERY, REPLACED
 from sudare.audit.page import page
 from sudare.audit.promises import promise_findings
+from sudare.audit.recorded import recorded_findings
 from sudare.audit.releases import replay_findings
 from sudare.audit.sampling import sampling_findings
+from sudare.audit.watching import timings
 from sudare.errors import OutputError
-
-LIMITS = (
-    "The time and the memory of a run grow with the rows and the populated cells: who can watch the machine can learn "
-    "about them. Nothing is done against it.",
-    'With outside = "error" a run stops where a record lies outside the domain: that it stopped shows that one does.',
-    "Under a public total, a record that is replaced by one outside the domain changes that total.",
-    "The coins of a sample are not on the tape; its theorem is checked by enumeration of small data sets instead.",
-    "A distinguisher gives lower bounds: little found is no proof. The proofs are in the docstrings of the methods.",
-    "Releases computed inside Spark, the collector and the choice of levels of a sample are not part of this audit.",
-)
+from sudare.words import ENGLISH, Words
 
 
 @dataclass(frozen=True)
 class Effort:
-    """How often things are tried."""
+    """How often things are tried: neighbours generated for each of so many populations, draws of each noise and of
+    those on tapes, trials of what is quick to draw, releases of what is not, records of enumerated samples, timed runs.
+    """
 
     generated: int
     populations: int
     draws: int
+    recorded: int
     trials: int
     releases: int
-    pairs_per_method: int
     records: int
     timed: int
 
 
-QUICK = Effort(1, 1, 100_000, 50_000, 150, 1, 5, 2)
-FULL = Effort(10, 5, 1_000_000, 1_000_000, 10_000, 3, 11, 30)
+QUICK = Effort(1, 1, 50_000, 10_000, 50_000, 25, 5, 1)
+FULL = Effort(10, 3, 1_000_000, 50_000, 1_000_000, 3_000, 11, 20)
 
 
 def audit(
     folder: str | Path | None = None,
     *,
     quick: bool = False,
+    words: Words = ENGLISH,
     progress: Callable[[str], None] = lambda _: None,
 ) -> Audit:
     """Try to find a breach in this very installation, on invented people. No private data are needed or touched.
 
-    ``folder`` gets ``audit.json`` and ``audit.html``; ``quick`` takes seconds instead of a quarter of an hour.
+    ``folder`` gets ``audit.json`` and ``audit.html``, the page in the language of ``words``; ``quick`` takes seconds
+    instead of a quarter of an hour.
     """
-    effort = QUICK if quick else FULL
+    effort, start = QUICK if quick else FULL, time.perf_counter()
     with tempfile.TemporaryDirectory(prefix="sudare-audit-") as name:
         work = Path(name)
         findings = []
@@ -65,28 +64,30 @@ def audit(
             findings.append(finding)
             progress(f"{finding.part}: {finding.name}")
         measured = timings(work, effort.timed)
-    made = Audit(tuple(findings), measured, LIMITS, quick, (*ODD, *REPLACED))
+    made = Audit(tuple(findings), measured, quick, (*EVERY, *REPLACED), time.perf_counter() - start)
     if folder is not None:
-        write(made, Path(folder))
+        write(made, Path(folder), words)
     return made
 
 
-def write(made: Audit, folder: Path) -> tuple[Path, Path]:
+def write(made: Audit, folder: Path, words: Words = ENGLISH) -> tuple[Path, Path]:
     """``audit.json`` and ``audit.html`` in ``folder``."""
     paths = folder / "audit.json", folder / "audit.html"
     try:
         folder.mkdir(parents=True, exist_ok=True)
         paths[0].write_text(json.dumps(made.to_json(), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-        paths[1].write_text(page(made), encoding="utf-8")
+        paths[1].write_text(page(made, words), encoding="utf-8")
     except OSError as problem:
         raise OutputError(f"the audit cannot be written: {type(problem).__name__}", value=str(folder)) from None
     return paths
 
 
 def _findings(work: Path, effort: Effort) -> Iterator[Finding]:
-    yield from replay_findings(work, effort.generated, effort.populations)
+    yield from replay_findings(work, effort.generated, effort.populations, quick=effort is QUICK)
+    yield from collection_findings(work / "reports", effort.generated, effort.populations)
     yield from law_findings(effort.draws)
-    yield from promise_findings(effort.trials, effort.releases, effort.pairs_per_method)
+    yield from recorded_findings(effort.recorded)
+    yield from promise_findings(effort.trials, effort.releases)
     yield from sampling_findings(effort.records, effort.draws)
     yield from refusal_findings(work)
     yield from layout_findings(work)

@@ -1,8 +1,8 @@
 """Samples of kind "sample": every sample of small data sets, so that delta is exact and nothing is drawn.
 
-The coins of a sample are not on the tape of `noise.record`: they are no noise on a measured value but the choice of who
-takes part. So the theorem of Li, Qardaji and Su (2012) is checked by itself: the recoding is run on each of the 2**n
-samples, which gives the exact law of what is published, and laws of neighbours may differ by no more than delta.
+The replay shows that a record acts on nothing but its own class. That this is worth (epsilon, delta) is the theorem of
+Li, Qardaji and Su (2012), which is checked by itself: the recoding is run on each of the 2**n samples, which gives the
+exact law of what is published, and laws of neighbours may differ by no more than delta.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from numpy.typing import NDArray
 from sudare.anonymity import Hierarchy, delta
 from sudare.anonymity.generalisation import Generalisation
 from sudare.anonymity.recoding import Recoding
-from sudare.anonymity.sampling import draw_sample
 from sudare.anonymity.tuples import Tuples
-from sudare.audit.finding import Finding
-from sudare.audit.laws import OFF, Fit, chi_square, law_finding
+from sudare.audit.finding import Finding, said
+from sudare.audit.fitting import OFF, Fit, fit, law_finding
 from sudare.noise import Source
+from sudare.noise.sampling import draw_sample
 
 Mechanism = Callable[[NDArray[np.int64], int], Hashable]
 """What is published of the drawn counts of the four leaves, at k."""
@@ -89,8 +89,8 @@ def sampling_finding(mechanism: Mechanism, records: int, setting: tuple[int, Fra
     promised = delta(k=k, sample=rate, epsilon=epsilon)
     trials = sum(2 ** len(leaves) for leaves in sets)
     name = f"k = {k}, rate {rate}, epsilon {epsilon:g}, every sample"
-    allowed = f"delta {promised:.4g}"
-    return Finding("sampling", name, found <= promised, trials, f"delta exactly {found:.4g}", allowed)
+    seen, allowed = said("seen_delta", delta=f"{found:.4g}"), said("allowed_delta", delta=f"{promised:.4g}")
+    return Finding("sampling", name, found <= promised, trials, seen, allowed)
 
 
 def sample_fit(draws: int) -> Fit:
@@ -100,7 +100,7 @@ def sample_fit(draws: int) -> Fit:
     observed = np.bincount(draw_sample(np.full(draws, 9), Fraction(3, 10), Source.system()), minlength=10)
 
     def fitted(rate: float) -> float:
-        return chi_square(observed, binom.pmf(np.arange(10), 9, rate))
+        return fit(observed, binom.pmf(np.arange(10), 9, rate))
 
     return Fit(draws, fitted(0.3), tuple(fitted(0.3 * float(factor)) for factor in OFF))
 

@@ -20,6 +20,7 @@ COMMANDS = (
     "verify",
     "ledger",
     "schema",
+    "studio",
     "reconstruct",
     "collect",
     "estimate",

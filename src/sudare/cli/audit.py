@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from sudare.cli.console import json_option, print_facts, print_json, print_table, quiet_option, stages
+from sudare.words import LANGUAGES, Words
 
 
 @click.command()
@@ -14,10 +15,11 @@ from sudare.cli.console import json_option, print_facts, print_json, print_table
 @click.option(
     "--folder", type=click.Path(path_type=Path), default=Path("out/audit"), show_default=True, help="Where to."
 )
+@click.option("--language", type=click.Choice(LANGUAGES), default="en", show_default=True, help="Of the page.")
 @json_option
 @quiet_option
 @click.pass_context
-def audit(context: click.Context, quick: bool, folder: Path, as_json: bool, quiet: bool) -> None:
+def audit(context: click.Context, quick: bool, folder: Path, language: str, as_json: bool, quiet: bool) -> None:
     """Try to tell neighbours apart by their releases, on invented people, and write a report of what was tried.
 
     No private data are touched. The exit code is 1 when something was found.
@@ -27,13 +29,13 @@ def audit(context: click.Context, quick: bool, folder: Path, as_json: bool, quie
     from sudare.audit import audit as run
 
     with stages(quiet or as_json) as progress:
-        made = run(folder, quick=quick, progress=progress)
+        made = run(folder, quick=quick, words=Words(language), progress=progress)
     if as_json:
         print_json(made.to_json())
     elif not quiet:
         print_facts(made.facts | {"written": f"{folder / 'audit.json'}, {folder / 'audit.html'}"})
         if failed := [finding for finding in made.findings if not finding.passed]:
-            rows = [(finding.part, finding.name, finding.figure, finding.allowed) for finding in failed]
+            rows = [(finding.part, finding.name, finding.figure(), finding.allowed()) for finding in failed]
             print_table(("part", "what", "seen", "allowed"), rows)
     if not made.passed:
         context.exit(1)

@@ -73,15 +73,17 @@ def send(url: str, answers: Path, outbox: Path | None, most_epsilon: str | None,
 @collect.command()
 @click.argument("survey", type=click.Path())
 @click.argument("reports", type=click.Path(path_type=Path))
+@click.option("--report", type=click.Path(path_type=Path), help="Write the public page of the collection here as well.")
+@click.option("--language", type=click.Choice(["en", "ja"]), default="en", show_default=True, help="Of the page.")
 @quiet_option
-def export(survey: str, reports: Path, quiet: bool) -> None:
+def export(survey: str, reports: Path, report: Path | None, language: str, quiet: bool) -> None:
     """Write the stored reports of the file SURVEY into the Parquet file REPORTS, once its collector is stopped.
 
-    Example: sudare collect export survey.toml reports.parquet
+    Example: sudare collect export survey.toml reports.parquet --report report.html
     """
     from sudare.collector import export as run
     from sudare.collector import load
 
-    number = run(load(survey), reports)
+    number = run(load(survey), reports, report=report, language=language)
     if not quiet:
-        click.echo(f"{number:,} reports in {reports}")
+        click.echo(f"{number:,} reports in {reports}" + (f", the public page in {report}" if report else ""))

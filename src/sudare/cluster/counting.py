@@ -34,17 +34,22 @@ def count(
     ``scratch`` is a folder that all workers reach under the same path. The counts are written there once, and read
     from there in every pass over them; they are removed with the table.
     """
-    engine = getattr(records, "engine", None)
-    if not isinstance(engine, SparkEngine):
-        raise ParameterError(
-            "only records in Spark are counted in a cluster",
-            hint='Use read(..., engine="spark") or give a Spark frame.',
-        )
+    engine = spark_engine_of(records)
     asked = records.question(domain, columns, unit, max_rows, outside, key)
     folder = Scratch.under(scratch, engine.frame.sparkSession)
     with engine.counted(asked.placement, asked.bound) as cells:
         store = SparkStore.freezing(cells.mapInArrow(_indexed(domain), "index bigint, count bigint"), folder)
     return ClusterTable(domain, asked.unit, store)
+
+
+def spark_engine_of(records: Records) -> SparkEngine:
+    """The engine of records in Spark; refuses others."""
+    engine = getattr(records, "engine", None)
+    if not isinstance(engine, SparkEngine):
+        raise ParameterError(
+            "these records are not in Spark", hint='Use read(..., engine="spark") or give a Spark frame to read.'
+        )
+    return engine
 
 
 def _indexed(domain: Domain) -> Callable[[Iterator[Any]], Iterator[Any]]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from sudare.cluster.counting import count
 from sudare.cluster.release import ClusterRelease, ClusterTable, release, require_method
@@ -19,6 +19,14 @@ from sudare.publish.recipe import Recipe
 from sudare.publish.table_check import check_table
 from sudare.publish.table_job import TableJob
 from sudare.publish.table_recipe import TableRecipe
+from sudare.tables.release import Release
+
+if TYPE_CHECKING:
+    from sudare.report import Section
+    from sudare.words import Words
+
+MOST_SHOWN = 2**20
+"""Released cells that a page is drawn from."""
 
 
 @dataclass(frozen=True)
@@ -100,6 +108,17 @@ class ClusterTableJob(Job[TableRecipe, ClusterRelease]):
     def certified(self, made: ClusterRelease) -> dict[str, Any]:
         """The domain."""
         return {"domain": made.domain.to_json()}
+
+    def public_sections(self, made: ClusterRelease, words: Words) -> list[Section]:
+        """As for a table in one process where it can be shown; else what was released, without map and error bars."""
+        from sudare.report import Section, Text, Tiles, table_sections
+
+        if made.nonzero_cells <= MOST_SHOWN:
+            return table_sections(Release(made.table(), made.guarantee, made.method, made.budget), words)
+        numbers = {"table.total": made.total, "table.cells": made.domain.size, "table.listed": made.nonzero_cells}
+        tiles = Tiles(tuple((words.number(number), words(name)) for name, number in numbers.items()))
+        text = Text.of(words("table.text", names=words.listing(list(made.domain.attributes))))
+        return [Section(words("table.title"), (text, tiles))]
 
     def outlook(self) -> Outlook:
         """As in one process."""

@@ -53,6 +53,28 @@ class PartFile:
     bytes: int
 
 
+def write_file(target: Path, pieces: Iterator[pa.Table]) -> tuple[str, int]:
+    """A Parquet file, under its name only when it is complete: the SHA-256 and the number of its bytes."""
+    import pyarrow.parquet as pq
+
+    attempt = target.with_name(f".{target.name}.{secrets.token_hex(6)}")
+    try:
+        first = next(pieces)
+        with pq.ParquetWriter(attempt, first.schema, compression="zstd") as writer:
+            writer.write_table(first)
+            for piece in pieces:
+                writer.write_table(piece)
+        with attempt.open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+        size = attempt.stat().st_size
+        attempt.replace(target)
+    except OSError as problem:
+        attempt.unlink(missing_ok=True)
+        reason = os.strerror(problem.errno) if problem.errno else type(problem).__name__
+        raise OutputError(f"a part of the release cannot be written: {reason}", value=target.name) from None
+    return digest, size
+
+
 class ReleasedCells(Protocol):
     """Gives the released cells of a part, job by job, by ascending index."""
 
@@ -80,28 +102,11 @@ class Output:
 
     def write_part(self, name: str, index: Integers, count: Integers) -> PartFile:
         """One file, under its name only when it is complete."""
-        import pyarrow.parquet as pq
-
         if not (index[1:] > index[:-1]).all():
             raise AccountingError("the cells of a part are not in order", value=name)
-        target = Path(self.folder) / name
-        attempt = target.with_name(f".{name}.{secrets.token_hex(6)}")
-        try:
-            pieces = range(0, max(len(index), 1), ROWS_AT_ONCE)
-            described = (self._described(index[at : at + ROWS_AT_ONCE], count[at : at + ROWS_AT_ONCE]) for at in pieces)
-            first = next(described)
-            with pq.ParquetWriter(attempt, first.schema, compression="zstd") as writer:
-                writer.write_table(first)
-                for piece in described:
-                    writer.write_table(piece)
-            with attempt.open("rb") as file:
-                digest = hashlib.file_digest(file, "sha256").hexdigest()
-            size = attempt.stat().st_size
-            attempt.replace(target)
-        except OSError as problem:
-            attempt.unlink(missing_ok=True)
-            reason = os.strerror(problem.errno) if problem.errno else type(problem).__name__
-            raise OutputError(f"a part of the release cannot be written: {reason}", value=name) from None
+        pieces = range(0, max(len(index), 1), ROWS_AT_ONCE)
+        described = (self._described(index[at : at + ROWS_AT_ONCE], count[at : at + ROWS_AT_ONCE]) for at in pieces)
+        digest, size = write_file(Path(self.folder) / name, described)
         ends = (int(index[0]), int(index[-1])) if len(index) else (-1, -1)
         return PartFile(name, len(index), int(count.sum()), *ends, digest, size)
 

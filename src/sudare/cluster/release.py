@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sudare.cluster.cut import Cut
+from sudare.cluster.folder import empty_folder
 from sudare.cluster.parts import Describe, Output, PartFile
 from sudare.cluster.store import Store
 from sudare.cluster.task import ClusterTask
@@ -16,7 +17,7 @@ from sudare.cluster.top_down import release_top_down
 from sudare.cluster.tree import release_tree
 from sudare.domain import CountTable, Domain
 from sudare.domain.table import LARGEST_TOTAL
-from sudare.errors import OutputError, ParameterError, TableError
+from sudare.errors import ParameterError, TableError
 from sudare.noise import Source, metered
 from sudare.privacy import Budget, Guarantee, Number, Unit
 from sudare.tables import Laplace, Method, NegativeL2, NonnegativeLasso, Simplex, TopDown, Tree
@@ -124,7 +125,7 @@ def release(
     require_noise(method, budget)
     if source is None:
         source = Source.system() if seed is None else Source.from_seed(seed)
-    target = _empty_folder(Path(folder))
+    target = empty_folder(Path(folder))
     public_total = total == "public" and method.uses_total
     task = ClusterTask(table.domain, _total(table), table.unit.max_rows, budget, public_total, source)
     output = Output(table.domain, str(target), describe or index_and_count)
@@ -173,14 +174,3 @@ def _total(table: ClusterTable) -> int:
     if not 0 <= total <= LARGEST_TOTAL:
         raise TableError("the counts are too large", allowed="a total of at most 2**62")
     return total
-
-
-def _empty_folder(folder: Path) -> Path:
-    """The folder for the parts: made where it is not there, refused where something is in it."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        if any(folder.iterdir()):
-            raise OutputError("the output folder is not empty", value=str(folder), hint="Name another one.")
-    except OSError as problem:
-        raise OutputError(f"the output folder cannot be made: {problem.strerror}", value=str(folder)) from None
-    return folder.absolute()

@@ -117,7 +117,7 @@ class SparkStore:
         cells = self.frame.join(placed, own).select("part", "index", "count")
         asked = self._small(jobs.table())
         grouped = asked.groupBy("part").cogroup(cells.groupBy("part"))
-        return grouped.applyInArrow(_task(kernel), _declared(kernel.gives))
+        return grouped.applyInArrow(_task(kernel), declared(kernel.gives))
 
     def _small(self, table: pa.Table) -> DataFrame:
         return self.frame.sparkSession.createDataFrame(table)
@@ -134,9 +134,9 @@ def _task(kernel: Kernel) -> Callable[[Any, Any], Any]:
     return task
 
 
-def _declared(schema: pa.Schema) -> str:
+def declared(schema: pa.Schema) -> str:
     """An Arrow schema in Spark's words."""
-    words = {"int64": "bigint", "double": "double", "string": "string"}
+    words = {"int64": "bigint", "double": "double", "string": "string", "bool": "boolean"}
     return ", ".join(f"{field.name} {words[str(field.type)]}" for field in schema)
 
 

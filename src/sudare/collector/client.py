@@ -144,7 +144,7 @@ class Client:
                 if refusal.code not in _PASSING or not remaining:
                     raise InputError(f"the collector refused: {sentence}") from None
                 wait = max(wait, float(asked) if asked.isdigit() else 0.0)
-            except (URLError, HTTPException, OSError, ValueError):
+            except (URLError, HTTPException, OSError, ValueError, RecursionError):
                 if not remaining:
                     raise InputError(
                         "the collector cannot be reached", value=self.url, hint="The same reports may be sent again."
@@ -177,5 +177,5 @@ def send(
 def _sentence(refusal: HTTPError) -> str:
     try:
         return str(json.loads(refusal.read())["error"])
-    except (ValueError, KeyError, TypeError, OSError):
+    except (ValueError, KeyError, TypeError, OSError, RecursionError):
         return f"status {refusal.code}"

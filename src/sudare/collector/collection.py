@@ -19,6 +19,7 @@ from sudare.collector.storage import Row, Store, open_store
 from sudare.collector.survey import Survey
 from sudare.errors import InputError
 from sudare.local import Reports, Tally
+from sudare.words import Words
 
 _CHUNK_BYTES = 1 << 22
 
@@ -104,11 +105,13 @@ class Collection:
         return np.frombuffer(reports, dtype=np.uint8).reshape(-1, self.survey.encoding.report_bytes)
 
 
-def export(survey: Survey, path: Path) -> int:
+def export(survey: Survey, path: Path, *, report: Path | None = None, language: str = "en") -> int:
     """Write all stored reports of ``survey`` into a Parquet file, for `sudare.local.estimate`; how many there are.
 
-    The collector must not be running: it has the database open.
+    ``report`` is where the public page of the collection goes, in ``language``; it is refused while there are fewer
+    reports than the survey's minimum. The collector must not be running: it has the database open.
     """
+    words = Words(language)
     collection = Collection(survey)
     try:
         parts = list(collection.stored())
@@ -116,4 +119,8 @@ def export(survey: Survey, path: Path) -> int:
     finally:
         collection.close()
     reports.to_parquet(path)
+    if report is not None:
+        from sudare.collector.report import write_report
+
+        write_report(survey, reports, path, report, words)
     return len(reports)

@@ -68,7 +68,7 @@ class Outbox:
             fingerprint, announced = str(first["survey"]), first["reports"]
         except OSError as problem:
             raise InputError(f"the reports cannot be read: {problem.strerror}", value=path) from None
-        except (IndexError, KeyError, TypeError, ValueError, InputError):
+        except (IndexError, KeyError, TypeError, ValueError, RecursionError, InputError):
             raise InputError("the file does not hold reports that wait to be sent", value=path) from None
         if fingerprint != survey.fingerprint:
             raise InputError(

@@ -26,7 +26,7 @@ from starlette.requests import ClientDisconnect
 import sudare
 from sudare.collector.collection import Collection
 from sudare.collector.estimates import Estimates
-from sudare.collector.intake import largest_body, most_reports, rows_of
+from sudare.collector.intake import MOST_REPORTS, largest_body, most_reports, rows_of
 from sudare.collector.pages import HEADERS, language_of, page
 from sudare.collector.rate import RateLimit
 from sudare.collector.refusals import RequestError, StorageError
@@ -64,7 +64,9 @@ def create_app(collection: Collection, watch: Watch | None = None) -> FastAPI:
         title="Sudare collector", version=sudare.__version__, docs_url=None, redoc_url=None, lifespan=lifespan
     )
     survey = collection.survey
-    content = survey.to_json() | {"most_reports": most_reports(survey.encoding)}
+    # A batch above the rate could never be taken, however often it is sent.
+    most = min(most_reports(survey.encoding), survey.rate or MOST_REPORTS)
+    content = survey.to_json() | {"most_reports": most}
     estimates = Estimates(collection)
     limit = RateLimit(survey.rate)
     most_bytes = largest_body(survey.encoding)

@@ -27,6 +27,7 @@ def serve(
     try:
         import uvicorn
 
+        from sudare.collector.patience import PatientServer
         from sudare.collector.service import create_app
     except ImportError:
         raise InputError(
@@ -40,7 +41,7 @@ def serve(
             survey.books.enter(survey)
         app = create_app(collection, Watch(Path(path), survey))
         logging.basicConfig(format="%(levelname)s %(message)s")
-        server = uvicorn.Server(
+        server = PatientServer(
             uvicorn.Config(
                 app,
                 log_config=None,

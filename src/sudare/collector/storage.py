@@ -72,7 +72,7 @@ def check_identity(kept: str, identity: dict[str, Any], where: str) -> None:
     try:
         other = json.loads(kept)
         changed = sorted(key for key in {*other, *identity} if other.get(key) != identity.get(key))
-    except (AttributeError, TypeError, ValueError):
+    except (AttributeError, TypeError, ValueError, RecursionError):
         raise StorageError(f"{where} is damaged: it does not say which survey it belongs to") from None
     differ = "differs" if len(changed) == 1 else "differ"
     raise StorageError(

@@ -6,6 +6,7 @@ A token or a storage address written as ``env:NAME`` is taken from the environme
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import tomllib
@@ -185,11 +186,15 @@ def parse(text: str) -> Survey:
     OptimisedUnary(size=2, epsilon=Fraction(1, 2))
     """
     try:
-        written = SurveyFile.model_validate(tomllib.loads(text, parse_float=Decimal))
+        contents = tomllib.loads(text, parse_float=Decimal)
+        json.dumps(contents, default=str)  # a number of 5,000 hexadecimal digits is read, but can never be shown
+        written = SurveyFile.model_validate(contents)
     except tomllib.TOMLDecodeError as problem:
         raise InputError(f"the survey is not TOML: {problem}") from None
     except ValidationError as problem:
         raise _first_problem(problem) from None
+    except (ValueError, ArithmeticError, RecursionError):
+        raise InputError("the survey is not TOML: a number is too long, or brackets are too deep") from None
     answers = written.answers.build()
     return Survey(
         name=written.name,
@@ -256,9 +261,11 @@ def _first_problem(problem: ValidationError) -> SudareError:
     place = [step for step in place if step not in ("int", "decimal", "str") and "[" not in step]
     where = ".".join(place)
     if first["type"] == "extra_forbidden":
-        known = _known_keys(first["loc"][:-1])
+        known, key = _known_keys(first["loc"][:-1]), str(first["loc"][-1])
         return InputError(
-            f"unknown key {where} in the survey", allowed=", ".join(sorted(known)), hint=did_you_mean(place[-1], known)
+            f"unknown key {where or repr(key)} in the survey",
+            allowed=", ".join(sorted(known)),
+            hint=did_you_mean(key, known),
         )
     if first["type"] == "missing":
         return InputError(f"the survey lacks {where}")

@@ -105,7 +105,7 @@ class DuckdbShell:
         """See `Shell`."""
         self.connection.register(view, table)
 
-    def view(self, view: str, sql: str) -> None:
+    def view(self, view: str, sql: str, *, few: bool = False) -> None:  # noqa: ARG002 - DuckDB knows by itself
         """See `Shell`."""
         self.connection.execute(f"CREATE TEMP VIEW {view} AS {sql}")
 

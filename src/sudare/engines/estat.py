@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import zipfile
+import zlib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -19,6 +20,9 @@ _NOT_VALUES = (_CODE, "HTKSYORI", "HTKSAKI", "GASSAN")
 _FOLDED = ("*", "-", "")
 """No number of its own: nobody, or details that another cell counts (HTKSYORI 2)."""
 _OUTSIDE = ("error", "drop")
+_MOST_DIGITS = 18
+_MOST_BYTES = 1 << 30
+"""Of a table in an archive: the largest that e-Stat publishes is a hundred times smaller."""
 
 
 def estat_table(
@@ -76,7 +80,7 @@ def _read_into(codes: list[str], counts: list[int], path: Path, value: str | Non
             raise InputError("a line of the file has another number of columns", value=str(path))
         if row[place].strip() in _FOLDED:
             continue
-        if not row[place].isdecimal():
+        if not row[place].isdecimal() or len(row[place]) > _MOST_DIGITS:
             raise TableError(f"a value of {names[place]} in {path.name} is not a count")
         codes.append(row[0])
         counts.append(int(row[place]))
@@ -88,7 +92,13 @@ def _rows(path: Path) -> list[list[str]]:
         return list(csv.reader(io.StringIO(data.decode("cp932"), newline="")))
     except FileNotFoundError:
         raise InputError("there is no such file", value=str(path)) from None
-    except (OSError, zipfile.BadZipFile):
+    except (
+        OSError,
+        EOFError,
+        RuntimeError,
+        zipfile.BadZipFile,
+        zlib.error,
+    ):  # RuntimeError: encrypted, unknown methods
         raise InputError("the file cannot be opened", value=str(path)) from None
     except (UnicodeDecodeError, csv.Error):
         raise InputError("the file is not text in CP932", value=str(path)) from None
@@ -100,6 +110,8 @@ def _from_zip(path: Path) -> bytes:
         tables = [name for name in archive.namelist() if Path(name).name.startswith("tbl")]
         if len(tables) != 1:
             raise InputError("the archive does not hold one table", value=str(path), allowed="one member named tbl...")
+        if archive.getinfo(tables[0]).file_size > _MOST_BYTES:
+            raise InputError("the table in the archive is too large", value=str(path), allowed="at most 2**30 bytes")
         return archive.read(tables[0])
 
 

@@ -156,7 +156,7 @@ class Records:
         >>> found.codes.tolist(), found.labels, found.rows.tolist()
         ([[0, 0], [1, 1]], (['30', '41'], ['f', 'm']), [2, 1])
         """
-        return self.engine.group_rows(*self._asked(columns, unit, 1, key))
+        return self.engine.group_rows(*self.selection(columns, unit, 1, key))
 
     def values(
         self, columns: Sequence[str], unit: str | None = None, max_rows: int = 1, key: bytes | None = None
@@ -171,12 +171,13 @@ class Records:
         >>> read(pyarrow.table({"age": [30, None]})).values(["age"])
         {'age': array([30., nan])}
         """
-        found = self.engine.read_values(*self._asked(columns, unit, max_rows, key))
+        found = self.engine.read_values(*self.selection(columns, unit, max_rows, key))
         return dict(zip(columns, found, strict=True))
 
-    def _asked(
-        self, columns: Sequence[str], unit: str | None, max_rows: int, key: bytes | None
+    def selection(
+        self, columns: Sequence[str], unit: str | None = None, max_rows: int = 1, key: bytes | None = None
     ) -> tuple[list[Column], Bound | None]:
+        """What `groups` and `values` ask the engine for, checked before any row is read."""
         names = [columns] if isinstance(columns, str) else list(columns)
         if not names or len(set(names)) < len(names):
             raise ParameterError("columns are missing or named twice", value=names)

@@ -26,8 +26,8 @@ class Shell(Protocol):
     def register(self, view: str, table: pyarrow.Table) -> None:
         """A small declared table."""
 
-    def view(self, view: str, sql: str) -> None:
-        """A view, computed whenever it is asked."""
+    def view(self, view: str, sql: str, *, few: bool = False) -> None:
+        """A view, computed whenever it is asked; ``few`` says that it has few rows, to be joined with many."""
 
     def keep(self, view: str, sql: str) -> None:
         """The rows of a query, computed once."""

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from sudare.engines.dialect import SPARK, Dialect
 from sudare.engines.protocol import Bound, CellCounts, Column, CountRows, Groups, Kind, Placement
+from sudare.engines.rows_sql import values_sql
 from sudare.engines.spark_session import without_pandas_warning
 from sudare.engines.verbs import cells_sql, columns_of, counts_of, groups_of, needed, values_of
 from sudare.errors import InputError, SudareError
@@ -90,6 +91,12 @@ class SparkEngine:
             return values_of(shell, columns, bound)
 
     @contextmanager
+    def selected(self, columns: Sequence[Column], bound: Bound | None) -> Iterator[DataFrame]:
+        """What `read_values` gives, left in Spark: a frame of c0, c1, ... that lives as long as the block."""
+        with self._opened(needed(columns, bound)) as shell:
+            yield shell.spark.sql(values_sql(columns, bound, shell.dialect, shell.name("source")))
+
+    @contextmanager
     def _opened(self, columns: Sequence[Column]) -> Iterator[SparkShell]:
         """A shell in which ``source`` has the columns that are needed and no others."""
         with refusing(self.name), without_pandas_warning():
@@ -128,9 +135,12 @@ class SparkShell:
 
         self.show(view, broadcast(self.spark.createDataFrame(table)))
 
-    def view(self, view: str, sql: str) -> None:
+    def view(self, view: str, sql: str, *, few: bool = False) -> None:
         """See `Shell`."""
-        self.show(view, self.spark.sql(sql))
+        from pyspark.sql.functions import broadcast
+
+        frame = self.spark.sql(sql)
+        self.show(view, broadcast(frame) if few else frame)
 
     def keep(self, view: str, sql: str) -> None:
         """See `Shell`."""

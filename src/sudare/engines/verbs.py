@@ -11,11 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudare.engines.attribute_sql import count_sql, unit_sql
-from sudare.engines.bound_sql import first_look, second_look
+from sudare.engines.bound_sql import first_look, second_look, spread_units
 from sudare.engines.place_sql import locate_rows, outside_refusal, place_rows
 from sudare.engines.protocol import UNKNOWN, Bound, Column, CountRows, Groups, Placement
 from sudare.engines.rows_sql import tuples_sql, values_sql
 from sudare.engines.shell import Shell
+
+FEW = 2**21
+"""So many rows of one number may be sent to every worker."""
 
 
 def needed(columns: Sequence[Column], bound: Bound | None, *further: Column) -> list[Column]:
@@ -39,13 +42,14 @@ def cells_sql(shell: Shell, placement: Placement, bound: Bound | None) -> str:
         shell.keep("counted", f"SELECT COALESCE(cell, -1) AS cell, count(*) AS kept FROM {placed} GROUP BY cell")
     else:
         shell.keep("counted", first_look(bound, refuse, placed))
-    spread = "FALSE" if bound is None else "bool_or(spread IS NOT NULL)"
+    spread = "0" if bound is None else "count(spread)"
     found = shell.ask(f"SELECT bool_or(cell = -1) AS outside, {spread} AS spread FROM {counted}").to_pylist()[0]
     if refuse and found["outside"]:
         raise outside_refusal(shell, placement, unit)
     cells = f"SELECT cell, kept FROM {counted} WHERE cell >= 0"
     if bound is not None and found["spread"]:
-        cells = f"{cells} UNION ALL {second_look(bound, shell.dialect, placed, counted)}"
+        shell.view("spread", spread_units(bound, counted), few=found["spread"] <= FEW)
+        cells = f"{cells} UNION ALL {second_look(bound, shell.dialect, placed, shell.name('spread'))}"
     # Rows outside are still there as a cell NULL that keeps nothing.
     return f"SELECT cell, CAST(sum(kept) AS BIGINT) AS kept FROM ({cells}) GROUP BY cell HAVING sum(kept) > 0"
 

@@ -56,7 +56,7 @@ def open_reports(paths: Sequence[Path]) -> Tally | Iterator[Reports]:
             return Tally.from_json(json.loads(paths[0].read_text(encoding="utf-8")))
         except OSError as problem:
             raise InputError(f"the tally cannot be read: {_reason(problem)}", value=paths[0]) from None
-        except ValueError:
+        except (ValueError, RecursionError):
             raise InputError("not a JSON file", value=paths[0]) from None
     return chain.from_iterable(ReportFile(path) for path in paths)
 
@@ -127,13 +127,22 @@ def read_parquet(path: Path, encoding: Encoding | None = None) -> Iterator[Repor
             raise InputError("a report has the wrong length", value=path, allowed=f"{own.report_bytes} bytes")
         seeded = metadata.get(_SEEDED) == b"true"
         yield Reports(own, _none(own), seeded)
-        for batch in file.iter_batches(batch_size=_CHUNK):
+        for batch in _batches(file, path):
             column = batch.column(0)
             if column.null_count:
                 raise InputError("a report is missing", value=path)
             start = column.offset * own.report_bytes
             content = np.frombuffer(column.buffers()[1], np.uint8)[start : start + len(column) * own.report_bytes]
             yield Reports(own, content.reshape(-1, own.report_bytes), seeded)
+
+
+def _batches(file: Any, path: Path) -> Iterator[Any]:
+    import pyarrow as pa
+
+    try:
+        yield from file.iter_batches(batch_size=_CHUNK)
+    except (pa.ArrowException, OSError):
+        raise InputError("the Parquet file is damaged", value=path) from None
 
 
 def write_json_lines(reports: Reports, path: Path) -> Path:
@@ -194,7 +203,7 @@ def _reason(problem: OSError) -> str:
 def _object(line: str, path: Path, number: int) -> dict[str, Any]:
     try:
         value = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         value = None
     if not isinstance(value, dict):
         raise InputError(f"line {number} is no JSON object", value=path)
@@ -204,6 +213,8 @@ def _object(line: str, path: Path, number: int) -> dict[str, Any]:
 def _survey(text: str, path: Path) -> Encoding:
     try:
         return encoding_from_json(json.loads(text))
+    except RecursionError:
+        raise InputError("the file's survey cannot be understood", value=path) from None
     except (ValueError, SudareError) as problem:
         raise InputError(f"the file's survey cannot be understood: {problem}", value=path) from None
 

@@ -74,8 +74,10 @@ class Tally:
             tally = cls(encoding_from_json(data["survey"]))
             tally.reports, tally.seeded = int(data["reports"]), bool(data["seeded"])
             sums = np.array(data["sums"], dtype=np.int64)
-        except (KeyError, TypeError, ValueError):
+        except (KeyError, TypeError, ValueError, OverflowError):
             raise InputError("the JSON of a tally lacks a part", allowed="survey, reports, seeded, sums") from None
+        if not 0 <= tally.reports < 2**62:
+            raise InputError("a tally is not of so many reports", allowed="0 to 2**62")
         if sums.shape != tally.sums.shape or (len(sums) and not 0 <= sums.min() <= sums.max() <= tally.reports):
             raise InputError("the sums of a tally do not fit its survey", allowed=f"{len(tally.sums)} sums")
         tally.sums = sums

@@ -2,9 +2,11 @@
 
 `Source` gives bits, `discrete_laplace` and `discrete_gaussian` turn them into noise with exactly the stated
 law, `measure` adds it to private values. `Bernoulli` tosses exact coins, `RandomisedResponse` and `SquareWave` are
-laws by which `respond` randomises each record on its own. Everything after these two is post-processing.
+laws by which `respond` randomises each record on its own, and `sample` decides which records take part. Everything
+after these three is post-processing.
 """
 
+from sudare.noise.added import Added, AddedGaussian, AddedLaplace
 from sudare.noise.bernoulli import Bernoulli, uniform
 from sudare.noise.gaussian import discrete_gaussian
 from sudare.noise.grant import Grant, Part
@@ -19,13 +21,18 @@ from sudare.noise.measurement import (
     noise_variance,
     record,
     respond,
+    sample,
     secret,
 )
 from sudare.noise.response import Channel, Law, RandomisedResponse, SquareWave
+from sudare.noise.sampling import Sampled
 from sudare.noise.source import Source
 from sudare.noise.sparse import Sparse, SparseNoise
 
 __all__ = [
+    "Added",
+    "AddedGaussian",
+    "AddedLaplace",
     "Bernoulli",
     "Channel",
     "Grant",
@@ -34,6 +41,7 @@ __all__ = [
     "Meter",
     "Part",
     "RandomisedResponse",
+    "Sampled",
     "Source",
     "Sparse",
     "SparseNoise",
@@ -47,6 +55,7 @@ __all__ = [
     "noise_variance",
     "record",
     "respond",
+    "sample",
     "secret",
     "uniform",
 ]

@@ -8,6 +8,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from sudare.errors import AccountingError
 from sudare.noise.source import KEY_BYTES, Source
 
 
@@ -33,6 +34,8 @@ class Grant:
         >>> once == again, once == grant.part("subtree 5", np.arange(4))
         (True, False)
         """
+        if any(array.dtype.hasobject for array in holding):
+            raise AccountingError("the values of a part are not plain numbers")  # their bytes would be addresses
         digest = hashlib.blake2b(key=self.key, person=b"sudare part", digest_size=KEY_BYTES)
         for piece in (name.encode(), *(array.tobytes() for array in holding)):
             digest.update(len(piece).to_bytes(8, "big"))

@@ -14,13 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudare.errors import AccountingError, TableError
-from sudare.noise.gaussian import discrete_gaussian
-from sudare.noise.laplace import discrete_laplace
+from sudare.noise.added import Added, added
 from sudare.noise.response import Law
+from sudare.noise.sampling import Sampled, draw_sample
 from sudare.noise.source import Source
 from sudare.noise.sparse import Sparse, SparseNoise
 from sudare.privacy import Budget, Number, positive
 
+Ints = NDArray[np.int64]
 _LARGEST_VALUE = 2**61
 
 
@@ -54,33 +55,52 @@ class Meter:
 
 @dataclass(frozen=True)
 class Measured:
-    """One measurement on a tape: the exact values stay with the steward."""
+    """One measurement on a tape, and the ``law`` it was drawn by: the exact values stay with the steward."""
 
     label: str
     exact: NDArray[np.int64] | Sparse
     sensitivity: Fraction
     budget: Budget
     noisy: NDArray[Any] | SparseNoise
+    law: Added | Law
 
 
 @dataclass
 class Tape:
-    """Measurements in the order they were made; with ``replayed`` the noisy values come from there."""
+    """Measurements in the order they were made; with ``replayed`` the noisy values come from there.
+
+    So do the coins of samples. Records that the recording did not have are all ``drawn``, or none of them.
+    """
 
     measured: list[Measured] = field(default_factory=list)
     secrets: dict[str, int] = field(default_factory=dict)
+    sampled: list[Sampled] = field(default_factory=list)
     replayed: Tape | None = None
+    drawn: bool = False
 
-    def next_noisy(self, label: str, sensitivity: Fraction, budget: Budget) -> NDArray[Any] | SparseNoise:
-        """The frozen result for the next measurement, which must ask the same question."""
+    def next_noisy(
+        self, label: str, sensitivity: Fraction, budget: Budget, law: Added | Law
+    ) -> NDArray[Any] | SparseNoise:
+        """The frozen result for the next measurement, which must ask the same question by the same law."""
         assert self.replayed is not None  # noqa: S101 - only called while replaying
         place = len(self.measured)
         if place >= len(self.replayed.measured):
             raise AccountingError("the replay measures more than the recording did", value=label)
         frozen = self.replayed.measured[place]
-        if (frozen.label, frozen.sensitivity, frozen.budget) != (label, sensitivity, budget):
+        if (frozen.label, frozen.sensitivity, frozen.budget, frozen.law) != (label, sensitivity, budget, law):
             raise AccountingError("the replay measures something else", value=label, allowed=frozen.label)
         return frozen.noisy
+
+    def next_sample(self, label: str, rate: Fraction) -> Sampled:
+        """The sample that was recorded next, which must have been drawn in the same way."""
+        assert self.replayed is not None  # noqa: S101 - only called while replaying
+        place = len(self.sampled)
+        if place >= len(self.replayed.sampled):
+            raise AccountingError("the replay samples more than the recording did", value=label)
+        frozen = self.replayed.sampled[place]
+        if (frozen.label, frozen.rate) != (label, rate):
+            raise AccountingError("the replay samples in another way", value=label, allowed=frozen.label)
+        return frozen
 
 
 _meter: ContextVar[Meter | None] = ContextVar("meter", default=None)
@@ -109,13 +129,14 @@ def delegate(label: str, budget: Budget) -> None:
 
 
 @contextmanager
-def record(replay: Tape | None = None) -> Iterator[Tape]:
+def record(replay: Tape | None = None, *, drawn: bool = False) -> Iterator[Tape]:
     """Keep every measurement made inside; with ``replay``, answer from that tape instead of drawing noise.
 
     Running a neighbour's data under the replay of a tape must give the same release byte for byte, and exact
-    values within the declared sensitivity: that is how releases are audited.
+    values within the declared sensitivity: that is how releases are audited. ``drawn`` is for samples: whether
+    records that the recording did not have are in them.
     """
-    tape = Tape(replayed=replay)
+    tape = Tape(replayed=replay, drawn=drawn)
     token = _tape.set(tape)
     try:
         yield tape
@@ -179,18 +200,18 @@ def measure(
         raise TableError("only whole numbers up to 2**61 can be measured", value=label)
     if (meter := _meter.get()) is not None:
         meter.costs.append((label, budget, final))
-    tape = _tape.get()
+    tape, law = _tape.get(), added(bound, budget)
     noisy: NDArray[np.int64] | SparseNoise
     if tape is not None and tape.replayed is not None:
-        noisy = tape.next_noisy(label, bound, budget)
+        noisy = tape.next_noisy(label, bound, budget, law)
     elif isinstance(values, Sparse):
         if budget.epsilon is None:
             raise AccountingError("a sparse measurement is made with epsilon", value=label)
         noisy = SparseNoise(values, bound / budget.epsilon, source.child(label))
     else:
-        noisy = values + _noise(bound, budget, source.child(label), values.shape)
+        noisy = values + law.draw(source.child(label), values.size).reshape(values.shape)
     if tape is not None:
-        tape.measured.append(Measured(label, values, bound, budget, noisy))
+        tape.measured.append(Measured(label, values, bound, budget, noisy, law))
     return noisy
 
 
@@ -210,14 +231,34 @@ def respond(values: NDArray[np.int64], law: Law, source: Source, label: str) -> 
     tape = _tape.get()
     reports: NDArray[Any]
     if tape is not None and tape.replayed is not None:
-        frozen = tape.next_noisy(label, Fraction(1), budget)
+        frozen = tape.next_noisy(label, Fraction(1), budget, law)
         assert isinstance(frozen, np.ndarray)  # noqa: S101 - the label and budget are those of a response
         reports = frozen
     else:
         reports = law.draw(values, source.child(label))
     if tape is not None:
-        tape.measured.append(Measured(label, values, Fraction(1), budget, reports))
+        tape.measured.append(Measured(label, values, Fraction(1), budget, reports, law))
     return reports
+
+
+def sample(keys: Ints, counts: Ints, rate: Fraction, source: Source, label: str) -> Ints:
+    """How many of the ``counts`` records of each kind are kept: each with probability ``rate``, by a coin of its own.
+
+    ``keys`` (kinds, columns) tells kinds apart, so that a tape can be replayed for a neighbour. Privacy: whether a
+    record is in the sample is independent of all others; what that is worth depends on what is made of the sample, so
+    nothing is metered here, and the caller states it (`sudare.anonymity.delta`).
+
+    >>> sample(np.array([[0], [1]]), np.array([50, 7]), Fraction(1), Source.from_seed(1), "rows").tolist()
+    [50, 7]
+    """
+    tape = _tape.get()
+    if tape is not None and tape.replayed is not None:
+        kept = tape.next_sample(label, rate).again(keys, counts, tape.drawn)
+    else:
+        kept = draw_sample(counts, rate, source.child(label))
+    if tape is not None:
+        tape.sampled.append(Sampled(label, rate, keys, counts, kept))
+    return kept
 
 
 def noise_variance(sensitivity: Number, budget: Budget) -> float:
@@ -231,10 +272,3 @@ def noise_variance(sensitivity: Number, budget: Budget) -> float:
         return bound**2 / (2 * float(budget.amount))
     step = float(budget.amount) / bound
     return 2 * math.exp(-step) / math.expm1(-step) ** 2
-
-
-def _noise(sensitivity: Fraction, budget: Budget, source: Source, shape: tuple[int, ...]) -> NDArray[np.int64]:
-    size = int(np.prod(shape))
-    if budget.epsilon is not None:
-        return discrete_laplace(sensitivity / budget.epsilon, source, size).reshape(shape)
-    return discrete_gaussian(sensitivity**2 / (2 * budget.amount), source, size).reshape(shape)

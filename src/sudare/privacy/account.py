@@ -44,7 +44,8 @@ class Account:
                 else:
                     guarantees.append(Guarantee.from_json(content["guarantee"]))
                     release_ids.add(str(content["release_id"]))
-            except (KeyError, TypeError, ValueError, ParameterError):
+                _ = entry.text  # what is admitted can also be shown
+            except (KeyError, TypeError, ValueError, RecursionError, ParameterError):
                 raise LedgerError(
                     f"row {entry.id} of the ledger holds no {entry.kind} that can be read",
                     hint="It was not written by Sudare; restore the ledger from a backup before publishing.",

@@ -158,9 +158,11 @@ class Guarantee:
                 name: None if data.get(name) is None else exact(data[name], name)
                 for name in ("epsilon", "delta", "rho")
             }
+            unit = data["unit"]
+            "".join((unit["name"], unit.get("period") or "", *data["public"], *data["assumptions"]))  # texts, all
             return cls(
                 data["notion"],
-                Unit(**data["unit"]),
+                Unit(**unit),
                 data["adjacency"],
                 public=tuple(data["public"]),
                 assumptions=tuple(data["assumptions"]),

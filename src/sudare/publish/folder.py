@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import secrets
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -34,7 +35,8 @@ def refuse_existing(folder: Path) -> None:
 def whole_folder(folder: Path) -> Iterator[Path]:
     """A folder to write into, renamed to ``folder`` at the end; on any failure it is removed."""
     refuse_existing(folder)
-    partial = folder.with_name(f".{folder.name}.partial-{os.getpid()}")
+    # Drawn, not the process's number: in containers that number comes back, and so would what a kill left behind.
+    partial = folder.with_name(f".{folder.name}.partial-{secrets.token_hex(8)}")
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         partial.mkdir()

@@ -15,6 +15,7 @@ from sudare.privacy import Cap, Guarantee, Ledger, Publishable
 from sudare.publish.recipe import Recipe
 
 if TYPE_CHECKING:
+    from sudare.engines import Records
     from sudare.report import Section
     from sudare.words import Words
 
@@ -82,6 +83,14 @@ class Job(ABC, Generic[Shape, Made]):
     def path(self, name: str) -> Path:
         """A path of the recipe."""
         return self.folder / name
+
+    def records(self) -> Records:
+        """The private records, by the engine that the recipe names; nothing of them is read yet."""
+        from sudare.engines import read
+
+        data = self.recipe.data
+        origin: object = data.path if "://" in data.path else self.path(data.path)
+        return read((origin, data.table) if data.table else origin, encoding=data.encoding, engine=data.engine)
 
     @cached_property
     def cap(self) -> Cap | None:

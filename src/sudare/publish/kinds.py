@@ -36,7 +36,10 @@ def open_job(path: str | Path) -> Job[Any, Any]:
     job = job_of(kind)
     recipe = checked(contents, job.shape)
     made = job.variant(recipe)(recipe, Path(path).resolve().parent)
-    made.prepare()
+    try:
+        made.prepare()
+    except OverflowError:  # TOML knows whole numbers of any length
+        raise RecipeError("a number of the recipe is too large", allowed="at most 1e308") from None
     return made
 
 

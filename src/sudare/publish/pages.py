@@ -7,6 +7,7 @@ certificate, so the certificate cannot list it, and whoever has the release can 
 from __future__ import annotations
 
 import os
+import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -102,9 +103,9 @@ def write_internal(job: Job[Any, Any], data: Any, made: Any, folder: Path, words
 def _write(page: str, path: Path, *, mode: int) -> Path:
     """A page appears whole or not at all, and not in place of another."""
     refuse_existing(path)
-    partial = path.with_name(f".{path.name}.partial-{os.getpid()}")
+    partial = path.with_name(f".{path.name}.partial-{secrets.token_hex(8)}")
     try:
-        handle = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode)
+        handle = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
         with os.fdopen(handle, "w", encoding="utf-8") as file:
             file.write(page)
         partial.rename(path)

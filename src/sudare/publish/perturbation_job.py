@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from sudare.engines import read
+from sudare.engines import Records
 from sudare.errors import InputError
 from sudare.noise import Source, secret
 from sudare.privacy import Guarantee
@@ -76,21 +76,20 @@ class PerturbationJob(Job[PerturbationRecipe, Perturbed]):
             **cost,
         )
 
-    def read_columns(self, origin: object, encoding: str | None, **bound: Any) -> Columns:
-        """The declared columns of a file; numbers as numbers, also where the file has no types."""
-        found = read(origin, encoding=encoding).values(list(self.recipe.columns), **bound)
+    def read_columns(self, records: Records, **bound: Any) -> Columns:
+        """The declared columns; numbers as numbers, also where a file has no types."""
+        found = records.values(list(self.recipe.columns), **bound)
         words = [name for name, listed in self.recipe.categories.items() if isinstance(listed[0], str)]
         return {name: column if name in words else _numbers(column, name) for name, column in found.items()}
 
     def gather(self, source: Source) -> Columns:
         """The private columns, at most so many rows of each person as are charged."""
         data = self.recipe.data
-        origin: object = self.path(data.path)
         bound: dict[str, Any] = {}
         if data.unit is not None:
             key = secret(source, "choice of rows").to_bytes(16, "big")
             bound = {"unit": data.unit, "max_rows": data.max_rows, "key": key}
-        found = self.read_columns((origin, data.table) if data.table else origin, data.encoding, **bound)
+        found = self.read_columns(self.records(), **bound)
         declared = self.recipe.perturbation.records
         if declared is not None and len(next(iter(found.values()))) != declared:
             raise InputError(

@@ -12,7 +12,7 @@ from sudare.publish.recipe import Data, Output, Part, Recipe
 Format = Literal["parquet", "csv"]
 
 
-class ColumnChoice(Part):
+class PerturbedColumn(Part):
     """A column: ``bounds`` of a number, or ``categories``; ``share`` of the row's epsilon, alike if not given."""
 
     bounds: tuple[int | Decimal, int | Decimal] | None = None
@@ -20,7 +20,7 @@ class ColumnChoice(Part):
     share: int | Decimal | None = Field(default=None, gt=0)
 
     @model_validator(mode="after")
-    def _one_way(self) -> ColumnChoice:
+    def _one_way(self) -> PerturbedColumn:
         if (self.bounds is None) == (self.categories is None):
             raise ValueError("a column has either bounds or categories")
         return self
@@ -64,7 +64,7 @@ class PerturbationRecipe(Recipe):
 
     kind: Literal["perturbation"]
     data: Data
-    columns: dict[str, ColumnChoice] = Field(min_length=1)
+    columns: dict[str, PerturbedColumn] = Field(min_length=1)
     perturbation: PerturbationChoice
     output: PerturbationOutput
     rehearsal: PerturbationRehearsal = PerturbationRehearsal()

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sudare.engines import read
 from sudare.noise import Source
 from sudare.publish.job import Outlook, Rehearsal
 from sudare.publish.perturbation_job import Columns, PerturbationJob
@@ -41,7 +42,7 @@ def stand_in(job: PerturbationJob) -> tuple[Columns, str]:
     """The records to rehearse on, and what they are."""
     choice = job.recipe.rehearsal
     if choice.path is not None:
-        return job.read_columns(job.path(choice.path), choice.encoding), f"the public file {choice.path}"
+        return job.read_columns(read(job.path(choice.path), encoding=choice.encoding)), f"the public file {choice.path}"
     rows = min(job.recipe.perturbation.records or choice.people, MOST_ROWS)
     generator = np.random.default_rng(1)
     made: Columns = {}

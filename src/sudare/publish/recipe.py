@@ -6,12 +6,13 @@ known one: a misspelt ``epsilon`` must not fall back to a default.
 
 from __future__ import annotations
 
+import json
 import tomllib
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, Literal, TypeVar, get_args, get_origin
+from typing import Any, Literal, Self, TypeVar, get_args, get_origin
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from sudare.errors import RecipeError, did_you_mean
 from sudare.privacy import Unit
@@ -35,6 +36,15 @@ class Data(Part):
     unit_name: str = "person"
     max_rows: int = Field(default=1, ge=1)
     period: str | None = Field(default=None, description="protects a person per period, for instance day")
+    engine: Literal["duckdb", "spark"] = Field(
+        default="duckdb", description="what reads, bounds and groups the records"
+    )
+
+    @model_validator(mode="after")
+    def _tables_are_for_duckdb(self) -> Self:
+        if self.engine == "spark" and self.table is not None:
+            raise ValueError("a table in a DuckDB database is not read by Spark")
+        return self
 
     @property
     def has_unit(self) -> bool:
@@ -98,13 +108,17 @@ class Recipe(Part):
 def read_text(path: Path) -> dict[str, Any]:
     """The contents of a recipe file, unchecked; decimals are kept as they are written."""
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8-sig"), parse_float=Decimal)
+        contents = tomllib.loads(path.read_text(encoding="utf-8-sig"), parse_float=Decimal)
+        json.dumps(contents, default=str)  # a number of 5,000 hexadecimal digits is read, but can never be shown
+        return contents
     except FileNotFoundError:
         raise RecipeError("there is no such recipe", value=str(path)) from None
     except tomllib.TOMLDecodeError as problem:
         raise RecipeError(f"the recipe is not TOML: {problem}") from None
     except (OSError, UnicodeDecodeError) as problem:
         raise RecipeError(f"the recipe cannot be read: {type(problem).__name__}", value=str(path)) from None
+    except (ValueError, ArithmeticError, RecursionError):
+        raise RecipeError("the recipe is not TOML: a number is too long, or brackets are too deep") from None
 
 
 def checked(contents: dict[str, Any], model: type[Shape]) -> Shape:

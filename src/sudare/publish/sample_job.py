@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from sudare.anonymity import Anonymized
 from sudare.anonymity.request import Request
 from sudare.anonymity.tuples import Tuples
-from sudare.engines import read
 from sudare.noise import Source
 from sudare.privacy import Guarantee
 from sudare.publish.job import Job, Outlook
@@ -60,10 +59,7 @@ class SampleJob(Job[SampleRecipe, Anonymized]):
     def gather(self, source: Source) -> Tuples:
         """The private records as distinct tuples with counts, one row of each person."""
         _ = self.request.learned  # a public file that cannot be learned on must show before anything is spent
-        data = self.recipe.data
-        origin: object = self.path(data.path)
-        records = read((origin, data.table) if data.table else origin, encoding=data.encoding)
-        return self.request.read(records, source)
+        return self.request.read(self.records(), source)
 
     def protect(self, data: Tuples, source: Source) -> Anonymized:
         """The sample."""

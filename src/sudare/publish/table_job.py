@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from sudare.domain import CountTable, Domain
-from sudare.engines import Records, read
 from sudare.errors import InputError
 from sudare.noise import Source, secret
 from sudare.privacy import Budget, Guarantee
@@ -92,12 +91,6 @@ class TableJob(Job[TableRecipe, Release]):
             source=source,
             seed=seed,
         )
-
-    def records(self) -> Records:
-        """The private records; nothing of them is read yet."""
-        data = self.recipe.data
-        origin: object = data.path if "://" in data.path else self.path(data.path)
-        return read((origin, data.table) if data.table else origin, encoding=data.encoding, engine=data.engine)
 
     def gather(self, source: Source) -> CountTable:
         """The private table: bounded counts of the records, or the counts that are there."""

@@ -25,7 +25,6 @@ class TableData(Data):
 
     outside: Literal["error", "drop", "clamp"] = "error"
     counts: str | None = Field(default=None, description="the column of counts, where rows are cells already")
-    engine: Literal["duckdb", "spark"] = Field(default="duckdb", description="what counts the records")
     release: Literal["here", "cluster"] | None = Field(
         default=None,
         description="with spark: release in this process or in the cluster; if not given, by expected_cells",
@@ -40,8 +39,6 @@ class TableData(Data):
         for name in ("release", "expected_cells", "scratch"):
             if getattr(self, name) is not None and self.engine != "spark":
                 raise ValueError(f'{name} needs engine = "spark"')
-        if self.engine == "spark" and self.table is not None:
-            raise ValueError("a table in a DuckDB database is not read by Spark")
         if self.in_cluster and self.counts is not None:
             raise ValueError("a release in a cluster counts records; rows that are counts already are released here")
         return self

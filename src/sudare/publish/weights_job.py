@@ -87,7 +87,7 @@ class WeightsJob(Job[WeightsRecipe, Weighting]):
     def gather(self, source: Source) -> list[Rows]:
         """The private records as codes of the declared columns."""
         _ = self.public  # a public file that cannot be read must show before anything is spent
-        return list(self.request.read(self._records(self.recipe.data), source))
+        return list(self.request.read(self.records(), source))
 
     def protect(self, data: list[Rows], source: Source) -> Weighting:
         """The weights."""

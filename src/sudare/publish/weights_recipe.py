@@ -21,14 +21,14 @@ class PublicFile(Part):
     encoding: str | None = None
 
 
-class ColumnChoice(Part):
+class WeightedColumn(Part):
     """A column of both files: ``bounds`` of a number, or ``categories``."""
 
     bounds: tuple[int | Decimal, int | Decimal] | None = None
     categories: tuple[str, ...] | tuple[int, ...] | None = None
 
     @model_validator(mode="after")
-    def _one_way(self) -> ColumnChoice:
+    def _one_way(self) -> WeightedColumn:
         if (self.bounds is None) == (self.categories is None):
             raise ValueError("a column has either bounds or categories")
         return self
@@ -76,7 +76,7 @@ class WeightsRecipe(Recipe):
     kind: Literal["weights"]
     data: Data
     public: PublicFile
-    columns: dict[str, ColumnChoice] = Field(min_length=1)
+    columns: dict[str, WeightedColumn] = Field(min_length=1)
     weights: WeightsChoice
     output: WeightsOutput
     rehearsal: WeightsRehearsal = WeightsRehearsal()

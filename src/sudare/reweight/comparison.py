@@ -125,7 +125,7 @@ def _found(path: Path) -> tuple[Path, dict[str, Any] | None]:
         return file, None
     try:
         return file, json.loads(saved.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         raise InputError("the saved weighting cannot be read", value=str(saved)) from None
 
 

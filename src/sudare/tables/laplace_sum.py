@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 EXACT_TERMS = 64
 """Up to so many terms the law is summed up exactly; beyond, the normal law corrected for kurtosis is as good."""
 _FINEST = 1 << 20
+_SILENT = 1 / 700
+"""A scale up to which noise is certainly 0: exp(-700) is less than any chance that a number here can tell from 0."""
 
 
 @lru_cache(maxsize=256)
@@ -23,6 +25,8 @@ def reach(terms: int, scale: float, level: float) -> float:
     >>> reach(1, 10.0, 0.9), reach(2, 10.0, 0.9)
     (23.0, 33.0)
     """
+    if scale <= _SILENT:
+        return 0.0
     if terms == 1:
         ratio = math.exp(-1 / scale)
         return max(0.0, math.ceil(math.log((1 - level) * (1 + ratio) / 2) * -scale - 1e-9) - 1.0)
@@ -41,6 +45,8 @@ def expected_size(terms: int, scale: float) -> float:
     >>> round(expected_size(1, 10.0), 3)
     9.983
     """
+    if scale <= _SILENT:
+        return 0.0
     if terms == 1:
         return 1 / math.sinh(1 / scale)
     if terms <= EXACT_TERMS:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sudare.domain import Domain, Mesh
+from sudare.domain import Bins, Domain, Mesh
 from sudare.domain.attribute import Attribute
 from sudare.domain.mesh import LEVELS, mesh_level
 from sudare.domain.mesh_codes import read_codes
@@ -63,7 +63,7 @@ def by_mapping(domain: Domain, mapping: Any) -> Crossed:
 
 def cells_where(domain: Domain, where: Mapping[str, Sequence[Any]]) -> Integers:
     """Every cell whose value of each attribute named is among those listed: mesh codes of any coarseness, categories,
-    values that fall into bins, positions. Ascending; other attributes are free.
+    values that fall into bins or their names, positions. Ascending; other attributes are free.
 
     >>> from sudare.domain import Categories, Line
     >>> cells_where(Domain(place=Line(4), sex=Categories(["f", "m"])), {"sex": ["m"]}).tolist()
@@ -145,6 +145,8 @@ def _parts(domain: Domain, name: str, places: list[Any], area: Integers, names: 
 
 def _squares(attribute: Attribute, name: str, places: list[Any]) -> list[Squares]:
     """The places by resolution; refuses the first that the attribute does not know."""
+    if isinstance(attribute, Bins):
+        places = _inside_bins(attribute, places)
     if not isinstance(attribute, Mesh):
         columns = zip(*places, strict=True) if len(attribute.lengths) > 1 else [places]
         position, inside = attribute.locate(*(list(column) for column in columns))
@@ -167,6 +169,15 @@ def _squares(attribute: Attribute, name: str, places: list[Any]) -> list[Squares
             f"a code is not of the {attribute.cell_size} mesh or a coarser one", value=places[int(np.argmin(read))]
         )
     return found
+
+
+def _inside_bins(bins: Bins, places: list[Any]) -> list[Any]:
+    """A bin may be called by its name in released files ("0-14") as well as by any number in it."""
+    first, second = bins.edges[:2]
+    below = 0 if second is None else second - 1  # in the first bin, where that has no lower edge
+    lowest = [below if first is None else first, *bins.edges[1:-1]]
+    named = dict(zip(bins.labels(np.arange(bins.size)).tolist(), lowest, strict=True))
+    return [named.get(place, place) if isinstance(place, str) else place for place in places]
 
 
 def _logical_cells(attribute: Attribute, begin: Sequence[Integers], end: Sequence[Integers]) -> Integers:

@@ -133,8 +133,8 @@ def release(
     are never read off the table.
 
     ``total="public"`` keeps the exact total: then nothing holds for adding or removing a unit, and replacing
-    one record by another of the domain, which changes two cells, costs 2 epsilon. ``seed`` is for experiments: such a release promises
-    nothing and says so. The measurements must cost exactly epsilon; this is checked on every call.
+    one record by another of the domain, which changes two cells, costs 2 epsilon. ``seed`` is for experiments: such
+    a release promises nothing and says so. The measurements must cost exactly epsilon; this is checked on every call.
 
     >>> import sudare as sd
     >>> table = sd.CountTable.from_array([0, 0, 9, 0, 120, 0, 0, 3])

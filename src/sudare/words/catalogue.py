@@ -46,6 +46,22 @@ class Words:
             )
         return _filled(messages[key], {name: self._written(value) for name, value in gaps.items()})
 
+    def messages(self, *families: str) -> dict[str, str]:
+        """All messages whose keys begin with one of ``families``, gaps and all: for pages that fill them themselves.
+
+        >>> Words("en").messages("area.")["area.cells"]
+        '{cells} cells'
+        """
+        return {key: text for key, text in catalogue(self.language).items() if key.startswith(families)}
+
+    def family(self, name: str) -> dict[str, str]:
+        """What pages of a kind name, from English to this language; nothing in English.
+
+        >>> Words("ja").family("weights")["query"], Words("en").family("weights")
+        ('問い合わせ', {})
+        """
+        return kinds(self.language).get(name, {})
+
     def known(self, family: str, name: str) -> str:
         """The word for one of a list that may grow, such as a method's name; the name itself where there is none.
 
@@ -104,9 +120,10 @@ def spoken_here() -> Words:
 
 @cache
 def catalogue(language: str) -> dict[str, str]:
-    """All messages of one language by their keys."""
-    text = (files("sudare.words") / "messages" / f"{language}.json").read_text(encoding="utf-8")
-    messages: dict[str, str] = json.loads(text)
+    """All messages of one language by their keys: those of pages and charts, and those of the studio."""
+    messages: dict[str, str] = {}
+    for name in (f"{language}.json", f"studio.{language}.json"):
+        messages |= json.loads((files("sudare.words") / "messages" / name).read_text(encoding="utf-8"))
     return messages
 
 

@@ -1,4 +1,4 @@
-"""Sampling, and the paper's epsilon of one sample."""
+"""The paper's epsilon of one sample."""
 
 from __future__ import annotations
 
@@ -8,38 +8,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-import sudare.anonymity.sampling as sampling
 from sudare.anonymity import class_epsilons, evaluated_epsilon
-from sudare.anonymity.sampling import draw_sample
-from sudare.noise import Source
-
-
-def test_a_sample_never_exceeds_what_there_is() -> None:
-    counts = np.array([0, 7, 0, 1, 900, 3, 0])
-    drawn = draw_sample(counts, Fraction(1, 3), Source.from_seed(1))
-    assert ((drawn >= 0) & (drawn <= counts)).all()
-    assert 200 < drawn[4] < 400
-
-
-def test_chunks_of_coins_do_not_change_the_sample(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every record has its own coin, wherever a chunk of them ends."""
-    counts = np.array([5, 64, 0, 130, 1, 200, 17])
-    whole = draw_sample(counts, Fraction(2, 5), Source.from_seed(3))
-    coins = sampling.Bernoulli(Fraction(2, 5)).draw(Source.from_seed(3), int(counts.sum()))
-    ends = np.cumsum(counts)
-    assert whole.tolist() == [int(coins[end - size : end].sum()) for size, end in zip(counts, ends, strict=True)]
-    monkeypatch.setattr(sampling, "_COINS", 64)
-    source = Source.from_seed(3)
-    parts = draw_sample(counts, Fraction(2, 5), source)
-    source = Source.from_seed(3)
-    coins = np.concatenate(
-        [sampling.Bernoulli(Fraction(2, 5)).draw(source, min(64, 417 - start)) for start in range(0, 417, 64)]
-    )
-    assert parts.tolist() == [int(coins[end - size : end].sum()) for size, end in zip(counts, ends, strict=True)]
 
 
 def test_no_records() -> None:
-    assert draw_sample(np.empty(0, dtype=np.int64), Fraction(1, 2), Source.from_seed(1)).tolist() == []
     assert evaluated_epsilon(np.empty(0), np.empty(0), Fraction(1, 5)) == pytest.approx(-math.log(0.8))
 
 

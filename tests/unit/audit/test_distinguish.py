@@ -14,15 +14,21 @@ def geometric(epsilon, shift, trials, seed):
     return (rng.geometric(1 - ratio, trials) - rng.geometric(1 - ratio, trials) + shift)[:, None]
 
 
+@pytest.mark.parametrize("ordered", [False, True])
 @pytest.mark.parametrize("epsilon", [0.3, 1.0, 3.0])
-def test_the_bound_is_below_the_truth_and_comes_near_it(epsilon):
-    bound = lower_bound(geometric(epsilon, 0, 200_000, 1), geometric(epsilon, 1, 200_000, 2), epsilon=epsilon)
+def test_the_bound_is_below_the_truth_and_comes_near_it(epsilon, ordered):
+    outcomes = geometric(epsilon, 1, 200_000, 1), geometric(epsilon, 0, 200_000, 2)
+    bound = lower_bound(*outcomes, epsilon=epsilon, ordered=ordered)
     assert 0.75 * epsilon < bound.epsilon <= epsilon
     assert bound.delta <= 0
-    less = lower_bound(
-        geometric(epsilon, 0, 200_000, 1), geometric(epsilon, 1, 200_000, 2), epsilon=epsilon, delta=0.05
-    )
+    less = lower_bound(*outcomes, epsilon=epsilon, delta=0.05, ordered=ordered)
     assert less.epsilon < bound.epsilon
+
+
+def test_an_order_the_wrong_way_round_tells_less():
+    outcomes = geometric(1, 0, 50_000, 1), geometric(1, 1, 50_000, 2)
+    assert lower_bound(*outcomes, epsilon=1, ordered=True).epsilon < 0.1
+    assert lower_bound(*outcomes[::-1], epsilon=1, ordered=True).epsilon > 0.8
 
 
 def test_the_delta_of_a_rare_leak():
@@ -48,6 +54,20 @@ def test_equal_laws_are_never_told_apart():
     rng = np.random.default_rng(4)
     bounds = [lower_bound(*rng.integers(0, 9, (2, 300, 2)), epsilon=0.0).epsilon for _ in range(60)]
     assert max(bounds) < 0
+
+
+def test_the_alarm_is_kept():
+    """Neighbours on the edge of what is promised: with an alarm of 1/2 some are accused, with 1e-9 none."""
+    rng = np.random.default_rng(5)
+    coins = [((rng.random((60, 1)) < 0.75).astype(int), (rng.random((60, 1)) < 0.25).astype(int)) for _ in range(400)]
+    accused = {
+        alarm: np.mean([lower_bound(*pair, epsilon=np.log(3), alarm=alarm).epsilon > np.log(3) for pair in coins])
+        for alarm in (0.5, 0.05, 1e-9)
+    }
+    # Of 200 trials with chance 0.05 at most, 40 happen with probability below 1e-13.
+    assert accused[0.05] < 0.2
+    assert accused[1e-9] == 0
+    assert accused[0.5] > accused[0.05]
 
 
 def test_as_many_of_one_as_of_the_other():

@@ -6,15 +6,14 @@ import numpy as np
 import pytest
 
 from sudare.audit.distinguish import FALSE_ALARM
+from sudare.audit.fitting import fit, law_finding
 from sudare.audit.laws import (
     bit_fit,
-    chi_square,
     coin_fit,
     encoding_of,
     gaussian_law,
     integer_fit,
     laplace_law,
-    law_finding,
     response_fit,
     supported,
 )
@@ -38,9 +37,9 @@ def test_noise_of_another_scale_is_found(factor):
     coin = coin_fit(Bernoulli(Fraction(1, 3) * off), 1 / 3, 50_000)
     wide = RandomisedResponse(5, 2 * off)
     response = response_fit(RandomisedResponse(5, Fraction(2)), wide.draw, 50_000)
-    for fit in (laplace, gaussian, coin, response):
-        assert fit.right < FALSE_ALARM
-        assert not law_finding("off", fit).passed
+    for found in (laplace, gaussian, coin, response):
+        assert found.right < FALSE_ALARM
+        assert not law_finding("off", found).passed
 
 
 @pytest.mark.parametrize("name", ["symmetric_unary", "optimised_unary", "subset_selection", "local_hashing"])
@@ -64,13 +63,20 @@ def test_a_bit_beyond_the_last_value_is_found():
 
 def test_a_test_that_could_not_fail_is_no_test():
     """Ten draws fit every law: then the finding is a failure, since a mistake would not be seen."""
-    fit = integer_fit(lambda source, size: discrete_laplace(Fraction(10), source, size), laplace_law, 10, 10)
-    assert fit.right > FALSE_ALARM
-    assert not fit.passed
+    found = integer_fit(lambda source, size: discrete_laplace(Fraction(10), source, size), laplace_law, 10, 10)
+    assert found.right > FALSE_ALARM
+    assert not found.passed
 
 
-def test_chi_square_pools_thin_cells_and_refuses_the_impossible():
+def test_p_values_are_exact_and_refuse_the_impossible():
     law = np.array([0.5, 0.4999, 0.0001, 0.0])
-    assert chi_square(np.array([500, 500, 0, 0]), law) > 0.9
-    assert chi_square(np.array([500, 499, 0, 1]), law) == 0
-    assert chi_square(np.array([460, 500, 40, 0]), law) == 0
+    assert fit(np.array([500, 500, 0, 0]), law) > 0.9
+    assert fit(np.array([500, 499, 0, 1]), law) == 0
+    assert fit(np.array([480, 500, 20, 0]), law) < 1e-20
+
+
+def test_a_right_law_fails_as_seldom_as_is_stated():
+    """P-values of 400 right fits: a share of at most a tenth is below a tenth. More than 80: chance below 1e-8."""
+    rng, law = np.random.default_rng(6), np.array([0.7, 0.2, 0.0999, 0.0001])
+    found = [fit(rng.multinomial(300, law), law) for _ in range(400)]
+    assert sum(one < 0.1 for one in found) <= 80

@@ -1,20 +1,24 @@
 """The quick form of the audit, as `sudare audit --quick` runs it, and its report.
 
-About 90 checks with a false alarm of 1e-9 each: a sound package fails one run in ten million. The noise is not seeded.
+Some 90 checks leave something to chance, with a false alarm of 1e-9 each: a sound package fails one run in ten million.
 """
 
 import json
+import re
 
 import pytest
 from click.testing import CliRunner
 
 from sudare.audit import Audit, Finding
 from sudare.audit import run as audit_module
-from sudare.audit.finding import PARTS
+from sudare.audit.cases import METHODS
+from sudare.audit.finding import PARTS, Watched, said
 from sudare.audit.page import page
 from sudare.cli.audit import audit as command
 from sudare.errors import OutputError, ParameterError
+from sudare.local import ENCODINGS
 from sudare.publish.kinds import KINDS
+from sudare.words import Words
 
 
 @pytest.fixture(scope="module")
@@ -37,9 +41,11 @@ def test_every_part_kind_method_and_encoding_was_tried(quick):
     replayed = " ".join(finding.name for finding in made.of("replay"))
     for word in ("tree", "top_down", "simplex", "negative_l2", "nonnegative_lasso", "laplace", "privelet", "rho"):
         assert word in replayed
-    told = {finding.name.split(",")[0] for finding in (*made.of("replay"), *made.of("behaviour"))}
-    assert told == set(KINDS)
-    assert len({finding.name for finding in made.findings}) == len(made.findings)
+    for part in ("replay", "behaviour", "distinguishers"):
+        assert {finding.name.split(",")[0] for finding in made.of(part)} - {"measure"} == {*KINDS, "reports"}
+    assert made.false_alarm < 1e-6
+    assert made.false_alarm == pytest.approx(1e-9 * sum(finding.alarm > 0 for finding in made.findings))
+    assert len({(finding.part, finding.name) for finding in made.findings}) == len(made.findings)
 
 
 def test_the_report_says_what_was_tried_and_how_often(quick):
@@ -57,27 +63,78 @@ def test_the_report_says_what_was_tried_and_how_often(quick):
 
 FAILED = Audit(
     (
-        Finding("laws", "a coin", True, 10, "p = 0.5", "p above 1e-9"),
-        Finding("replay", "<b>a table</b>", False, 3, "table.csv differs", "the same bytes"),
+        Finding(
+            "laws",
+            "a coin",
+            True,
+            10,
+            said("seen_fit", right="0.5", wrong="0"),
+            said("allowed_fit", limit="1e-09"),
+            1e-9,
+        ),
+        Finding(
+            "replay",
+            "<b>a table</b>",
+            False,
+            3,
+            said("seen_differs", neighbour="a missing value", problem="table.csv differs", bad="1", tried="3"),
+            said("allowed_same"),
+        ),
     ),
-    {"seconds": "1"},
-    ("something",),
+    {"200 people": Watched((0.1, 0.2, 0.3), 1.5, 2), "20,000 people": Watched((0.1, 0.2, 0.3), 1.5, 2, 0.5)},
     False,
+    ("a missing value",),
 )
 
 
-def test_a_failure_is_shown(tmp_path):
+def test_a_failure_is_shown():
     text = page(FAILED)
     assert "1 checks failed." in text
     assert "&lt;b&gt;a table" in text
     assert FAILED.facts["result"] == "1 of 2 findings are failures"
     assert not FAILED.passed
-    assert not Audit((), {}, (), True).passed
+    assert not Audit((), {}, True).passed
+    assert FAILED.false_alarm == 1e-9
+
+
+def test_the_page_in_japanese_has_no_english_sentence():
+    text = page(FAILED, Words("ja"))
+    for wanted in ("1件の検査が不合格でした。", "欠損値", "200人", "50% でより遅い", '<html lang="ja">'):
+        assert wanted in text
+    shown = re.sub(r"(?s)<style>.*?</style>|<script.*?</script>|<[^>]*>", " ", text)
+    assert not re.search(r"(?:[A-Za-z]+ ){4}", shown.replace("table.csv differs", "").replace("a table", ""))
+
+
+def test_every_piece_of_a_name_and_message_is_known_in_japanese(quick):
+    made, _, _ = quick
+    left = set()
+    for finding in made.findings:
+        said = finding.named(Words("ja")), finding.allowed(Words("ja"))
+        # Keys of recipes and names of methods and encodings are what a user writes, in any language.
+        left |= {word for text in said for word in re.findall(r"[A-Za-z]\w{2,}", text)}
+    known = {*METHODS, *ENCODINGS, "epsilon", "delta", "rho", "max_rows", "cut", "children", "learn_on", "public"}
+    assert left <= known | {
+        "parquet",
+        "choose_epsilon",
+        "scale",
+        "sigma",
+        "chance",
+        "values",
+        "cells",
+        "rate",
+        "uLSIF",
+        "NaN",
+    }
+    assert all(words_known(name) for name in (*made.neighbours, *made.measured))
+
+
+def words_known(name):
+    return Words("ja").known("audit", name) != name
 
 
 @pytest.mark.parametrize("form", [[], ["--json"], ["--quiet"]])
 def test_the_command_prints_and_ends_in_1_when_something_was_found(form, tmp_path, monkeypatch):
-    monkeypatch.setattr("sudare.audit.audit", lambda folder, quick, progress: FAILED)
+    monkeypatch.setattr("sudare.audit.audit", lambda folder, quick, words, progress: FAILED)
     ended = CliRunner().invoke(command, ["--quick", "--folder", str(tmp_path), *form])
     assert ended.exit_code == 1
     if form == ["--json"]:
@@ -87,8 +144,8 @@ def test_the_command_prints_and_ends_in_1_when_something_was_found(form, tmp_pat
 
 
 def test_the_command_ends_in_0_when_nothing_was_found(tmp_path, monkeypatch):
-    sound = Audit(FAILED.findings[:1], {}, (), True)
-    monkeypatch.setattr("sudare.audit.audit", lambda folder, quick, progress: sound)
+    sound = Audit(FAILED.findings[:1], {}, True)
+    monkeypatch.setattr("sudare.audit.audit", lambda folder, quick, words, progress: sound)
     ended = CliRunner().invoke(command, ["--folder", str(tmp_path)])
     assert ended.exit_code == 0
     assert "nothing found" in ended.output
@@ -96,9 +153,9 @@ def test_the_command_ends_in_0_when_nothing_was_found(tmp_path, monkeypatch):
 
 def test_mistakes(tmp_path):
     with pytest.raises(ParameterError, match="no such part of an audit"):
-        Finding("spells", "x", True, 1, "", "")
+        Finding("spells", "x", True, 1, said("seen_taken"), said("allowed_same"))
     with pytest.raises(ParameterError, match="what was never tried is no finding"):
-        Finding("laws", "x", True, 0, "", "")
+        Finding("laws", "x", True, 0, said("seen_taken"), said("allowed_same"))
     (tmp_path / "file").write_text("")
     with pytest.raises(OutputError, match="the audit cannot be written: NotADirectoryError"):
         audit_module.write(FAILED, tmp_path / "file" / "below")

@@ -134,3 +134,11 @@ class LastBitUntouched(SymmetricUnary):
         packed[:, -1] &= ~bit
         packed[:, -1] |= np.where(values == self.size - 1, bit, 0).astype(np.uint8)
         return packed
+
+
+class ValueBesideTheReport(SymmetricUnary):
+    """A report that is sound, in a file that is sorted by the true value."""
+
+    def randomize(self, values, *, source=None, seed=None):
+        made = super().randomize(values, source=source, seed=seed)
+        return type(made)(self, made.packed[np.argsort(values, kind="stable")], made.seeded)

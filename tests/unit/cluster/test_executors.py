@@ -6,8 +6,6 @@ import subprocess
 import sys
 import textwrap
 
-import pytest
-
 SCRIPT = """
     import json, os, signal, sys
     from pathlib import Path
@@ -51,7 +49,7 @@ SCRIPT = """
     spark = spark_session(
         spark_master="local-cluster[1,1,512]",
         spark_ui_enabled="false",
-        spark_sql_shuffle_partitions="4",
+        spark_sql_shuffle_partitions="2",
         spark_executor_memory="512m",
         spark_sql_adaptive_enabled="false",
         spark_driver_extraJavaOptions="-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
@@ -75,8 +73,7 @@ SCRIPT = """
 """
 
 
-def test_killed_executors_change_nothing(tmp_path):
-    pytest.importorskip("pyspark", reason="Spark is not installed: pip install 'sudare[spark]'")
+def test_killed_executors_change_nothing(spark, tmp_path):
     script = tmp_path / "script.py"
     script.write_text(textwrap.dedent(SCRIPT))
     environment = {"SPARK_LOCAL_IP": "127.0.0.1", "SPARK_WORKER_DIR": str(tmp_path / "work")}

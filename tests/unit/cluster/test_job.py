@@ -10,10 +10,13 @@ import pyarrow.parquet as pq
 import pytest
 
 import sudare as sd
+from sudare import cluster
 from sudare.cluster.job import ClusterTableJob
+from sudare.cluster.store import Here
 from sudare.errors import BudgetError, InputError, ParameterError, RecipeError, VerificationError
 from sudare.privacy import Ledger
 from sudare.publish import Job
+from sudare.words import Words
 
 RECIPE = """
 dataset = "village"
@@ -131,6 +134,45 @@ def halves(folder, certificate, tmp_path):
     (tmp_path / "halves" / "part-000001.parquet").unlink()
     with pytest.raises(VerificationError, match=r"a file of the release is missing .*part-000001"):
         sd.verify(tmp_path / "halves")
+
+
+def test_a_table_too_large_to_be_shown_has_a_short_page(recipe, tmp_path, monkeypatch):
+    job = Job.open(recipe())
+    table = sd.CountTable(job.here.domain, [3, 40], [30, 50])
+    there = cluster.ClusterTable(table.domain, table.unit, Here(table.index, table.count))
+    made = cluster.release(there, tmp_path / "parts", epsilon=5, seed=1)
+    words = Words("ja")
+    assert len(job.public_sections(made, words)) == 4  # with the map, the errors and the method
+    monkeypatch.setattr("sudare.cluster.job.MOST_SHOWN", 0)
+    (only,) = job.public_sections(made, words)
+    assert only.title == words("table.title")
+    assert [text for _, text in only.parts[1].rows][1:] == ["セル数", "0 以外のセル"]
+
+
+PERTURBATION = """
+kind = "perturbation"
+dataset = "village"
+[data]
+path = "people.parquet"
+engine = "spark"
+[columns.lat]
+bounds = [30, 40]
+[perturbation]
+epsilon = 1
+[ledger]
+cap = { epsilon = 1 }
+[output]
+folder = "rows"
+formats = ["parquet"]
+"""
+
+
+def test_other_kinds_read_by_spark_too(spark, recipe, tmp_path):
+    recipe()
+    (tmp_path / "perturbation.toml").write_text(PERTURBATION)
+    made = sd.publish(tmp_path / "perturbation.toml")
+    assert made.release.rows == 2000
+    assert sd.verify(made.folder).ok
 
 
 def test_counted_in_spark_and_released_here(spark, recipe):

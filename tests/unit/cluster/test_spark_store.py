@@ -54,8 +54,14 @@ def test_counts_are_those_of_duckdb(table, here):
 
 @pytest.mark.parametrize(
     ("method", "partitions"),
-    [(sd.Tree(), (2, 8)), (sd.TopDown(), (8,)), (sd.NegativeL2(strength="0.05"), (2, 8))],
-    ids=["tree", "top_down", "negative_l2"],
+    [
+        (sd.Tree(), (2, 8)),
+        (sd.TopDown(), (8,)),
+        (sd.NegativeL2(), (2, 8)),
+        (sd.NonnegativeLasso(strength=8), (8,)),
+        (sd.Laplace(cut=4), (8,)),
+    ],
+    ids=["tree", "top_down", "negative_l2", "lasso", "cut"],
 )
 def test_the_same_bytes_whatever_the_partitions(spark, table, here, tmp_path, method, partitions):
     expected = cluster.release(here, tmp_path / "here", method, 0.5, seed=3, cut=CUT)
@@ -146,7 +152,7 @@ def test_scratch_is_private_and_goes_with_the_table(spark, tmp_path):
 
 
 def test_mistakes(spark, monkeypatch):
-    with pytest.raises(ParameterError, match="only records in Spark are counted in a cluster"):
+    with pytest.raises(ParameterError, match="these records are not in Spark"):
         cluster.count(sd.read(PEOPLE), DOMAIN, **QUESTION)
 
     class Elsewhere:

@@ -203,6 +203,17 @@ def test_aggregate_rolls_up_codes_and_reports_what_is_not_named(census):
     assert (bars.expected_error > 0).all()
 
 
+def test_a_bin_goes_by_its_name_or_by_a_number_in_it():
+    domain = sd.Domain(age=sd.Bins(edges=[None, 15, 65, None]))
+    release = sd.release(sd.CountTable(domain, [0, 1, 2], [40, 90, 30]), sd.Laplace(), epsilon=1, seed=3)
+    names = domain.labels([0, 1, 2])["age"].tolist()
+    areas = ["young", "working", "old"]
+    named = release.aggregate({"age": dict(zip(names, areas, strict=True))})
+    numbered = release.aggregate({"age": dict(zip([3, 20, 99], areas, strict=True))})
+    assert named.area.tolist() == numbered.area.tolist() == areas
+    assert named.value.tolist() == numbered.value.tolist() == release.table.to_array().tolist()
+
+
 def test_aggregate_takes_frames_and_several_attributes(census):
     import pandas as pd
     import polars as pl

@@ -44,3 +44,8 @@ def test_many_terms_join_the_exact_law(scale):
 def test_the_deviation_is_that_of_the_law():
     law = _summed(2, 4.0, 2_000)
     assert deviation(2, 4.0) == pytest.approx(math.sqrt(2 * np.arange(len(law)) ** 2 @ law))
+
+
+def test_noise_that_is_certainly_0_has_no_reach():
+    assert reach(1, 1e-6, 0.9) == reach(9, 1e-6, 0.9) == reach(10**6, 1e-6, 0.9) == 0
+    assert expected_size(1, 1e-6) == expected_size(10**6, 1e-6) == 0

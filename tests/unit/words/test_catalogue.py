@@ -6,9 +6,11 @@ from pathlib import Path
 import pytest
 
 import sudare
+from sudare.audit.finding import LIMITS, PARTS
 from sudare.domain.mesh import LEVELS
 from sudare.errors import ParameterError
 from sudare.privacy.shown import DIFFERENTIAL, NAMES
+from sudare.publish.kinds import KINDS
 from sudare.tables import Laplace, NegativeL2, NonnegativeLasso, Privelet, Simplex, TopDown, Tree
 from sudare.words import LANGUAGES, Words, spoken_here
 from sudare.words.catalogue import catalogue
@@ -19,6 +21,18 @@ METHODS = [
     method.name for method in (Tree(), Laplace(), Simplex(), NegativeL2(), NonnegativeLasso(), Privelet(), TopDown())
 ]
 ERRORS = ("cells", "mean_absolute_error", "root_mean_square_error", "mean_error")
+PAGES = ("data", "protect", "rehearse", "publish", "ledger")
+ATTRIBUTES = ("mesh", "categories", "bins", "grid", "line")
+MEASURES = (
+    "column", "bins", "noise", "scale", "l1_accuracy", "query", "weighted_error", "unweighted_error", "measure",
+    "value", "basis", "meaning",
+)  # fmt: skip
+STAGES = (
+    "reading", "spending", "protecting", "writing", "making the data", "drawing the report",
+    "drawing the internal report",
+)  # fmt: skip
+FAMILIES = {"live.change", "live.measure", "live.part", "live.stage", "live.type"}
+"""First parts of keys that the studio's pages give to `known`."""
 COMPOSED = {
     # Keys that the code puts together: from lists that the code has too, so that these cannot grow stale either.
     *(f"stated.{name}" for name in STATED),
@@ -35,7 +49,28 @@ COMPOSED = {
     *(f"{family}.{name}" for family in ("compare", "error") for name in ERRORS),
     *(f"compare.{name}" for name in ("mean_truth", "relative_error", "kept", "vanish", "appear", "empty")),
     "error.square_km",
+    # The studio: what its templates put together from lists, and what its pages take from such lists by `known`.
+    *(f"studio.{family}.{page}" for family in ("page", "title", "lead") for page in PAGES),
+    *(f"studio.{family}.{kind}" for family in ("kind", "kind_text") for kind in KINDS),
+    *(f"studio.size.{name}" for name in LEVELS),
+    *(f"studio.type.{name}" for name in ATTRIBUTES),
+    *(f"studio.mesh.{edge}" for edge in ("north", "south", "west", "east")),
+    *(f"live.part.{name}" for name in (*ATTRIBUTES, "bounds", "listed", "widths", "values")),
+    *(f"live.change.{name}" for name in ("start", "edit", "text", "undo", "redo", "back", "outside")),
+    *(f"live.type.{name}" for name in ("FLOAT", "DOUBLE", "DECIMAL", "VARCHAR", "BOOLEAN", "DATE", "TIMESTAMP")),
+    *(f"live.stage.{name}" for name in STAGES),
+    *(f"live.basis.{name}" for name in ("people", "records", "tilt", "file")),
+    *(f"live.measure.{name}" for name in MEASURES),
+    *(f"live.books.{name}" for name in ("spent", "this", "left")),
+    *(f"live.remark.{name}" for name in ("folder", "data")),
+    *(f"live.chart.{name}" for name in ("areas", "values")),
+    *(f"live.support.{name}" for name in ("kept", "vanish", "appear")),
+    *(f"live.ledger.{name}" for name in ("row", "time", "dataset", "what", "amount", "hash")),
     *(f"ledger.{name}" for name in ("dataset", "cap", "spent", "remaining", "releases")),
+    # The audit: its parts, its limits, and the columns of its tables.
+    *(f"audit.{part}{more}" for part in PARTS for more in ("", "_text")),
+    *(f"audit.limit_{name}" for name in LIMITS),
+    *(f"audit.column_{name}" for name in ("what", "result", "trials", "seen", "allowed")),
 }  # fmt: skip
 
 
@@ -45,13 +80,19 @@ def written():
     # The collector has a catalogue of its own.
     for path in SOURCE.rglob("*"):
         if path.suffix in (".py", ".html") and "collector" not in path.parts:
-            found |= set(re.findall(r"""\bwords\(\s*["']([\w.]+)["']""", path.read_text(encoding="utf-8")))
+            # A key that ends in a dot is put together; what of is listed above.
+            found |= set(re.findall(r"""\bwords\(\s*["']([\w.]+\w)["']""", path.read_text(encoding="utf-8")))
             found |= set(
                 re.findall(r"""words\(\s*"([\w.]+)" if .+? else "[\w.]+"\s*\)""", path.read_text(encoding="utf-8"))
             )
             found |= set(
                 re.findall(r"""words\(\s*"[\w.]+" if .+? else "([\w.]+)"\s*\)""", path.read_text(encoding="utf-8"))
             )
+            # What findings of the audit say.
+            said = re.findall(r"""\bsaid\(\s*"(\w+)\"""", path.read_text(encoding="utf-8"))
+            found |= {f"audit.{key}" for key in said if "audit" in path.parts}
+        elif path.suffix == ".js" and "studio" in path.parts:
+            found |= set(re.findall(r"""["'](live\.[\w.]*\w)["']""", path.read_text(encoding="utf-8"))) - FAMILIES
         elif path.parent.name == "specs":
             found |= set(re.findall(r"\{\{@([\w.]+)\}\}", path.read_text(encoding="utf-8")))
     return found

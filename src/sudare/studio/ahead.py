@@ -1,0 +1,116 @@
+"""Answers made one after the other in a thread: first what somebody waits for, then what may be asked next."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from math import inf
+from threading import Condition, Thread
+from time import monotonic
+from typing import Generic, TypeVar
+
+Made = TypeVar("Made")
+KEPT = 400
+QUICK = 0.7
+"""Seconds: what takes longer is slow."""
+
+
+class Ahead(Generic[Made]):
+    """Answers of ``make`` to questions that are texts, kept; ``topic`` says what a question belongs to.
+
+    Only one topic is worth working on: asking about another drops what was still to be made for the last.
+
+    >>> lengths = Ahead(len)
+    >>> lengths.get("words", ["a", "abc"], patience=10)
+    [1, 3]
+    >>> lengths.close()
+    """
+
+    def __init__(self, make: Callable[[str], Made]) -> None:
+        self._make = make
+        self._changed = Condition()
+        self._answers: OrderedDict[tuple[str, str], Made | Exception] = OrderedDict()
+        self._asked: list[str] = []
+        self._later: list[str] = []
+        self._topic = ""
+        self._fastest = inf
+        self._open = True
+        self._thread: Thread | None = None
+
+    def get(self, topic: str, questions: Sequence[str], patience: float) -> list[Made] | None:
+        """The answers; None where they are not there within ``patience`` seconds. An error is raised, and forgotten."""
+        until = monotonic() + patience
+        with self._changed:
+            self._turn_to(topic)
+            self._asked += [one for one in questions if (topic, one) not in self._answers and one not in self._asked]
+            self._wake()
+            while not all((topic, one) in self._answers for one in questions):
+                left = until - monotonic()
+                if left <= 0 or not self._changed.wait(left):
+                    return None
+            answers: list[Made] = []
+            for one in questions:
+                found = self._answers[topic, one]
+                if isinstance(found, Exception):
+                    del self._answers[topic, one]
+                    raise found
+                answers.append(found)
+            return answers
+
+    def is_slow(self, topic: str) -> bool:
+        """Whether every answer of a topic took long so far; the very first one may have had to load something."""
+        with self._changed:
+            return topic == self._topic and QUICK <= self._fastest < inf
+
+    def look_ahead(self, topic: str, questions: Sequence[str]) -> None:
+        """Have answers made when nothing else is waited for."""
+        with self._changed:
+            if topic == self._topic:
+                unknown = [one for one in questions if (topic, one) not in self._answers]
+                self._later += [one for one in unknown if one not in self._later]
+                self._wake()
+
+    def close(self) -> None:
+        """Begin nothing more."""
+        with self._changed:
+            self._open = False
+            self._drop()
+            self._changed.notify_all()
+
+    def _turn_to(self, topic: str) -> None:
+        if topic != self._topic:
+            self._topic, self._fastest = topic, inf
+            self._drop()
+
+    def _drop(self) -> None:
+        self._asked.clear()
+        self._later.clear()
+
+    def _wake(self) -> None:
+        if (self._asked or self._later) and self._thread is None and self._open:
+            # A daemon: whoever stops the server does not wait for a plan that nobody will see.
+            self._thread = Thread(target=self._work, name="ahead", daemon=True)
+            self._thread.start()
+
+    def _work(self) -> None:
+        while True:
+            with self._changed:
+                if not self._asked and not self._later:
+                    self._thread = None
+                    return
+                topic, question = self._topic, (self._asked or self._later).pop(0)
+                if (topic, question) in self._answers:
+                    continue
+            begun = monotonic()
+            made: Made | Exception
+            try:
+                made = self._make(question)
+            except Exception as problem:
+                made = problem
+            with self._changed:
+                self._answers[topic, question] = made
+                while len(self._answers) > KEPT:
+                    self._answers.popitem(last=False)
+                if topic == self._topic:
+                    self._fastest = min(self._fastest, monotonic() - begun)
+                self._changed.notify_all()

@@ -1,0 +1,197 @@
+"""The JSON addresses of the studio: the twins of the pages, and what they ask for.
+
+Each is a line or two over the desk. They run in threads; what takes longer runs in processes of its own.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Depends, Query, Request, Response
+from starlette.requests import ClientDisconnect
+
+from sudare.domain.mesh import LEVELS
+from sudare.studio import asked as bodies
+from sudare.studio import models, rehearsals, releases
+from sudare.studio.desk import Desk
+from sudare.studio.drawings import expected_svg, rehearsed_svg, values_svg
+from sudare.studio.pages import chosen_language
+from sudare.studio.refusals import RequestError
+from sudare.studio.sources import upload
+from sudare.studio.windows import window
+from sudare.words import Words
+
+Level = Literal["80km", "10km", "1km", "500m", "250m", "125m"]
+assert set(Level.__args__) == set(LEVELS)  # type: ignore[attr-defined]  # noqa: S101 - a literal has its choices there
+Degrees = Annotated[float, Query(ge=-360, le=360, allow_inf_nan=False)]
+Epsilon = Annotated[float | None, Query(gt=0, allow_inf_nan=False)]
+Width = Annotated[int, Query(ge=240, le=1400)]
+
+
+def spoken(request: Request, language: Annotated[str | None, Query(max_length=10)] = None) -> Words:
+    """The language of an answer: asked for, chosen before, the command's or the browser's."""
+    headers = request.headers
+    kept, accepted = headers.get("cookie", ""), headers.get("accept-language", "")
+    return Words(chosen_language(language, kept, accepted, request.app.state.language))
+
+
+Spoken = Annotated[Words, Depends(spoken)]
+_STATUSES = {
+    400: "not understood",
+    401: "no session",
+    403: "from another page or for another host",
+    404: "not there",
+    405: "not done with it",
+    408: "did not arrive",
+    409: "changed in the meantime, or too late",
+    413: "too large",
+    415: "not JSON",
+    422: "a mistake in the request or the recipe",
+    503: "the ledger or the studio's file cannot be used",
+}
+_REFUSALS: dict[int | str, dict[str, Any]] = {
+    status: {"model": models.Refusal, "description": text} for status, text in _STATUSES.items()
+}
+_BINARY = {"content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}}
+_SVG = {"content": {"image/svg+xml": {"schema": {"type": "string"}}}}
+
+
+def routes(desk: Desk) -> APIRouter:
+    """The addresses over a desk."""
+    api = APIRouter(responses=_REFUSALS)
+
+    @api.get("/api/state", response_model=models.State)
+    def get_state(words: Spoken) -> Any:
+        """The recipe, its versions, and whether it is valid."""
+        return desk.state(words.language)
+
+    @api.put("/api/recipe", response_model=models.State)
+    def put_recipe(words: Spoken, asked: bodies.NewText) -> Any:
+        """Make a text the recipe; one that is not valid yet is kept too, and says so."""
+        return desk.state(words.language, desk.versions.edit(asked.text, asked.based_on))
+
+    @api.patch("/api/recipe", response_model=models.State)
+    def patch_recipe(words: Spoken, asked: bodies.Changes) -> Any:
+        """Set or remove keys of the recipe; comments stay."""
+        return desk.state(words.language, desk.change(asked.changes, asked.based_on))
+
+    @api.post("/api/undo", response_model=models.State)
+    def undo(words: Spoken, asked: bodies.BasedOn) -> Any:
+        """Back to the version before the last change."""
+        return desk.state(words.language, desk.versions.undo(asked.based_on))
+
+    @api.post("/api/redo", response_model=models.State)
+    def redo(words: Spoken, asked: bodies.BasedOn) -> Any:
+        """Take back an undo."""
+        return desk.state(words.language, desk.versions.redo(asked.based_on))
+
+    @api.post("/api/versions/{version}", response_model=models.State)
+    def go(words: Spoken, version: int, asked: bodies.BasedOn) -> Any:
+        """To an earlier version, as a new one."""
+        return desk.state(words.language, desk.versions.go(version, asked.based_on))
+
+    @api.get("/api/data", response_model=models.DataPage)
+    def get_data(file: str | None = None, table: str | None = None) -> Any:
+        """Files of the workspace, and names and types of the columns of one: never a value."""
+        return desk.data(file, table)
+
+    @api.post(
+        "/api/files/{name}",
+        response_model=models.FileFacts,
+        status_code=201,
+        openapi_extra={"requestBody": {"required": True, **_BINARY}},
+    )
+    async def post_file(request: Request, name: str) -> Any:
+        """Put a file into the workspace: its bytes are the body. Never in place of another."""
+        announced = request.headers.get("content-length", "")
+        if announced.isdigit() and int(announced) > desk.upload_bytes:
+            raise RequestError(413, "the file is too large", allowed=f"{desk.upload_bytes:,} bytes")
+        try:
+            return {"name": name, "bytes": await upload(desk.workspace, name, request.stream(), desk.upload_bytes)}
+        except ClientDisconnect:
+            raise RequestError(400, "the file ended before its end") from None
+
+    @api.get("/api/mesh", response_model=models.Window)
+    def get_mesh(level: Level, south: Degrees, west: Degrees, north: Degrees, east: Degrees) -> Any:
+        """The window of a mesh that a box in degrees touches."""
+        return window(level, south, west, north, east)
+
+    @api.get("/api/protect", response_model=models.ProtectPage)
+    def get_protect(words: Spoken, epsilon: Epsilon = None) -> Any:
+        """What the recipe would promise, cost and be worth; at another value of its slider if one is given."""
+        return desk.protect(words, epsilon)
+
+    @api.get("/api/rehearse", response_model=models.RehearsePage)
+    def get_rehearse() -> Any:
+        """The rehearsals that are kept, and the last job."""
+        return desk.rehearse_page()
+
+    @api.post("/api/rehearse", response_model=models.Job, status_code=202)
+    def post_rehearse(asked: bodies.RehearseAsked) -> Any:
+        """Begin a rehearsal on data that are not private."""
+        return desk.rehearse(asked.based_on, asked.other).to_json()
+
+    @api.get("/api/rehearsals/{name}", response_model=models.RehearsalFound)
+    def get_rehearsal(name: str) -> Any:
+        """What a rehearsal found."""
+        return rehearsals.get(desk.workspace, name)
+
+    @api.get("/api/rehearsals/{name}/{side}.bin", response_class=Response, responses={200: _BINARY})
+    def get_grid(name: str, side: Literal["true", "released"]) -> Response:
+        """A grid of a rehearsal: float32, little-endian, rows x columns, row 0 in the south."""
+        return Response(rehearsals.grid(desk.workspace, name, side), media_type="application/octet-stream")
+
+    @api.get("/api/publish", response_model=models.PublishPage)
+    def get_publish(words: Spoken) -> Any:
+        """What a publication would spend, and what became of the last one."""
+        return desk.publish_page(words)
+
+    @api.post("/api/publish", response_model=models.Job, status_code=202)
+    def post_publish(words: Spoken, asked: bodies.PublishAsked) -> Any:
+        """Publish the recipe, once: it spends, and cannot be undone."""
+        return desk.publish(asked.based_on, asked.confirm, words).to_json()
+
+    @api.get("/api/jobs/{name}", response_model=models.Job)
+    def get_job(name: str) -> Any:
+        """How far a job is."""
+        return desk.processes.get(name).to_json()
+
+    @api.delete("/api/jobs/{name}", response_model=models.Job)
+    def delete_job(name: str) -> Any:
+        """Cancel a job that has not begun to spend."""
+        return desk.processes.tasks.cancel(desk.processes.get(name).id).to_json()
+
+    @api.get("/api/ledger", response_model=models.LedgerPage)
+    def get_ledger(words: Spoken) -> Any:
+        """The books, and the releases of the workspace."""
+        return desk.ledger(words)
+
+    @api.post("/api/verify", response_model=models.Findings)
+    def post_verify(asked: bodies.VerifyAsked) -> Any:
+        """Check a release from its public bytes."""
+        return releases.findings(desk.workspace, asked.release)
+
+    @api.get("/api/charts/expected.svg", response_class=Response, responses={200: _SVG})
+    def get_expected(words: Spoken, epsilon: Epsilon = None, width: Width = 720) -> Response:
+        """Expected error by size of area, at the recipe's epsilon or another."""
+        found = desk.protect(words, epsilon)
+        method = words.known("method_name", (found["plan"] or {}).get("method") or "")
+        return _svg(expected_svg(found["error_by_area"], method, words, width))
+
+    @api.get("/api/charts/{chart}.svg", response_class=Response, responses={200: _SVG})
+    def get_chart(
+        words: Spoken,
+        chart: Literal["areas", "values"],
+        rehearsal: Annotated[list[str], Query(min_length=1, max_length=2)],
+        width: Width = 720,
+    ) -> Response:
+        """Errors of one or two rehearsals, by size of area or by true count."""
+        found = [rehearsals.get(desk.workspace, name) for name in rehearsal]
+        draw = rehearsed_svg if chart == "areas" else values_svg
+        return _svg(draw(found, words, width))
+
+    return api
+
+
+def _svg(drawn: str) -> Response:
+    return Response(drawn, media_type="image/svg+xml")

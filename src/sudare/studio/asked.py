@@ -1,0 +1,49 @@
+"""What the studio is asked, as the bodies of requests; what is not described is refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class Asked(BaseModel):
+    """A request: nothing in it that is not described."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class BasedOn(Asked):
+    """A change of what the page has seen."""
+
+    based_on: int = Field(ge=1, lt=2**53, description="the version that the change was made to; another one is refused")
+
+
+class NewText(BasedOn):
+    """The whole recipe."""
+
+    text: str
+
+
+class Changes(BasedOn):
+    """Keys of the recipe: dotted, as in TOML; null removes one."""
+
+    changes: dict[str, Any] = Field(min_length=1, max_length=200)
+
+
+class RehearseAsked(BasedOn):
+    """A rehearsal of the recipe, and of another version of it to compare with."""
+
+    other: int | None = Field(default=None, ge=1, lt=2**53)
+
+
+class PublishAsked(BasedOn):
+    """A publication; ``confirm`` is the name of the data set, typed out."""
+
+    confirm: str
+
+
+class VerifyAsked(Asked):
+    """A release of the workspace: its folder, or its release.json."""
+
+    release: str

@@ -1,0 +1,254 @@
+"""The studio's desk: everything the pages show and ask for, as plain values, without a word of HTTP.
+
+It has no privacy logic of its own. What is shown comes from `plan`, `rehearse`, `publish`, `verify` and the ledger.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any, get_args
+
+from sudare.domain.mesh import LEVELS
+from sudare.errors import BudgetError, SudareError
+from sudare.privacy import Balance
+from sudare.publish.kinds import KINDS
+from sudare.publish.table_recipe import MethodChoice
+from sudare.studio import releases
+from sudare.studio.books import ledger_json
+from sudare.studio.editing import edited
+from sudare.studio.forecast import Forecasts
+from sudare.studio.guards import MOST_BYTES
+from sudare.studio.processes import Processes
+from sudare.studio.protection import books_json, error_by_area, place_cells, promise_json, smallest_area
+from sudare.studio.reading import Reading, Readings, plain, problem_json
+from sudare.studio.refusals import RequestError, StaleError, as_json
+from sudare.studio.rehearsals import listed as listed_rehearsals
+from sudare.studio.sources import files_of, looked_at
+from sudare.studio.tasks import Task
+from sudare.studio.versions import Version, Versions
+from sudare.studio.workspace import Workspace
+from sudare.words import LANGUAGES, Words
+
+BASIS = "public things and a rehearsal on synthetic data"
+UPLOAD_BYTES = 64_000_000
+
+
+class Desk:
+    """The desk over a workspace; ``upload_bytes`` is the most that one file may have."""
+
+    def __init__(self, workspace: Workspace, upload_bytes: int = UPLOAD_BYTES) -> None:
+        self.workspace, self.upload_bytes = workspace, upload_bytes
+        self.readings = Readings(workspace)
+        self.versions = Versions(workspace, lambda text: self.readings.read(text).valid)
+        self.forecasts = Forecasts(workspace)
+        self.processes = Processes(workspace)
+
+    def close(self) -> None:
+        """Begin nothing more; jobs at work go on."""
+        self.forecasts.close()
+
+    def state(self, language: str, now: Version | None = None) -> dict[str, Any]:
+        """The recipe and its versions."""
+        now = now or self.versions.current()
+        reading = self.readings.read(now.text)
+        contents = reading.contents or {}
+        dataset = contents.get("dataset")
+        return {
+            "version": now.version,
+            "versions": [
+                {"version": one.version, "when": one.time, "change": one.change, "valid": one.valid}
+                for one in self.versions.listed()
+            ],
+            "valid": reading.valid,
+            "problem": problem_json(reading),
+            "text": now.text,
+            "recipe": reading.recipe,
+            "effective": reading.effective,
+            "kind": reading.kind,
+            "kinds": list(KINDS),
+            "dataset": dataset if isinstance(dataset, str) else None,
+            "language": language,
+            "languages": list(LANGUAGES),
+            "folder_name": self.workspace.folder.name,
+            "file_name": self.workspace.name,
+            "can_undo": now.back is not None,
+            "can_redo": bool(now.forward),
+            "limits": {"upload_bytes": self.upload_bytes, "body_bytes": MOST_BYTES},
+        }
+
+    def change(self, changes: dict[str, Any], based_on: int) -> Version:
+        """Set or remove keys of the recipe."""
+        now = self.versions.current()
+        if now.version != based_on:
+            raise StaleError(based_on, now.version)
+        return self.versions.edit(edited(now.text, changes), based_on, "edit")
+
+    def data(self, file: str | None = None, table: str | None = None) -> dict[str, Any]:
+        """Files, and the columns of the one named or of the recipe's."""
+        declared = (self.readings.read(self.versions.current().text).contents or {}).get("data")
+        own = declared if isinstance(declared, dict) else {}
+        name = file if file is not None else own.get("path")
+        if file is None and table is None:
+            table = own.get("table")
+        encoding = own.get("encoding") if name == own.get("path") else None
+        chosen = name if isinstance(name, str) and name else None
+        texts = [each if isinstance(each, str) else None for each in (table, encoding)]
+        seen = looked_at(self.workspace, chosen, texts[0], texts[1])
+        return {
+            "files": files_of(self.workspace),
+            "file": chosen,
+            "table": texts[0],
+            **seen,
+            "mesh_levels": list(LEVELS),
+        }
+
+    def protect(self, words: Words, value: float | None = None) -> dict[str, Any]:
+        """The promise, the errors and the cost, at the recipe's own epsilon or at another."""
+        reading = self._reading()
+        said: dict[str, Any] = {
+            "valid": reading.valid,
+            "problem": problem_json(reading),
+            "pending": False,
+            "slider": None,
+            "value": None,
+            "plan": None,
+            "guarantee": None,
+            "errors_from": None,
+            "error_by_area": [],
+            "smallest_area_10_percent": None,
+            "ledger": None,
+            "remarks": [],
+            "methods": list(get_args(MethodChoice.model_fields["name"].annotation)),
+            "based_on": BASIS,
+        }
+        if reading.job is None:
+            if value is not None:
+                reading.required()
+            return said
+        try:
+            found = self.forecasts.at(self.versions.current().text, reading.kind, value)
+        except RequestError:
+            raise
+        except SudareError as problem:
+            return {**said, "problem": as_json(problem)}
+        said |= {"slider": found.slider and asdict(found.slider), "value": found.value, "pending": found.plan is None}
+        if found.plan is None:
+            return said
+        rows = error_by_area(found.plan, reading.job)
+        made = found.plan
+        return {
+            **said,
+            "plan": plain(made.to_json()),
+            "guarantee": promise_json(made.guarantee, words),
+            "errors_from": made.errors_from,
+            "error_by_area": rows,
+            "smallest_area_10_percent": smallest_area(rows, place_cells(reading.job)),
+            "ledger": books_json(made.balance, made.balance_after, made.guarantee, words),
+            "remarks": list(made.remarks),
+        }
+
+    def rehearse_page(self) -> dict[str, Any]:
+        """The rehearsals that are kept."""
+        reading = self._reading()
+        return {
+            "valid": reading.valid,
+            "problem": problem_json(reading),
+            "rehearsals": listed_rehearsals(self.workspace),
+            "job": self._last("rehearse"),
+        }
+
+    def rehearse(self, based_on: int, other: int | None) -> Task:
+        """Begin a rehearsal, of two versions if they are to be compared."""
+        now = self._exactly(based_on)
+        self.readings.read(now.text).required()
+        task: dict[str, Any] = {"version": now.version, "text": now.text, "other": None}
+        if other is not None and other != now.version:
+            beside = self.versions.get(other)
+            self.readings.read(beside.text).required()
+            task["other"] = {"version": beside.version, "text": beside.text}
+        return self.processes.start("rehearse", task)
+
+    def publish_page(self, words: Words) -> dict[str, Any]:
+        """What a publication would spend, and what became of the last one."""
+        reading = self._reading()
+        job = reading.job
+        said: dict[str, Any] = {
+            "valid": reading.valid,
+            "problem": problem_json(reading),
+            "can_publish": False,
+            **dict.fromkeys(("dataset", "confirm", "title", "output", "guarantee", "ledger", "release")),
+            "remarks": [],
+            "job": self._last("publish"),
+        }
+        if job is None:
+            return said
+        try:
+            balance, after, refusal = self._books(job)
+        except SudareError as problem:
+            return {**said, "problem": as_json(problem)}
+        target = job.path(job.recipe.output.folder)
+        remarks = [] if refusal is None else [str(refusal)]
+        if "://" not in job.recipe.data.path and not job.path(job.recipe.data.path).exists():
+            remarks.append(f"the data are not there yet: {job.recipe.data.path}")
+        if target.exists():
+            remarks.append(f"the output folder exists already: {job.recipe.output.folder}")
+        shown = self.workspace.shown(target)
+        return {
+            **said,
+            "can_publish": not remarks,
+            "dataset": job.recipe.dataset,
+            "confirm": job.recipe.dataset,
+            "title": job.recipe.title or None,
+            "output": job.recipe.output.folder,
+            "guarantee": promise_json(job.guarantee, words),
+            "ledger": books_json(balance, after, job.guarantee, words),
+            "remarks": remarks,
+            "release": next((one for one in releases.listed(self.workspace) if one["folder"] == shown), None),
+        }
+
+    def publish(self, based_on: int, confirm: str, words: Words) -> Task:
+        """Begin a publication of exactly the version that was confirmed."""
+        now = self._exactly(based_on)
+        job = self.readings.read(now.text).required()
+        if confirm != job.recipe.dataset:
+            raise RequestError(
+                422, "the name that was typed is not the data set's", allowed=job.recipe.dataset, hint="Type it out."
+            )
+        rows = job.ledger.entries()
+        task = {
+            "version": now.version,
+            "text": now.text,
+            "dataset": job.recipe.dataset,
+            "ledger": job.recipe.ledger.path,
+            "ledger_row": rows[-1].id if rows else 0,
+            "recipe_sha256": job.recipe_sha256,
+            "folder": job.recipe.output.folder,
+            "language": words.language,
+        }
+        return self.processes.start("publish", task)
+
+    def ledger(self, words: Words) -> dict[str, Any]:
+        """The books, and the releases that are here."""
+        found = ledger_json(self.workspace, self._reading(), words)
+        return {**found, "releases": releases.listed(self.workspace)}
+
+    def _reading(self) -> Reading:
+        return self.readings.read(self.versions.current().text)
+
+    def _exactly(self, based_on: int) -> Version:
+        now = self.versions.current()
+        if now.version != based_on:
+            raise StaleError(based_on, now.version)
+        return now
+
+    def _books(self, job: Any) -> tuple[Balance, Balance | None, BudgetError | None]:
+        balance = job.ledger.balance(job.recipe.dataset)
+        try:
+            return balance, job.ledger.check(job.recipe.dataset, job.guarantee, **job.terms), None
+        except BudgetError as refusal:
+            return balance, None, refusal
+
+    def _last(self, verb: str) -> dict[str, Any] | None:
+        self.processes.settle()
+        found = self.processes.tasks.listed(verb)
+        return found[0].to_json() if found else None

@@ -1,0 +1,119 @@
+"""Changes of single keys of a recipe, written so that comments and order stay as they were."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from typing import Any
+
+from sudare.errors import MissingExtraError, RecipeError
+from sudare.studio.refusals import RequestError
+
+_DEEPEST = 12
+_TIGHT = re.compile(r"(?m)^([^\[\n#][^\n]*)\n(\[[^\n]*)$")
+"""A key and, on the next line, the header of a table."""
+
+
+def edited(text: str, changes: Mapping[str, Any]) -> str:
+    """``text`` with each dotted key set to its value, or removed where that is None.
+
+    >>> print(edited('a = 1  # one\\n[b]\\nc = 2\\n', {"b.c": [3, 4], "a": None, "b.d": "x"}))
+    [b]
+    c = [3, 4]
+    d = "x"
+    <BLANKLINE>
+    """
+    try:
+        import tomlkit
+        from tomlkit.exceptions import TOMLKitError
+    except ImportError:
+        raise MissingExtraError.of("The studio", "studio") from None
+    wanted = contents_of(text)
+    steps = {key: key_parts(key) for key in changes}
+    for key, value in changes.items():
+        _refuse_empty(value, key)
+        _set(wanted, steps[key], value, key)
+    try:
+        document = tomlkit.parse(text)
+        for key, value in changes.items():
+            _set(document, steps[key], value, key)
+        made = _spaced(text, tomlkit.dumps(document))
+        right = tomllib.loads(made) == wanted
+    except (TOMLKitError, tomllib.TOMLDecodeError, ValueError, TypeError, KeyError, RecursionError):
+        right = False
+    # The editor keeps comments and may stumble over unusual layouts; what it made is believed only if it says the same.
+    if not right:
+        raise RequestError(422, "this change cannot be written into the recipe", hint="Change the text itself.")
+    return made
+
+
+def _spaced(before: str, after: str) -> str:
+    """An empty line before each table that follows a key directly now and did not before.
+
+    >>> _spaced("[a]\\n", "[a]\\nx = 1\\n[b]\\n")
+    '[a]\\nx = 1\\n\\n[b]\\n'
+    """
+    old = set(_TIGHT.findall(before))
+    return _TIGHT.sub(lambda found: found[0] if found[0] in old else f"{found[1]}\n\n{found[2]}", after)
+
+
+def contents_of(text: str) -> dict[str, Any]:
+    """What a TOML text says."""
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as problem:
+        raise RecipeError(f"the recipe is not TOML: {problem}") from None
+    except (RecursionError, ValueError):
+        raise RecipeError("the recipe is not TOML that can be read") from None
+
+
+def key_parts(key: str) -> list[str]:
+    """The names that a dotted key is made of, as TOML reads them.
+
+    >>> key_parts('domain."home town".type')
+    ['domain', 'home town', 'type']
+    """
+    parts: list[str] = []
+    try:
+        found: Any = tomllib.loads(f"{key} = 0") if "\n" not in key and "=" not in key and "#" not in key else {}
+    except (tomllib.TOMLDecodeError, RecursionError):
+        found = {}
+    while isinstance(found, dict) and found:
+        (name, found), *_ = found.items()
+        parts.append(name)
+    if not parts or len(parts) > _DEEPEST:
+        raise RequestError(422, "this is not a key of a recipe", value=key[:100], allowed="names with dots between")
+    return parts
+
+
+def _set(document: Any, steps: list[str], value: Any, key: str) -> None:
+    """Set or remove one key of nested tables, of plain dictionaries and of an editor's document alike."""
+    table = document
+    for step in steps[:-1]:
+        if step not in table:
+            if value is None:
+                return
+            table[step] = {}
+        table = table[step]
+        if not isinstance(table, dict):
+            raise RequestError(422, "a part of the key is no table", value=key[:100])
+    if value is None:
+        table.pop(steps[-1], None)
+    else:
+        table[steps[-1]] = value
+
+
+def _refuse_empty(value: Any, key: str, inside: bool = False) -> None:
+    """TOML has no null; and no text that UTF-8 cannot write."""
+    if value is None and inside:
+        raise RequestError(422, "a value inside a list or table is missing", value=key[:100])
+    if isinstance(value, str) and any(0xD800 <= ord(character) < 0xE000 for character in value):
+        raise RequestError(422, "a text has characters that are none", value=key[:100])
+    if isinstance(value, dict):
+        for name, each in value.items():
+            _refuse_empty(name, key, inside=True)
+            _refuse_empty(each, key, inside=True)
+    elif isinstance(value, list):
+        for each in value:
+            _refuse_empty(each, key, inside=True)

@@ -1,0 +1,349 @@
+"""What the studio answers, for its own page and for whoever reads the OpenAPI description."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import BaseModel
+
+
+class ErrorParts(BaseModel):
+    """What was wrong, the value, what is allowed, what to do; ``message`` is all of it in one sentence."""
+
+    what: str
+    value: str | None
+    allowed: str | None
+    hint: str | None
+    message: str
+
+
+class Refusal(BaseModel):
+    """The body of every answer from 400 on."""
+
+    error: ErrorParts
+
+
+class Fact(BaseModel):
+    """A name and what it is."""
+
+    name: str
+    value: str
+
+
+class ListedVersion(BaseModel):
+    """One version, without its text."""
+
+    version: int
+    when: str
+    change: str
+    valid: bool
+
+
+class Limits(BaseModel):
+    """What the server takes."""
+
+    upload_bytes: int
+    body_bytes: int
+
+
+class State(BaseModel):
+    """The recipe as it is now."""
+
+    version: int
+    versions: list[ListedVersion]
+    valid: bool
+    problem: ErrorParts | None
+    text: str
+    recipe: dict[str, Any] | None
+    effective: dict[str, Any] | None
+    kind: str
+    kinds: list[str]
+    dataset: str | None
+    language: str
+    languages: list[str]
+    folder_name: str
+    file_name: str
+    can_undo: bool
+    can_redo: bool
+    limits: Limits
+
+
+class FileFacts(BaseModel):
+    """A file of the workspace."""
+
+    name: str
+    bytes: int
+
+
+class Column(BaseModel):
+    """A column: never a value of it."""
+
+    name: str
+    type: str
+
+
+class Suggestions(BaseModel):
+    """What columns could become, from their names and types."""
+
+    unit: str | None
+    mesh: list[str] | None
+    attributes: dict[str, list[str]]
+
+
+class DataPage(BaseModel):
+    """Files of the workspace, and the columns of one."""
+
+    files: list[FileFacts]
+    file: str | None
+    table: str | None
+    tables: list[str]
+    columns: list[Column]
+    suggestions: Suggestions
+    mesh_levels: list[str]
+    problem: ErrorParts | None
+
+
+class Bounds(BaseModel):
+    """Degrees."""
+
+    south: float
+    west: float
+    north: float
+    east: float
+
+
+class Window(BaseModel):
+    """A window of a mesh: half-open rows and columns."""
+
+    level: str
+    rows: tuple[int, int]
+    columns: tuple[int, int]
+    cells: int
+    bounds: Bounds
+
+
+class TableOfTexts(BaseModel):
+    """A small table in words."""
+
+    caption: str
+    header: list[str]
+    rows: list[list[str]]
+
+
+class PointsOf(BaseModel):
+    """A list under a heading."""
+
+    title: str
+    items: list[str]
+    sign: str
+
+
+class Promise(BaseModel):
+    """A guarantee in words."""
+
+    headline: str
+    paragraphs: list[str]
+    odds: TableOfTexts | None
+    points: list[PointsOf]
+    facts: list[Fact]
+
+
+class Books(BaseModel):
+    """A data set's account, before and after."""
+
+    cap: str | None
+    spent: str
+    left: str | None
+    cost: str
+    after: str | None
+    enough: bool
+    spent_share: float | None
+    after_share: float | None
+    releases: int
+    facts: list[Fact]
+
+
+class AreaError(BaseModel):
+    """Expected error in areas of one size; ``relative`` to the people in them."""
+
+    cells: int
+    areas: int
+    square_km: float | None
+    expected: float
+    root_mean_square: float
+    people: float
+    relative: float
+
+
+class Area(BaseModel):
+    """A size of area."""
+
+    cells: float
+    square_km: float | None
+    relative: float
+
+
+class SliderOf(BaseModel):
+    """Which key of the recipe the slider sets."""
+
+    path: str
+    value: float
+    low: float
+    high: float
+    symbol: str
+
+
+class ProtectPage(BaseModel):
+    """What a recipe would promise, cost and be worth. ``plan`` is null while it is being made (``pending``)."""
+
+    valid: bool
+    problem: ErrorParts | None
+    pending: bool
+    slider: SliderOf | None
+    value: float | None
+    plan: dict[str, Any] | None
+    guarantee: Promise | None
+    errors_from: str | None
+    error_by_area: list[AreaError]
+    smallest_area_10_percent: Area | None
+    ledger: Books | None
+    remarks: list[str]
+    methods: list[str]
+    based_on: str
+
+
+class Job(BaseModel):
+    """How far a job is."""
+
+    id: str
+    verb: str
+    version: int | None
+    time: str
+    state: str
+    stage: str
+    fraction: float
+    error: ErrorParts | None
+    result: dict[str, Any] | None
+    can_cancel: bool
+
+
+class RehearsalSummary(BaseModel):
+    """A rehearsal that is kept."""
+
+    id: str
+    version: int
+    kind: str
+    dataset: str
+    method: str | None
+    cost: str
+    basis: str
+    repetitions: int
+    accuracy: float | None
+
+
+class GridFacts(BaseModel):
+    """How the two grids are to be read: float32, little-endian, row 0 in the south."""
+
+    attribute: str
+    summed_over: list[str]
+    rows: int
+    columns: int
+    side: int
+    bounds: Bounds | None
+    labels: list[str]
+    totals: dict[str, float]
+    quantiles: dict[str, float]
+
+
+class RehearsalFound(RehearsalSummary):
+    """What a rehearsal found."""
+
+    guarantee: str
+    facts: list[Fact]
+    errors: list[dict[str, Any]]
+    by_value: list[dict[str, Any]]
+    support: dict[str, int] | None
+    grid: GridFacts | None
+
+
+class RehearsePage(BaseModel):
+    """Rehearsals that are kept, newest first, and the last job."""
+
+    valid: bool
+    problem: ErrorParts | None
+    rehearsals: list[RehearsalSummary]
+    job: Job | None
+
+
+class ReleaseFacts(BaseModel):
+    """A release in the workspace."""
+
+    folder: str
+    release_id: str
+    dataset: str
+    title: str
+    created: str
+    kind: str
+    files: list[str]
+    report: str | None
+
+
+class PublishPage(BaseModel):
+    """What will be spent, and on what; ``confirm`` is to be typed."""
+
+    valid: bool
+    problem: ErrorParts | None
+    can_publish: bool
+    dataset: str | None
+    confirm: str | None
+    title: str | None
+    output: str | None
+    guarantee: Promise | None
+    ledger: Books | None
+    remarks: list[str]
+    job: Job | None
+    release: ReleaseFacts | None
+
+
+class Balance(BaseModel):
+    """A data set of the ledger."""
+
+    dataset: str
+    spent_share: float | None
+    releases: int
+    facts: list[Fact]
+
+
+class LedgerRow(BaseModel):
+    """A row of the ledger."""
+
+    row: int
+    time: str
+    when: str
+    dataset: str
+    kind: str
+    release_id: str | None
+    amount: str
+    hash: str
+
+
+class LedgerPage(BaseModel):
+    """The ledger of the recipe, newest row first, and the releases of the workspace."""
+
+    path: str
+    exists: bool
+    head: str | None
+    balances: list[Balance]
+    entries: list[LedgerRow]
+    problem: ErrorParts | None
+    releases: list[ReleaseFacts]
+
+
+class Findings(BaseModel):
+    """What was checked of a release and found right, or the first fault."""
+
+    release: str
+    ok: bool
+    release_id: str | None
+    checks: list[str]
+    problem: ErrorParts | None

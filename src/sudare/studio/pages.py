@@ -1,0 +1,70 @@
+"""The five pages as HTML: templates filled with the same content that their JSON twins answer."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from starlette.requests import cookie_parser
+
+import sudare
+from sudare.collector.pages import language_of
+from sudare.words import LANGUAGES, Words
+
+PAGES = ("data", "protect", "rehearse", "publish", "ledger")
+COOKIE = "sudare_language"
+
+
+def chosen_language(asked: str | None, cookies: str, accepted: str, default: str | None = None) -> str:
+    """The language of a page: asked for, else chosen before, else the command's, else the browser's.
+
+    >>> chosen_language("ja", "", ""), chosen_language(None, "sudare_language=ja", "en"), chosen_language("xx", "", "")
+    ('ja', 'ja', 'en')
+    """
+    if asked in LANGUAGES:
+        return str(asked)
+    kept = cookie_parser(cookies).get(COOKIE)
+    if kept in LANGUAGES:
+        return str(kept)
+    return default if default in LANGUAGES else language_of(None, accepted)
+
+
+def page(name: str, language: str, state: dict[str, Any], data: dict[str, Any]) -> str:
+    """One of `PAGES` for the recipe's ``state`` and the page's own ``data``."""
+    template = environment().get_template(f"{name}.html")
+    return template.render(
+        page=name,
+        pages=PAGES,
+        words=Words(language),
+        language=language,
+        languages=LANGUAGES,
+        state=state,
+        data=data,
+        asset=asset,
+    )
+
+
+def asset(path: str) -> str:
+    """The address of a static file; a new version of the package has new ones.
+
+    >>> asset("studio.css").partition("?")[0]
+    '/static/studio.css'
+    """
+    return f"/static/{path}?v={sudare.__version__}"
+
+
+@cache
+def environment() -> Environment:
+    """The templates of the studio; a name that is not given is an error."""
+    made = Environment(
+        loader=FileSystemLoader(str(files("sudare.studio") / "templates")),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    # A recipe's own order means something: attributes are drawn and listed in it.
+    made.policies["json.dumps_kwargs"] = {"sort_keys": False, "ensure_ascii": False}
+    return made

@@ -1,0 +1,142 @@
+"""What the page about protection shows: the promise in words, errors by size of area, and the books.
+
+All of it comes from the recipe, the ledger and a rehearsal on synthetic people; no private value is looked at.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from sudare.domain import Domain
+from sudare.measure.logical import logical_blocks
+from sudare.privacy import Balance, Guarantee, readable
+from sudare.privacy.shown import amounts_text, balance_facts, headline, spent_share
+from sudare.publish import Plan
+from sudare.publish.areas import square_km
+from sudare.publish.job import Job
+from sudare.report import Facts, Lead, Points, Table, Text, guarantee_sections
+from sudare.words import Words
+
+GOOD = 0.1
+"""The relative error up to which a number is called publishable."""
+
+
+def promise_json(guarantee: Guarantee, words: Words) -> dict[str, Any]:
+    """A guarantee in words, odds and terms, as the public report says it."""
+    said: dict[str, Any] = {
+        "headline": headline(guarantee, words),
+        "paragraphs": [],
+        "odds": None,
+        "points": [],
+        "facts": [],
+    }
+    for section in guarantee_sections(guarantee, words):
+        for part in section.parts:
+            if isinstance(part, Text):
+                said["paragraphs"] += part.paragraphs
+            elif isinstance(part, Table):
+                said["odds"] = {"caption": part.caption, "header": part.header, "rows": part.rows}
+            elif isinstance(part, Points):
+                said["points"].append({"title": part.title, "items": part.items, "sign": part.sign})
+            elif isinstance(part, Facts):
+                said["facts"] += [{"name": name, "value": value} for name, value in part.rows.items()]
+            elif isinstance(part, Lead):
+                said["headline"] = part.text
+    return said
+
+
+def books_json(balance: Balance, after: Balance | None, guarantee: Guarantee, words: Words) -> dict[str, Any]:
+    """Where the data set stands, what the release would cost, and what would be left."""
+    cap = balance.cap or (after.cap if after else None)
+    return {
+        "cap": None if cap is None else amounts_text(cap),
+        "spent": amounts_text(balance.spent),
+        "left": None if balance.remaining is None else left_text(balance, words),
+        "cost": cost_text(guarantee),
+        "after": None if after is None else left_text(after, words),
+        "enough": after is not None,
+        "spent_share": spent_share(balance) if balance.cap else 0.0 if cap else None,
+        "after_share": None if after is None else spent_share(after),
+        "releases": balance.releases,
+        "facts": [{"name": name, "value": value} for name, value in balance_facts(balance, words).items()],
+    }
+
+
+def left_text(balance: Balance, words: Words) -> str:
+    """The most that one more release may cost."""
+    return balance_facts(balance, words)[words("ledger.remaining")]
+
+
+def cost_text(guarantee: Guarantee) -> str:
+    """What a guarantee costs, under the signs of its numbers.
+
+    >>> from fractions import Fraction
+    >>> cost_text(Guarantee("epsilon-DP", epsilon=Fraction(1, 2)))
+    'ε = 0.5'
+    """
+    signs = {"epsilon": "ε", "delta": "δ", "rho": "ρ"}
+    given = [(sign, getattr(guarantee, name)) for name, sign in signs.items()]
+    return ", ".join(f"{sign} = {readable(value)}" for sign, value in given if value is not None) or "–"
+
+
+def error_by_area(plan: Plan, job: Job[Any, Any]) -> list[dict[str, Any]]:
+    """Expected error by size of area, beside what an average area of that size holds; empty for other kinds.
+
+    ``relative`` is the expected sum of errors over all areas of a size, as a share of all people.
+    """
+    if plan.kind != "table":
+        return []
+    people = job.recipe.rehearsal.people
+    rows = []
+    for row in plan.errors:
+        blocks = logical_blocks(job.domain, row["block_level"])  # type: ignore[attr-defined]  # a job of a table
+        absolute = row.get("mean_absolute_error")
+        expected = row["root_mean_square_error"] if absolute is None else absolute
+        rows.append(
+            {
+                "cells": row["cells"],
+                "areas": blocks,
+                "square_km": row["square_km"],
+                "expected": expected,
+                "root_mean_square": row["root_mean_square_error"],
+                "people": people / blocks,
+                "relative": expected * blocks / people,
+            }
+        )
+    return rows
+
+
+def place_cells(job: Job[Any, Any]) -> int | None:
+    """Cells of one place with everything in it; None where areas have no size on the ground."""
+    domain = getattr(job, "domain", None)
+    if not isinstance(domain, Domain):
+        return None
+    return next((1 << level for level in range(domain.bits + 1) if square_km(domain, level) is not None), None)
+
+
+def smallest_area(rows: list[dict[str, Any]], place: int | None = None, good: float = GOOD) -> dict[str, Any] | None:
+    """The size of area from which on the relative error stays at most ``good``; None where no size has it.
+
+    Between two sizes it is read off a straight line in logarithms. ``place`` is how many cells one place has: what is
+    smaller has no size on the ground.
+
+    >>> rows = [{"cells": c, "square_km": None, "relative": r} for c, r in ((1, 1.0), (100, 0.01))]
+    >>> smallest_area(rows)["cells"]
+    10.0
+    """
+    if not rows or not rows[-1]["relative"] <= good:
+        return None
+    first = next(at for at in range(len(rows)) if all(row["relative"] <= good for row in rows[at:]))
+    found, before = rows[first], rows[first - 1] if first else None
+    cells = float(found["cells"])
+    if before is not None and found["relative"] > 0:
+        low, high = math.log(before["relative"]), math.log(found["relative"])
+        cells = _along(before["cells"], found["cells"], (low - math.log(good)) / (low - high))
+    sized = place is not None and cells >= place and rows[-1]["square_km"] is not None
+    ground = cells * rows[-1]["square_km"] / rows[-1]["cells"] if sized else None
+    return {"cells": cells, "square_km": ground, "relative": good}
+
+
+def _along(low: float, high: float, share: float) -> float:
+    return float(f"{math.exp((1 - share) * math.log(low) + share * math.log(high)):.3g}")

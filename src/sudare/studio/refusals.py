@@ -1,0 +1,51 @@
+"""The studio's refusals: what is wrong with a request, as JSON with the HTTP status that says of which kind."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from starlette.responses import JSONResponse, Response
+
+from sudare.errors import SudareError
+
+
+class RequestError(SudareError):
+    """A request that is refused.
+
+    >>> print(RequestError(413, "the request is too large", allowed="1,000 bytes"))
+    the request is too large (allowed: 1,000 bytes)
+    """
+
+    def __init__(self, status: int, what: str, **details: Any) -> None:
+        super().__init__(what, **details)
+        self.status = status
+
+
+class StaleError(RequestError):
+    """A change that was made to another version than the one that is there now: another tab was quicker."""
+
+    def __init__(self, based_on: int, version: int) -> None:
+        super().__init__(
+            409,
+            "the recipe was changed elsewhere in the meantime",
+            value=based_on,
+            allowed=f"version {version}",
+            hint="Look at the recipe as it is now, then change it again.",
+        )
+
+
+def as_json(problem: SudareError) -> dict[str, Any]:
+    """An error's parts, and the one sentence they make."""
+    return {
+        "what": problem.what,
+        "value": None if problem.value is None else str(problem.value),
+        "allowed": problem.allowed,
+        "hint": problem.hint,
+        "message": str(problem),
+    }
+
+
+def answer(problem: SudareError, status: int = 422) -> Response:
+    """The refusal as a response; a mistake in a recipe, a file or a parameter is 422."""
+    found = problem.status if isinstance(problem, RequestError) else status
+    return JSONResponse({"error": as_json(problem)}, found)

@@ -1,0 +1,82 @@
+"""The releases of a workspace: found by their certificates, shown file by file, verified on request."""
+
+from __future__ import annotations
+
+import json
+import mimetypes
+from pathlib import Path
+from typing import Any
+
+from sudare.errors import VerificationError
+from sudare.publish import verify
+from sudare.publish.certificate import NAME
+from sudare.publish.pages import public_path
+from sudare.studio.refusals import RequestError, as_json
+from sudare.studio.workspace import Workspace
+
+_DEPTH = 3
+_MOST = 200
+REPORT_POLICY = (
+    "sandbox allow-scripts; default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'; "
+    "img-src data:; font-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
+)
+"""A report carries its scripts inside and opens anywhere; here it opens without the studio's rights."""
+
+
+def listed(workspace: Workspace) -> list[dict[str, Any]]:
+    """The releases in the workspace, newest first."""
+    found = []
+    patterns = ["/".join(["*"] * depth) + f"/{NAME}" for depth in range(1, _DEPTH + 1)]
+    for pattern in patterns:
+        for path in list(workspace.folder.glob(pattern))[:_MOST]:
+            name = path.parent.relative_to(workspace.folder).as_posix()
+            try:
+                certificate = _certificate(workspace.inside(name))
+            except RequestError:
+                continue
+            found.append(_summary(name, certificate, public_path(path.parent).is_file()))
+    return sorted(found, key=lambda one: str(one["created"]), reverse=True)
+
+
+def file_of(workspace: Workspace, name: str) -> tuple[Path, str]:
+    """A file of a release and its media type: only what its certificate lists, the certificate and the report."""
+    path = workspace.inside(name)
+    certificate = _certificate(path.parent)
+    allowed = {*certificate["files"], NAME, public_path(path.parent).name}
+    if path.name not in allowed or not path.is_file():
+        raise RequestError(404, "the release has no such file", allowed=", ".join(sorted(allowed)))
+    kind, _ = mimetypes.guess_type(path.name)
+    return path, "application/json" if path.suffix == ".geojson" else kind or "application/octet-stream"
+
+
+def findings(workspace: Workspace, name: str) -> dict[str, Any]:
+    """What `verify` says of a release of the workspace."""
+    path = workspace.inside(name)
+    try:
+        found = verify(path)
+    except VerificationError as problem:
+        return {"release": name, "ok": False, "release_id": None, "checks": [], "problem": as_json(problem)}
+    said = found.to_json()
+    return {
+        "release": name,
+        "ok": True,
+        "release_id": said["release_id"],
+        "checks": said["checks"],
+        "problem": None,
+    }
+
+
+def _certificate(folder: Path) -> dict[str, Any]:
+    try:
+        content = json.loads((folder / NAME).read_text(encoding="utf-8"))
+        if isinstance(content["files"], dict) and isinstance(content["release_id"], str):
+            return dict(content)
+    except (OSError, ValueError, KeyError, TypeError):
+        pass
+    raise RequestError(404, "there is no such release in the workspace")
+
+
+def _summary(name: str, certificate: dict[str, Any], reported: bool) -> dict[str, Any]:
+    text = {key: str(certificate.get(key) or "") for key in ("release_id", "dataset", "title", "created", "kind")}
+    report = public_path(Path(name)).as_posix() if reported else None
+    return {"folder": name, **text, "files": sorted(map(str, [*certificate["files"], NAME])), "report": report}

@@ -1,0 +1,102 @@
+"""Runs the studio in this process until it is told to stop."""
+
+from __future__ import annotations
+
+import logging
+import socket
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+from sudare.errors import InputError, MissingExtraError, ParameterError
+from sudare.words import LANGUAGES
+
+LOOPBACK = ("127.0.0.1", "::1", "localhost")
+_BACKLOG = 64
+_MOST_CONNECTIONS = 100
+
+
+def serve(
+    recipe: str | Path | None = None,
+    *,
+    host: str = "127.0.0.1",
+    port: int = 0,
+    language: str | None = None,
+    ready: Callable[[str], None] = lambda _: None,
+) -> None:
+    """Serve the studio for a recipe file; ``ready`` is told the link that opens it, which works once.
+
+    Without ``recipe``: for ``recipe.toml`` in the current folder, which is begun if it is not there. The studio
+    listens on this machine only. ``port`` 0 takes a free one.
+    """
+    if host not in LOOPBACK:
+        raise ParameterError(
+            "the studio is served on this machine only",
+            value=host,
+            allowed=", ".join(LOOPBACK),
+            hint="From elsewhere, come through a tunnel such as ssh -L.",
+        )
+    if language is not None and language not in LANGUAGES:
+        raise ParameterError("unknown language", value=language, allowed=", ".join(LANGUAGES))
+    try:
+        import tomlkit  # noqa: F401 - looked for before anything is begun
+        import uvicorn
+
+        from sudare.collector.patience import PatientServer
+        from sudare.studio.service import create_app
+    except ImportError:
+        raise MissingExtraError.of("The studio", "studio") from None
+    from sudare.studio.access import Access
+    from sudare.studio.desk import Desk
+    from sudare.studio.editing import contents_of
+    from sudare.studio.guards import Guard
+    from sudare.studio.workspace import Workspace
+
+    with _listen(host, port) as listening:
+        workspace = Workspace.open(recipe)
+        desk = Desk(workspace)
+        if not desk.versions.listed():
+            # A file that was never a recipe is a mistake of the command; one that was may be in the middle of an edit.
+            contents_of(workspace.recipe.read_text(encoding="utf-8-sig", errors="replace"))
+        desk.versions.current()
+        used = listening.getsockname()[1]
+        access = Access(used)
+        hosts = frozenset(f"{name}:{used}" for name in ("127.0.0.1", "localhost", "[::1]"))
+        app = Guard(create_app(desk, language), access, hosts)
+        logging.basicConfig(format="%(levelname)s %(message)s")
+        server = PatientServer(
+            uvicorn.Config(
+                app,
+                log_config=None,
+                access_log=False,
+                proxy_headers=False,
+                server_header=False,
+                limit_concurrency=_MOST_CONNECTIONS,
+                timeout_keep_alive=15,
+                timeout_graceful_shutdown=5,
+                h11_max_incomplete_event_size=64_000,
+                ws="none",
+            )
+        )
+        shown = f"[{host}]" if ":" in host else host
+        ready(f"http://{shown}:{used}/?token={access.token}")
+        # The server ends in order when it is interrupted, and then says that it was: nobody has to hear it.
+        with suppress(KeyboardInterrupt):
+            server.run(sockets=[listening])
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    """A socket that accepts connections, so that a browser which comes before the service is up waits for it."""
+    try:
+        (family, kind, protocol, _, address), *_ = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        listening = socket.socket(family, kind, protocol)
+    except OSError:
+        raise InputError("there is no such address to listen on", value=host) from None
+    try:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind(address)
+        listening.listen(_BACKLOG)
+    except OSError as problem:
+        listening.close()
+        raise InputError(f"the studio cannot listen there: {problem.strerror}", value=f"{host}:{port}") from None
+    return listening

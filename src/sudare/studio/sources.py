@@ -1,0 +1,166 @@
+"""The files of a workspace that can hold records: names of columns and their types, and never a value.
+
+An upload becomes a file of the workspace under its own name, whole or not at all, and never in place of another.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+from sudare.engines import read
+from sudare.errors import InputError, SudareError
+from sudare.studio.refusals import RequestError, as_json
+from sudare.studio.workspace import Workspace
+
+TEXT = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
+PARQUET = (".parquet", ".pq")
+DATABASES = (".duckdb", ".db")
+KNOWN = (*TEXT, *PARQUET, *DATABASES)
+UPLOAD_SECONDS = 600.0
+_LONGEST_NAME = 200
+_LATITUDE = re.compile(r"(?i)^(lat|latitude|緯度|.*_lat)$")
+_LONGITUDE = re.compile(r"(?i)^(lon|lng|long|longitude|経度|.*_(lon|lng))$")
+_PERSON = re.compile(r"(?i)^(id|person|person_?id|user_?id|device_?id|uid|.*_id|個人番号|世帯番号)$")
+_MESH_CODE = re.compile(r"(?i)(mesh|メッシュ|^key_code$)")
+_WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT")
+_NUMBER = ("FLOAT", "DOUBLE", "DECIMAL")
+
+
+def files_of(workspace: Workspace) -> list[dict[str, Any]]:
+    """Name and size of every file that may hold records, by name."""
+    found = []
+    for path in sorted(workspace.folder.iterdir()):
+        try:
+            if path.name.lower().endswith(KNOWN) and workspace.inside(path.name).is_file() and not _is_ledger(path):
+                found.append({"name": path.name, "bytes": path.stat().st_size})
+        except (OSError, RequestError):
+            continue
+    return found
+
+
+def _is_ledger(path: Path) -> bool:
+    """Whether a database is SQLite: the engine reads DuckDB's, and the ledger is no data."""
+    if not path.name.lower().endswith(DATABASES):
+        return False
+    with path.open("rb") as file:
+        return file.read(15) == b"SQLite format 3"
+
+
+def columns_of(workspace: Workspace, name: str, table: str | None, encoding: str | None) -> list[dict[str, str]]:
+    """Names and types of the columns of a file of the workspace."""
+    path = workspace.inside(name)
+    if not path.name.lower().endswith(KNOWN):
+        raise RequestError(422, "this kind of file cannot be read", value=name, allowed=", ".join(KNOWN))
+    if not path.is_file():
+        raise RequestError(404, "there is no such file in the workspace", value=name)
+    database = path.name.lower().endswith(DATABASES)
+    if database and not table:
+        return []
+    records = read((path, table) if database else path, encoding=encoding or None)
+    if any(len(column) > _LONGEST_NAME or len(column.splitlines()) > 1 for column in records.columns):
+        # A quote that is never closed makes rows part of the header, and rows are not to be seen here.
+        raise InputError("the first line of the file does not name columns", value=name)
+    return [{"name": column, "type": kind} for column, kind in records.columns.items()]
+
+
+def tables_of(workspace: Workspace, name: str) -> list[str]:
+    """The tables of a DuckDB database; of any other file, none."""
+    path = workspace.inside(name)
+    if not name.lower().endswith(DATABASES) or not path.is_file() or _is_ledger(path):
+        return []
+    import duckdb
+
+    try:
+        with duckdb.connect(str(path), read_only=True) as connection:
+            rows = connection.execute("SELECT table_name FROM information_schema.tables ORDER BY 1").fetchall()
+    except duckdb.Error:
+        raise InputError("the file is no DuckDB database that can be opened", value=name) from None
+    return [str(row[0]) for row in rows]
+
+
+def suggestions_for(columns: list[dict[str, str]]) -> dict[str, Any]:
+    """Which attributes a column could become, from its name and type alone.
+
+    >>> found = suggestions_for([{"name": n, "type": "DOUBLE"} for n in ("lat", "lon", "age")])
+    >>> found["mesh"], found["attributes"]["age"]
+    (['lat', 'lon'], ['bins'])
+    """
+    names = [column["name"] for column in columns]
+    latitude = next((name for name in names if _LATITUDE.match(name)), None)
+    longitude = next((name for name in names if _LONGITUDE.match(name)), None)
+    return {
+        "unit": next((name for name in names if _PERSON.match(name)), None),
+        "mesh": [latitude, longitude] if latitude and longitude else None,
+        "attributes": {column["name"]: _kinds(column) for column in columns},
+    }
+
+
+def _kinds(column: dict[str, str]) -> list[str]:
+    kind = column["type"].partition("(")[0]
+    if kind in _WHOLE:
+        kinds = ["bins", "categories", "line", "grid"]
+    elif kind in _NUMBER:
+        kinds = ["bins"]
+    elif kind == "VARCHAR":
+        kinds = ["categories", "bins"]
+    else:
+        return []
+    place = _MESH_CODE.search(column["name"]) or _LATITUDE.match(column["name"]) or _LONGITUDE.match(column["name"])
+    return ["mesh", *kinds] if place else kinds
+
+
+async def upload(workspace: Workspace, name: str, parts: AsyncIterator[bytes], most_bytes: int) -> int:
+    """Write an upload into the workspace; its size. Refuses odd names, what is there already, and too much."""
+    path = workspace.inside(name)
+    if "/" in name or not name.lower().endswith(KNOWN):
+        raise RequestError(422, "a file of this name is not taken", allowed="a name that ends in " + ", ".join(KNOWN))
+    exists = RequestError(409, "a file of that name is there already", value=name, hint="Give it another name.")
+    if path.exists() or path.is_symlink():
+        raise exists
+    partial = workspace.hidden / f"upload-{os.urandom(8).hex()}"
+    try:
+        size = await _received(parts, partial, most_bytes)
+        os.link(partial, path)  # unlike a rename, this never replaces a file
+    except FileExistsError:
+        raise exists from None
+    except OSError as problem:
+        raise InputError(f"the file cannot be written: {problem.strerror}", value=name) from None
+    finally:
+        partial.unlink(missing_ok=True)
+    return size
+
+
+async def _received(parts: AsyncIterator[bytes], partial: Path, most_bytes: int) -> int:
+    size = 0
+    try:
+        async with asyncio.timeout(UPLOAD_SECONDS):
+            with partial.open("xb") as file:
+                async for part in parts:
+                    size += len(part)
+                    if size > most_bytes:
+                        raise RequestError(413, "the file is too large", allowed=f"{most_bytes:,} bytes")
+                    await asyncio.to_thread(file.write, part)
+                file.flush()
+                await asyncio.to_thread(os.fsync, file.fileno())
+    except TimeoutError:
+        raise RequestError(408, "the file did not arrive", allowed=f"{UPLOAD_SECONDS:g} seconds") from None
+    return size
+
+
+def looked_at(workspace: Workspace, name: str | None, table: str | None, encoding: str | None) -> dict[str, Any]:
+    """What a page shows of a file: columns, tables, suggestions, or the sentence that it cannot be read."""
+    columns: list[dict[str, str]] = []
+    tables: list[str] = []
+    problem = None
+    try:
+        if name is not None:
+            tables = tables_of(workspace, name)
+            columns = columns_of(workspace, name, table, encoding)
+    except SudareError as found:
+        problem = as_json(found)
+    return {"columns": columns, "tables": tables, "suggestions": suggestions_for(columns), "problem": problem}

@@ -1,0 +1,50 @@
+// Errors by size of area: the table that Protect and Rehearse share, and sizes in words.
+
+import { table } from "./elements.js";
+import { kindWords, known, number, say } from "./words.js";
+
+/** A size of area in words. */
+export function areaWords(row) {
+  const some = number(Math.ceil(row.cells));
+  const cells = row.cells === 1 ? say("live.area.cell") : say("live.area.cells", { cells: some });
+  return row.square_km ? say("live.area.both", { cells, square_km: number(row.square_km) }) : cells;
+}
+
+/** A table with a line for each size of area; `numbers(row, place)` gives what follows the size. */
+export function areaTable(caption, header, rows, numbers) {
+  const square = rows.some((row) => row.square_km);
+  const sizes = ["cells", ...(square ? ["square_km"] : [])];
+  const names = [...sizes.map((name) => known("error", name)), ...header];
+  const size = (row) => [number(row.cells), ...(square ? [row.square_km ? number(row.square_km) : "–"] : [])];
+  return table(caption, names, rows.map((row, place) => [...size(row), ...numbers(row, place)]));
+}
+
+/** Errors of the kinds that have no areas: whatever columns they have, numbers to the right. */
+export function measureTable(kind, caption, rows) {
+  const names = Object.keys(rows[0]).filter((name) => rows.some((row) => row[name] !== null));
+  const header = names.map((name) => known("live.measure", name).replaceAll("_", " "));
+  const text = (value) => (value === null ? "–" : kindWords(kind, String(value)));
+  const cell = (value) => (typeof value === "number" ? number(value) : text(value));
+  const made = table(caption, header, rows.map((row) => names.map((name) => cell(row[name]))));
+  names.forEach((name, place) => {
+    if (rows.every((row) => typeof row[name] !== "string")) return;
+    for (const line of made.querySelectorAll("tr")) line.children[place].classList.add("text");
+  });
+  return made;
+}
+
+const BASES = {
+  people: /([\d,]+) synthetic people/,
+  records: /([\d,]+) synthetic records/,
+  tilt: /([\d,]+) records drawn from the public file/,
+  file: /the public table (.+?)(?:: real data differ)?$/,
+};
+
+/** What errors rest on, in the language of the page where it is one of the known ways. */
+export function basisWords(text) {
+  if (text.startsWith("the law of the noise")) return say("live.basis.exact");
+  const [name, pattern] = Object.entries(BASES).find(([, known]) => known.test(text)) ?? [];
+  if (!name) return text;
+  const basis = say(`live.basis.${name}`, { what: pattern.exec(text)[1] });
+  return text.includes("one rehearsal on") ? say("live.basis.rehearsal", { basis }) : basis;
+}

@@ -1,0 +1,130 @@
+// The Publish page: what will be spent, the name typed out, the work in the background, and what came of it.
+
+import { booksTable, meter, remarks } from "./books.js";
+import { byId, facts } from "./elements.js";
+import { bindFields, showFields } from "./fields.js";
+import { cancel, ended, follow, showProgress } from "./jobs.js";
+import { kindNow, showKind } from "./kinds.js";
+import { complain } from "./notices.js";
+import { current, settled, watch } from "./recipe.js";
+import { fileLinks, reportOf, verify } from "./releases.js";
+import { ask } from "./request.js";
+import { say } from "./words.js";
+
+let page = JSON.parse(byId("page-data").textContent);
+let version = current().version;
+let running = null;
+
+async function look() {
+  try {
+    page = await ask("GET", "/api/publish");
+    show();
+  } catch (problem) {
+    complain(problem);
+  }
+}
+
+function show() {
+  showSummary();
+  byId("remarks").replaceChildren(...remarks(page.remarks));
+  const { dataset, ledger } = page;
+  byId("cost").textContent = ledger ? say("live.publish.cost", { cost: ledger.cost, dataset }) : "";
+  byId("budget").replaceChildren(...(ledger ? [meter(ledger), booksTable(ledger)] : []));
+  byId("confirm-name").textContent = say("live.publish.type", { dataset: dataset ?? "" });
+  showConfirm();
+  if (page.release) showRelease(page.release);
+}
+
+function showSummary() {
+  const recipe = current().recipe ?? {};
+  const rows = [
+    [say("live.publish.dataset"), page.dataset],
+    [say("live.publish.file"), recipe.data?.path],
+    [say("live.publish.promise"), page.guarantee?.headline],
+    [say("live.publish.folder"), page.output],
+  ];
+  byId("summary").replaceChildren(facts(rows.filter(([, value]) => value)));
+}
+
+function showConfirm() {
+  byId("confirm-part").hidden = !page.can_publish && running === null;
+  const said = page.valid ? page.problem?.message : null;
+  const reason = said ?? (page.remarks.length ? "" : say("live.publish.not_yet"));
+  byId("cannot").textContent = page.can_publish ? "" : reason;
+  const typed = byId("confirm").value;
+  const right = page.can_publish && typed === page.confirm;
+  byId("publish").disabled = !right || running !== null;
+  byId("confirm").disabled = !page.can_publish || running !== null;
+  const state = typed ? say(right ? "live.publish.right" : "live.publish.wrong") : "";
+  if (byId("confirm-state").textContent !== state) byId("confirm-state").textContent = state;
+}
+
+async function publish(event) {
+  event.preventDefault();
+  if (byId("publish").disabled) return;
+  byId("outcome").hidden = true;
+  try {
+    await settled();
+    const asked = { based_on: current().version, confirm: byId("confirm").value };
+    await watchJob(await ask("POST", "/api/publish", asked), true);
+  } catch (problem) {
+    outcome("alarm", problem.message);
+  }
+}
+
+async function watchJob(job, asked = false) {
+  running = job.id;
+  showConfirm();
+  showProgress(byId("publishing"), job);
+  // The button that had the focus is switched off now.
+  if (asked) byId("publishing-cancel").focus();
+  const last = await follow(job.id, (now) => showProgress(byId("publishing"), now));
+  running = null;
+  byId("confirm").value = "";
+  if (last.state === "done") {
+    outcome("good", say("live.publish.done"));
+    showRelease(last.result);
+    byId("released-title").focus();
+  } else if (last.state === "cancelled") outcome("warning", say("live.publish.cancelled"));
+  else outcome("alarm", last.error.message);
+  await look();
+}
+
+function outcome(kind, text) {
+  const place = byId("outcome");
+  place.className = `box ${kind}`;
+  place.textContent = text;
+  place.hidden = false;
+}
+
+function showRelease(release) {
+  const { folder } = release;
+  byId("released").hidden = !folder;
+  if (!folder || byId("released").dataset.release === release.release_id) return;
+  byId("released").dataset.release = release.release_id;
+  byId("released-text").textContent = say("live.publish.released", { release: release.release_id, folder });
+  byId("headline").replaceChildren(facts((release.headline ?? []).map(({ name, value }) => [name, value])));
+  byId("files").replaceChildren(...fileLinks(folder, release.files));
+  const report = reportOf(release);
+  byId("report").hidden = byId("open-report").hidden = !report;
+  if (report) {
+    byId("report").src = report;
+    byId("open-report").href = report;
+  }
+  byId("findings").replaceChildren();
+  byId("verify").onclick = () => verify(folder, byId("findings"));
+}
+
+byId("confirm").addEventListener("input", showConfirm);
+byId("confirm-form").addEventListener("submit", publish);
+byId("publishing-cancel").addEventListener("click", () => running && cancel(running).catch(complain));
+bindFields(document);
+watch((state) => {
+  showKind(kindNow());
+  showFields(document);
+  if (state.version === version) show();
+  else look();
+  version = state.version;
+});
+if (page.job && !ended(page.job)) watchJob(page.job).catch((problem) => outcome("alarm", problem.message));
+document.documentElement.dataset.ready = "page";

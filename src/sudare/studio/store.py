@@ -1,0 +1,90 @@
+"""The studio's own file: SQLite in the hidden folder, for versions of recipes and for jobs.
+
+Every session opens and closes its own connection. What has been committed survives a killed process and a power cut.
+`alone` is a lock between all servers and jobs of a workspace; the system frees it when its holder dies.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+from sudare.errors import InputError
+from sudare.studio.workspace import Workspace
+
+_FORMAT = 1
+_TABLES = """
+CREATE TABLE versions (
+  recipe TEXT NOT NULL, version INTEGER NOT NULL, time TEXT NOT NULL, change TEXT NOT NULL, text TEXT NOT NULL,
+  valid INTEGER NOT NULL, back INTEGER, forward TEXT NOT NULL, before TEXT NOT NULL, written INTEGER NOT NULL,
+  PRIMARY KEY (recipe, version));
+CREATE TABLE jobs (
+  id TEXT PRIMARY KEY, recipe TEXT NOT NULL, verb TEXT NOT NULL, task TEXT NOT NULL, time TEXT NOT NULL,
+  state TEXT NOT NULL, stage TEXT NOT NULL, fraction REAL NOT NULL, error TEXT, result TEXT);
+"""
+
+
+@contextmanager
+def session(workspace: Workspace) -> Iterator[sqlite3.Connection]:
+    """A transaction that holds the write lock; committed at the end, or without a trace after an exception."""
+    path = workspace.hidden / "studio.db"
+    try:
+        with closing(sqlite3.connect(path, timeout=20, isolation_level=None)) as connection:
+            connection.row_factory = sqlite3.Row
+            # EXTRA is FULL and a sync of the folder: what was confirmed is there after a power cut.
+            connection.execute("PRAGMA synchronous = EXTRA")
+            connection.execute("BEGIN IMMEDIATE")
+            _prepare(connection)
+            yield connection
+            connection.execute("COMMIT")
+    except sqlite3.Error as problem:
+        raise InputError(
+            f"the studio's file cannot be used: {problem}", value=str(path), hint="Move it away to begin anew."
+        ) from None
+
+
+def _prepare(connection: sqlite3.Connection) -> None:
+    (found,) = connection.execute("PRAGMA user_version").fetchone()
+    if found == _FORMAT:
+        return
+    if found:
+        raise InputError("the studio's file is of another version of Sudare", value=found, allowed=str(_FORMAT))
+    for statement in _TABLES.split(";"):
+        connection.execute(statement)
+    connection.execute(f"PRAGMA user_version = {_FORMAT}")
+
+
+@contextmanager
+def alone(workspace: Workspace, name: str = "recipe") -> Iterator[None]:
+    """No other process or thread is here at the same time."""
+    handle = os.open(workspace.hidden / f"{name}.lock", os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
+
+
+def replace_file(path: Path, text: str) -> None:
+    """Put ``text`` in the place of a file: whole or not at all, also after a power cut."""
+    partial = path.with_name(f".{path.name}.partial-{os.getpid()}")
+    try:
+        with partial.open("w", encoding="utf-8", newline="") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        if path.exists():
+            partial.chmod(path.stat().st_mode & 0o777)
+        partial.replace(path)
+        folder = os.open(path.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+    except OSError as problem:
+        partial.unlink(missing_ok=True)
+        raise InputError(f"the recipe cannot be written: {problem.strerror}", value=path.name) from None

@@ -1,0 +1,125 @@
+"""The process of one job: ``python -m sudare.studio.worker FOLDER RECIPE JOB``.
+
+It lives longer than the server that started it: whoever closes the page or kills the server loses nothing. What it
+says goes into the job's row, and holds no private value: an error of the package is written by its rules, any other
+one by its type and place alone.
+"""
+
+from __future__ import annotations
+
+import re
+import signal
+import sys
+import traceback
+from pathlib import Path
+from typing import Any
+
+from sudare.errors import SudareError
+from sudare.publish import Publication, publish, rehearse
+from sudare.publish.job import Job
+from sudare.studio.protection import left_text
+from sudare.studio.refusals import as_json
+from sudare.studio.rehearsals import keep
+from sudare.studio.tasks import Task, Tasks
+from sudare.studio.workspace import Workspace
+from sudare.words import Words
+
+_STAGES = {"reading": 0.05, "spending": 0.4, "protecting": 0.45, "writing": 0.75}
+_STEP = re.compile(r"(\d+) of (\d+)$")
+
+
+class Cancelled(Exception):  # noqa: N818 - it is no error
+    """Somebody cancelled the job."""
+
+
+class Progress:
+    """Says in the job's row how far it is, and asks for leave to spend. ``share`` of the work begins at ``start``."""
+
+    def __init__(self, tasks: Tasks, job: str, start: float = 0.0, share: float = 1.0) -> None:
+        self._tasks, self._job, self._start, self._share = tasks, job, start, share
+
+    def __call__(self, stage: str) -> None:
+        """The next stage begins."""
+        step = _STEP.search(stage)
+        inside = (int(step[1]) - 1) / int(step[2]) if step else _STAGES.get(stage, 0.9 if "drawing" in stage else 0.02)
+        fraction = self._start + self._share * inside
+        if stage == "spending":
+            # One transaction against the one that cancels: either this job may spend, or it is cancelled.
+            allowed = self._tasks.move(self._job, ("running",), "spending", stage=stage, fraction=fraction)
+        else:
+            allowed = self._tasks.report(self._job, stage, fraction)
+        if not allowed:
+            raise Cancelled
+
+
+def run(workspace: Workspace, name: str) -> None:
+    """Do one job."""
+    tasks = Tasks(workspace)
+    with tasks.held(name):
+        if not tasks.move(name, ("waiting",), "running"):
+            return
+        task = tasks.get(name)
+        try:
+            result = _publish(workspace, tasks, task) if task.verb == "publish" else _rehearse(workspace, tasks, task)
+        except Cancelled:
+            return
+        except SudareError as problem:
+            tasks.move(name, ("running", "spending"), "failed", error=as_json(problem))
+        except Exception as problem:
+            tasks.move(name, ("running", "spending"), "failed", error=as_json(SudareError(_defect(problem))))
+        else:
+            tasks.move(name, ("running", "spending"), "done", stage="", fraction=1.0, result=result)
+
+
+def _publish(workspace: Workspace, tasks: Tasks, task: Task) -> dict[str, Any]:
+    with workspace.written(task.task["text"]) as path:
+        made = publish(path, progress=Progress(tasks, task.id))
+    return publication_json(workspace, made, Words(task.task.get("language", "en")))
+
+
+def publication_json(workspace: Workspace, made: Publication, words: Words) -> dict[str, Any]:
+    """What the page shows of a release that is out; paths as names inside the workspace."""
+    said = made.to_json()
+    return {
+        "release_id": made.release_id,
+        "folder": workspace.shown(made.folder),
+        "files": said["files"],
+        "report": None if made.report is None else workspace.shown(made.report),
+        "internal_report": None if made.internal_report is None else workspace.shown(made.internal_report),
+        "left_out": list(made.left_out),
+        "headline": [{"name": key, "value": value} for key, value in made.headline.items()],
+        "guarantee": str(made.release.guarantee),
+        "left": left_text(made.balance, words),
+    }
+
+
+def _rehearse(workspace: Workspace, tasks: Tasks, task: Task) -> dict[str, Any]:
+    versions = [task.task, *([task.task["other"]] if task.task.get("other") else [])]
+    kept = []
+    for place, asked in enumerate(versions):
+        progress = Progress(tasks, task.id, place / len(versions), 1 / len(versions))
+        with workspace.written(asked["text"]) as path:
+            job = Job.open(path)
+            made = rehearse(path, progress=progress)
+        kept.append(keep(workspace, f"{task.id}-{asked['version']}", asked["version"], job, made)["id"])
+    return {"rehearsals": kept}
+
+
+def _defect(problem: Exception) -> str:
+    """The type and the place of an error that should not be: its text could quote a value."""
+    place = next((f for f in reversed(traceback.extract_tb(problem.__traceback__)) if "sudare" in f.filename), None)
+    where = "" if place is None else f" at {Path(place.filename).stem}:{place.lineno}"
+    return f"the job failed: {type(problem).__name__}{where}"
+
+
+def main(arguments: list[str]) -> None:
+    """The command line of the process."""
+    folder, recipe, name = arguments
+    # So that folders half written are removed on the way out.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    run(Workspace(Path(folder), recipe), name)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

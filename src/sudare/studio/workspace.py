@@ -1,0 +1,138 @@
+"""The workspace: one folder, one recipe file in it, and what the studio keeps for itself in a hidden folder.
+
+Names that come over the web are looked up here: they stay inside the folder, also through symbolic links, and never
+reach what is hidden.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from sudare.errors import InputError
+from sudare.studio.editing import contents_of
+from sudare.studio.refusals import RequestError
+
+HIDDEN = ".sudare-studio"
+DEFAULT_NAME = "recipe.toml"
+_SCRATCH = ".sudare-studio-"
+_LONGEST_PART, _LONGEST_PATH = 200, 1000
+_STARTER = """\
+# A recipe of Sudare: what is published, from what, how protected, and where to.
+# The studio edits this file; whatever is changed here by hand shows there as a version of its own.
+kind = "table"
+dataset = {dataset}
+
+[data]
+path = ""
+
+[privacy]
+epsilon = 1.0
+
+[ledger]
+path = "sudare-ledger.db"
+
+[output]
+folder = "release"
+"""
+
+
+@dataclass(frozen=True)
+class Workspace:
+    """The folder of ``name``, a recipe file."""
+
+    folder: Path
+    name: str
+
+    @classmethod
+    def open(cls, recipe: str | Path | None = None) -> Workspace:
+        """The workspace of a recipe file that is there; without one, of ``recipe.toml`` here, begun if need be."""
+        path = Path(DEFAULT_NAME if recipe is None else recipe)
+        try:
+            path = path.resolve()
+            if recipe is None and not path.exists():
+                dataset = path.parent.name.replace("\\", "").replace('"', "") or "data"
+                path.write_text(_STARTER.format(dataset=f'"{dataset}"'), encoding="utf-8")
+            if not path.is_file():
+                raise InputError("there is no such recipe", value=str(recipe), hint="Give the path of a TOML file.")
+            made = cls(path.parent, path.name)
+            text = path.read_text(encoding="utf-8-sig", errors="replace")
+            if not made.hidden.exists():
+                contents_of(text)
+            made.hidden.mkdir(mode=0o700, exist_ok=True)
+        except OSError as problem:
+            raise InputError(f"the recipe cannot be used: {problem.strerror}", value=str(path)) from None
+        made._sweep()
+        return made
+
+    def _sweep(self) -> None:
+        """Remove the hidden recipes of processes that died."""
+        for left in self.folder.glob(f"{_SCRATCH}*.toml"):
+            process = left.name.removeprefix(_SCRATCH).partition("-")[0]
+            try:
+                os.kill(int(process), 0)
+            except ProcessLookupError:
+                left.unlink(missing_ok=True)
+            except (ValueError, OSError):
+                continue
+
+    @property
+    def recipe(self) -> Path:
+        """The recipe file."""
+        return self.folder / self.name
+
+    @property
+    def hidden(self) -> Path:
+        """What the studio keeps: versions, jobs, rehearsals."""
+        return self.folder / HIDDEN
+
+    def inside(self, name: str) -> Path:
+        """The file or folder ``name`` of the workspace; refuses what leads out of it or is hidden.
+
+        >>> Workspace(Path("/home/steward"), "recipe.toml").inside("release/report.html").as_posix()
+        '/home/steward/release/report.html'
+        """
+        parts = name.split("/")
+        plain = all(part and not part.startswith(".") and len(part) <= _LONGEST_PART for part in parts)
+        odd = any(not character.isprintable() or character == "\\" for character in name)
+        if not plain or odd or len(name) > _LONGEST_PATH:
+            raise RequestError(
+                404, "there is no such file in the workspace", allowed="names inside of it, none of them hidden"
+            )
+        path = self.folder.joinpath(*parts)
+        try:
+            leaves = not path.resolve().is_relative_to(self.folder.resolve())
+        except (OSError, RuntimeError):  # links that go in circles
+            leaves = True
+        if leaves:
+            raise RequestError(404, "the name leads out of the workspace", allowed="names inside of it")
+        return path
+
+    def shown(self, path: Path) -> str | None:
+        """The name of a path inside the workspace; None for one outside.
+
+        >>> Workspace(Path("/home/steward"), "recipe.toml").shown(Path("/home/steward/out/release"))
+        'out/release'
+        """
+        with suppress(ValueError, OSError, RuntimeError):
+            return path.resolve().relative_to(self.folder.resolve()).as_posix()
+        return None
+
+    @contextmanager
+    def written(self, text: str) -> Iterator[Path]:
+        """A recipe that is not the file's own, as a hidden file beside it for as long as it is needed.
+
+        The verbs of the package take files, and paths in a recipe are relative to its folder.
+        """
+        path = self.folder / f"{_SCRATCH}{os.getpid()}-{secrets.token_hex(6)}.toml"
+        try:
+            path.write_text(text, encoding="utf-8", newline="")
+            yield path
+        except OSError as problem:
+            raise InputError(f"the workspace cannot be written: {problem.strerror}") from None
+        finally:
+            path.unlink(missing_ok=True)

@@ -1,0 +1,60 @@
+"""Tests under the lowest, or the newest, versions that `pyproject.toml` admits, in an environment of their own.
+
+    python tests/bounds.py lowest            # or newest
+    python tests/bounds.py lowest tests/unit/domain -x
+
+What follows the word goes to pytest; without it the tests of every part run, but not the long ones. The environment is
+made anew under `build/` and stays there to look at. Needs a package index; not part of the gate.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tomllib
+import venv
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+EXTRAS = ("collector", "postgres", "dev")
+# They judge the source, which is the same under all versions.
+NOT_TESTED = {"import-linter", "mypy", "ruff"}
+TESTS = ("tests/unit", "tests/engines", "tests/web", "tests/faults")
+
+
+def lowest(project: dict[str, object]) -> list[str]:
+    """Each requirement at the version that its lower bound names."""
+    listed = list(project["dependencies"])
+    for extra in EXTRAS:
+        listed += project["optional-dependencies"][extra]
+    pinned = []
+    for requirement in dict.fromkeys(listed):
+        name, bound = re.fullmatch(r"([\w.-]+)(?:\[[\w,]+\])?>=([\w.]+)", requirement).groups()
+        if name not in NOT_TESTED:
+            pinned.append(f"{name}=={bound}")
+    return sorted(set(pinned))
+
+
+def main(which: str, *arguments: str) -> int:
+    """Make the environment, run the tests there; pytest's exit code."""
+    folder = ROOT / "build" / f"bounds-{which}"
+    venv.create(folder, clear=True, with_pip=True)
+    python = folder / "bin" / "python"
+    install = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    if which == "lowest":
+        project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+        constraints = folder / "constraints.txt"
+        constraints.write_text("\n".join(lowest(project)) + "\n", encoding="utf-8")
+        install += ["--constraint", constraints]
+    else:
+        install += ["--upgrade", "--upgrade-strategy", "eager"]
+    subprocess.run([*install, "--editable", f"{ROOT}[{','.join(EXTRAS)}]"], check=True)
+    subprocess.run([python, "-m", "pip", "list", "--disable-pip-version-check"], check=True)
+    return subprocess.run([python, "-m", "pytest", *(arguments or TESTS)], cwd=ROOT, check=False).returncode
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] not in (["lowest"], ["newest"]):
+        sys.exit("usage: python tests/bounds.py lowest|newest [arguments of pytest]")
+    sys.exit(main(*sys.argv[1:]))

@@ -1,0 +1,189 @@
+"""A disk that is full and folders that may not be written to: one sentence, exit code 1, nothing lost.
+
+A limit on the size of files (`RLIMIT_FSIZE`) needs no rights and fails as a full disk does; a small tmpfs in a name
+space of its own is one. Root may write everywhere, so the right to do so is given up first.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import sudare as sd
+from sudare.privacy import Ledger
+
+RECIPE = """
+dataset = "village"
+data = {path = "people.parquet"}
+domain.place = {type = "line", length = 20000}
+method = {name = "simplex"}
+privacy = {epsilon = 4}
+ledger = {path = "books/ledger.db", cap = {epsilon = 100}}
+output = {folder = "out/release", key = "keys/publisher.pem"}
+report = {public = false}
+"""
+# Keeps files below a size, then becomes the command.
+CRAMPED = """
+import os, resource, sys
+limit = int(sys.argv[1])
+resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+os.execv(sys.executable, [sys.executable, "-c", "from sudare.cli import main; main()", *sys.argv[2:]])
+"""
+# Gives up the right of root to write where the mode forbids it (PR_CAPBSET_DROP, CAP_DAC_OVERRIDE), then as above.
+HUMBLE = """
+import ctypes, os, sys
+if os.geteuid() == 0 and ctypes.CDLL(None, use_errno=True).prctl(24, 1, 0, 0, 0):
+    sys.exit(77)
+os.execv(sys.executable, [sys.executable, "-c", "from sudare.cli import main; main()", *sys.argv[1:]])
+"""
+# In a name space of its own: a disk of so many kilobytes, the village in it, the command, and what the disk holds then.
+SMALL_DISK = """
+mount -t tmpfs -o size="$1"k tmpfs "$2" || exit 77
+cp -r "$3"/. "$2" || exit 78
+"$4" -c "from sudare.cli import main; main()" publish "$2/recipe.toml"
+status=$?
+cp -r "$2"/. "$5"
+exit $status
+"""
+
+
+@pytest.fixture
+def village(tmp_path: Path) -> Path:
+    folder = tmp_path / "village"
+    for name in ("books", "keys", "out"):
+        (folder / name).mkdir(parents=True)
+    people = {"place": np.random.default_rng(3).integers(0, 20_000, 30_000)}
+    pq.write_table(pa.table(people), folder / "people.parquet", compression="zstd")
+    (folder / "recipe.toml").write_text(RECIPE)
+    return folder
+
+
+def run(script: str, *words: object) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", script, *map(str, words)]
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+
+
+def sentence_of(done: subprocess.CompletedProcess[str]) -> str:
+    """The one line of a refusal."""
+    assert done.returncode == 1, done.stderr
+    assert done.stderr.startswith("Error: "), done.stderr
+    assert done.stderr.count("\n") == 1, done.stderr
+    return done.stderr
+
+
+def releases_in(folder: Path) -> int:
+    """How many releases the ledger counts; all there is is whole."""
+    ledger = Ledger(folder / "books" / "ledger.db")
+    if not ledger.path.exists() or not ledger.path.stat().st_size:
+        return 0
+    ledger.verify()
+    return len([entry for entry in ledger.entries() if entry.kind == "spend"])
+
+
+def left_in(folder: Path) -> set[str]:
+    return {path.name for path in (folder / "out").iterdir()}
+
+
+@pytest.mark.parametrize(
+    ("limit", "reason", "releases"),
+    [
+        (50, "the signing key cannot be written", 0),
+        (4_000, "the disk is full or fails", 0),
+        (20_000, "the release cannot be written: a file would be too large for the disk", 1),
+    ],
+)
+def test_a_file_that_cannot_grow_is_one_sentence_and_no_release(village, limit, reason, releases):
+    done = run(CRAMPED, limit, "publish", village / "recipe.toml")
+    assert reason in sentence_of(done)
+    assert releases_in(village) == releases
+    assert left_in(village) == set()
+    if releases:  # with room it works again
+        assert run(CRAMPED, 10**9, "publish", village / "recipe.toml").returncode == 0
+        assert releases_in(village) == releases + 1
+        sd.verify(village / "out" / "release")
+
+
+@pytest.mark.parametrize("limit", [8192, 20_000, 90_000])
+def test_a_full_disk_spends_nothing(tmp_path, limit):
+    script = """
+import resource, sys
+from sudare.errors import LedgerError
+from sudare.privacy import Guarantee, Ledger
+path, limit = sys.argv[1], int(sys.argv[2])
+resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+try:
+    Ledger(path).spend("census", Guarantee("epsilon-DP", epsilon="0.001"), "big", note="x" * 100_000)
+except LedgerError as error:
+    print(error)
+"""
+    ledger = Ledger(tmp_path / "ledger.db")
+    ledger.set_cap("census", epsilon=1)
+    assert "cannot be read or written: the disk is full or fails. Make room" in run(script, ledger.path, limit).stdout
+    assert ledger.verify() == 1
+    assert ledger.spent("census").epsilon == 0
+
+
+def test_a_small_disk_that_fills_up(village, tmp_path, full):
+    if shutil.which("unshare") is None:
+        pytest.skip("no unshare on this machine: a small disk cannot be mounted without rights")
+    data = sum(path.stat().st_size for path in village.rglob("*") if path.is_file()) // 1024
+    seen = set()
+    for room in range(8, 400, 12) if full else (8, 64, 300):
+        disk, after = tmp_path / f"disk-{room}", tmp_path / f"after-{room}"
+        disk.mkdir()
+        after.mkdir()
+        command = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", SMALL_DISK, "sh"]
+        words = [data + 8 + room, disk, village, sys.executable, after]
+        done = subprocess.run([*command, *map(str, words)], capture_output=True, text=True, check=False, timeout=120)
+        if done.returncode == 77 or "unshare" in done.stderr:
+            pytest.skip("this machine mounts nothing for users without rights: no small disk")
+        out = (after / "out" / "release").exists()
+        if done.returncode == 0:
+            assert out
+        else:
+            seen.add(sentence_of(done).partition("(")[0])
+        if out:
+            sd.verify(after / "out" / "release")
+        assert releases_in(after) >= out
+        assert left_in(after) <= {"release"}
+    print(f"{len(seen)} kinds of refusals: {sorted(seen)}")
+    assert seen
+    assert done.returncode == 0  # the last disk was large enough
+
+
+@pytest.mark.parametrize(
+    ("closed", "reason"),
+    [
+        ("out", "the release cannot be written: writing is not permitted there"),
+        ("books", "Allow reading and writing of the file and its folder"),
+        ("keys", "the signing key cannot be written"),
+    ],
+)
+def test_a_folder_that_may_not_be_written_to_costs_nothing(village, closed, reason):
+    (village / closed).chmod(0o555)
+    done = run(HUMBLE, "publish", village / "recipe.toml")
+    (village / closed).chmod(0o755)
+    if done.returncode == 77:
+        pytest.skip("root cannot give up its right to write everywhere here")
+    assert reason in sentence_of(done)
+    assert releases_in(village) == 0
+    assert left_in(village) == set()
+
+
+def test_a_ledger_that_may_only_be_read_is_shown_and_not_spent_from(village):
+    assert run(HUMBLE, "publish", village / "recipe.toml").returncode == 0
+    (village / "books" / "ledger.db").chmod(0o444)
+    shutil.rmtree(village / "out" / "release")
+    done = run(HUMBLE, "publish", village / "recipe.toml")
+    if done.returncode == 77:
+        pytest.skip("root cannot give up its right to write everywhere here")
+    assert "is not writable" in sentence_of(done)
+    assert releases_in(village) == 1
+    assert left_in(village) == set()

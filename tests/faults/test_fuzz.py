@@ -1,0 +1,109 @@
+"""Fuzzing: 2,000 inputs of nine kinds in the quick form, always the same ones; 100,000 fresh ones in the full form."""
+
+from __future__ import annotations
+
+import resource
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import pytest
+from fault_attempts import ATTEMPTS, Attempt, Hang, check_sentence, quick_scratch
+from fault_changes import CANARY
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from sudare.errors import InputError
+
+QUICK, FULL = 2_000, 100_000
+MEMORY = 12 << 30
+
+
+@pytest.fixture(autouse=True)
+def scratch(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", quick_scratch())
+
+
+@pytest.fixture(autouse=True)
+def memory_limit() -> Iterator[None]:
+    """An input that asks for all memory ends in a MemoryError here, and so is found."""
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, before[1]))
+    yield
+    resource.setrlimit(resource.RLIMIT_AS, before)
+
+
+@pytest.mark.parametrize("name", ATTEMPTS)
+def test_every_input_ends_in_a_result_or_in_one_sentence(name: str, full: bool) -> None:
+    attempt = ATTEMPTS[name]
+    used = 0
+
+    @settings(
+        max_examples=attempt.share * (FULL if full else QUICK) // QUICK,
+        derandomize=not full,
+        database=None,
+        deadline=None,
+        print_blob=True,
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(attempt.inputs)
+    def use(drawn: object) -> None:
+        nonlocal used
+        used += 1
+        attempt(drawn)
+
+    try:
+        use()
+    finally:
+        print(f"{name}: {used:,} inputs")
+    assert used >= attempt.share
+
+
+def test_the_shares_add_up() -> None:
+    assert sum(attempt.share for attempt in ATTEMPTS.values()) == QUICK
+
+
+# What the fuzzer must notice
+
+
+def leaks(_: object, __: object) -> None:
+    raise InputError("a value is not allowed", value=f"{CANARY}-12")
+
+
+def breaks_a_line(_: object, __: object) -> None:
+    problem = InputError("one")
+    problem.args = ("one\ntwo",)
+    raise problem
+
+
+def forgets_a_key(_: object, __: object) -> None:
+    {}["epsilon"]
+
+
+def never_ends(_: object, __: object) -> None:
+    while True:
+        time.sleep(0.01)
+
+
+def warns(_: object, __: object) -> None:
+    np.float64(1) / np.float64(0)
+
+
+@pytest.mark.parametrize(
+    ("use", "find"),
+    [(leaks, AssertionError), (breaks_a_line, AssertionError), (forgets_a_key, KeyError), (warns, RuntimeWarning)],
+)
+def test_what_it_must_notice(use: Callable[[object, object], None], find: type[BaseException]) -> None:
+    with pytest.raises(find):
+        Attempt(1, st.none(), use)(None)
+
+
+def test_it_notices_a_hang(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fault_attempts.LONGEST", 0.05)
+    with pytest.raises(Hang):
+        Attempt(1, st.none(), never_ends)(None)
+
+
+def test_a_sentence_is_no_find() -> None:
+    check_sentence("epsilon is not positive (got -1; allowed: a finite number > 0)")

@@ -1,0 +1,113 @@
+"""The public page of a collection: from the reports alone, in both languages, and not of too few."""
+
+import hashlib
+import re
+
+import numpy as np
+import pytest
+
+from sudare.collector import export, load
+from sudare.collector.collection import Collection
+from sudare.collector.report import collection_sections, report_messages
+from sudare.errors import InputError, OutputError
+from sudare.local import estimate
+from sudare.report import Chart, Table
+from sudare.words import Words
+
+LABELS = """
+name = "lunch"
+title = "Lunch"
+question = "What did you have for <b>lunch</b>?"
+answers = {type = "labels", labels = ["rice", "noodles", "bread", "nothing"]}
+privacy = {encoding = "symmetric_unary", epsilon = 1}
+estimate = {minimum = 50}
+service = {storage = "reports.db"}
+[translations.ja]
+title = "昼食"
+question = "昼食は何でしたか。"
+labels = ["ご飯", "麺", "パン", "なし"]
+"""
+ANSWERS = {
+    "mesh": '{type = "mesh", size = "1km", rows = [4240, 4243], columns = [3150, 3155]}',
+    "tiles": '{type = "tiles", tiles = {north = [0, 1], west = [1, 0], east = [1, 2]}}',
+    "labels": '{type = "labels", labels = [' + ", ".join(f'"a{i}"' for i in range(400)) + "]}",
+}
+
+
+def survey_of(tmp_path, text):
+    path = tmp_path / "survey.toml"
+    path.write_text(text, encoding="utf-8")
+    return load(path)
+
+
+def store(survey, values):
+    made = survey.encoding.randomize(np.asarray(values))
+    collection = Collection(survey)
+    collection.add([(number.to_bytes(16, "big"), bytes(row)) for number, row in enumerate(made.packed)]).result()
+    collection.close()
+    return made
+
+
+@pytest.mark.parametrize(
+    ("language", "said"), [("en", "What did you have for &lt;b&gt;lunch"), ("ja", "昼食は何でしたか。")]
+)
+def test_the_page_says_what_was_collected_and_what_protects_it(tmp_path, language, said):
+    survey = survey_of(tmp_path, LABELS)
+    made = store(survey, [0] * 300 + [1] * 100)
+    page, reports = tmp_path / "report.html", tmp_path / "reports.parquet"
+    assert export(survey, reports, report=page, language=language) == 400
+    text = page.read_text(encoding="utf-8")
+    assert said in text
+    assert hashlib.sha256(reports.read_bytes()).hexdigest() in text
+    assert survey.fingerprint in text
+    assert f'<html lang="{language}">' in text
+    assert ("Local differential privacy" if language == "en" else "局所差分プライバシー") in text
+    assert "release.json" not in re.sub(r"(?s)<script.*?</script>", "", text)
+    found = estimate(made, method="auto")
+    (table,) = [
+        part
+        for section in collection_sections(survey, found, Words(language), "")
+        for part in section.parts
+        if isinstance(part, Table)
+    ]
+    assert [row[1] for row in table.rows] == [f"{round(count):,}" for count in found.counts.tolist()]
+    assert not list(tmp_path.glob(".report*"))
+
+
+def test_too_few_reports_have_no_page(tmp_path):
+    survey = survey_of(tmp_path, LABELS)
+    store(survey, [0] * 49)
+    with pytest.raises(InputError, match="from 50 reports on") as refusal:
+        export(survey, tmp_path / "reports.parquet", report=tmp_path / "report.html")
+    assert "49" not in str(refusal.value)
+    assert not (tmp_path / "report.html").exists()
+    assert (tmp_path / "reports.parquet").exists()
+
+
+def test_a_page_that_cannot_be_written_is_one_sentence(tmp_path):
+    survey = survey_of(tmp_path, LABELS)
+    store(survey, [0] * 60)
+    with pytest.raises(OutputError, match="cannot be written"):
+        export(survey, tmp_path / "reports.parquet", report=tmp_path / "no" / "report.html")
+
+
+@pytest.mark.parametrize("kind", ANSWERS)
+def test_places_are_a_map_and_long_lists_are_shortened(tmp_path, kind):
+    plain = re.sub(r"answers = .*", f"answers = {ANSWERS[kind]}", LABELS.partition("[translations")[0])
+    survey = survey_of(tmp_path, plain)
+    made = estimate(survey.encoding.randomize(np.arange(500) % survey.answers.size))
+    sections = collection_sections(survey, made, Words("en"), "")
+    (chart,) = [part for section in sections for part in section.parts if isinstance(part, Chart)]
+    (table,) = [part for section in sections for part in section.parts if isinstance(part, Table)]
+    assert all(layout["$schema"] for layout in chart.layouts.values())
+    assert len(table.rows) == min(survey.answers.size, 300)
+    if kind == "labels":
+        assert "300 largest of 400" in table.caption
+        assert len(chart.layouts[0]["datasets"]["places"]) == 60
+
+
+def test_both_catalogues_have_the_same_keys_and_gaps():
+    english, japanese = report_messages("en"), report_messages("ja")
+    assert english.keys() == japanese.keys()
+    for key in english:
+        assert sorted(re.findall(r"\{\w+\}", english[key])) == sorted(re.findall(r"\{\w+\}", japanese[key])), key

@@ -1,0 +1,249 @@
+"""A workspace with a small recipe of each kind, and clients that speak to the studio in this process."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import httpx
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv as csv
+import pyarrow.parquet as pq
+import pytest
+
+from sudare.studio.access import Access
+from sudare.studio.desk import Desk
+from sudare.studio.guards import Guard
+from sudare.studio.service import create_app
+from sudare.studio.workspace import Workspace
+
+HOST = "127.0.0.1:8400"
+SHARED = """
+[ledger]
+path = "ledger.db"
+cap = { epsilon = 20, delta = 1e-3 }
+
+[output]
+folder = "release"
+key = "publisher.pem"
+
+[report]
+public = false
+"""
+TABLE = (
+    """# A village.
+kind = "table"
+dataset = "village"   # as the ledger knows it
+
+[data]
+path = "people.parquet"
+unit = "person"
+
+[domain.cell]
+type = "grid"
+shape = [12, 20]
+from = ["row", "column"]
+
+[domain.sex]
+type = "categories"
+values = ["f", "m"]
+
+[method]
+name = "tree"
+
+[privacy]
+epsilon = 0.5
+"""
+    + SHARED
+    + """
+[rehearsal]
+people = 2000
+repetitions = 1
+"""
+)
+SAMPLE = (
+    """
+kind = "sample"
+dataset = "survey"
+
+[data]
+path = "people.parquet"
+unit = "person"
+
+[hierarchies.row]
+widths = [1, 4]
+low = 0
+high = 12
+
+[hierarchies.sex]
+values = ["f", "m"]
+
+[sample]
+k = 10
+rate = 0.2
+epsilon = 1.0
+levels = { row = 1, sex = 0 }
+"""
+    + SHARED
+    + """
+[rehearsal]
+people = 2000
+repetitions = 1
+"""
+)
+PERTURBATION = (
+    """
+kind = "perturbation"
+dataset = "staff"
+
+[data]
+path = "people.parquet"
+
+[columns.row]
+bounds = [0, 12]
+
+[columns.sex]
+categories = ["f", "m"]
+
+[perturbation]
+epsilon = 2.0
+"""
+    + SHARED
+    + """
+[rehearsal]
+people = 500
+repetitions = 1
+"""
+)
+WEIGHTS = (
+    """
+kind = "weights"
+dataset = "nurses"
+
+[data]
+path = "people.parquet"
+
+[public]
+path = "public.csv"
+
+[columns.row]
+bounds = [0, 12]
+
+[columns.sex]
+categories = ["f", "m"]
+
+[weights]
+epsilon = 1.0
+"""
+    + SHARED
+    + """
+[rehearsal]
+people = 500
+repetitions = 1
+"""
+)
+KINDS = {"table": TABLE, "sample": SAMPLE, "perturbation": PERTURBATION, "weights": WEIGHTS}
+
+
+class Browser:
+    """Requests to an application in this process, one after the other, with cookies as a browser keeps them."""
+
+    def __init__(self, app, **headers: str) -> None:
+        transport = httpx.ASGITransport(app)
+        self._runner = asyncio.Runner()
+        self._client = httpx.AsyncClient(transport=transport, base_url=f"http://{HOST}", headers=headers)
+        self.cookies = self._client.cookies
+
+    def request(self, method: str, path: str, **options) -> httpx.Response:
+        return self._runner.run(self._client.request(method, path, **options))
+
+    def get(self, path: str, **options) -> httpx.Response:
+        return self.request("GET", path, **options)
+
+    def post(self, path: str, **options) -> httpx.Response:
+        return self.request("POST", path, **options)
+
+    def close(self) -> None:
+        self._runner.run(self._client.aclose())
+        self._runner.close()
+
+
+def people(rows: int, seed: int) -> pa.Table:
+    rng = np.random.default_rng(seed)
+    return pa.table(
+        {
+            "person": rng.permutation(rows),
+            "row": np.clip(rng.normal(6, 2, rows), 0, 11).astype(np.int64),
+            "column": rng.integers(0, 20, rows),
+            "sex": np.where(rng.random(rows) < 0.5, "f", "m"),
+        }
+    )
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    pq.write_table(people(600, 1), tmp_path / "people.parquet")
+    csv.write_csv(people(400, 2), tmp_path / "public.csv")
+    (tmp_path / "recipe.toml").write_text(TABLE)
+    return tmp_path
+
+
+@pytest.fixture
+def workspace(folder: Path) -> Workspace:
+    return Workspace.open(folder / "recipe.toml")
+
+
+@pytest.fixture
+def desk(workspace: Workspace):
+    made = Desk(workspace, upload_bytes=50_000)
+    yield made
+    made.close()
+
+
+class Placeholder:
+    """Stands for the desk of whichever test runs: the application itself takes a while to build."""
+
+    desk: Desk
+
+    def __getattr__(self, name: str):
+        return getattr(self.desk, name)
+
+
+@pytest.fixture(scope="session")
+def application():
+    place = Placeholder()
+    return place, create_app(place)
+
+
+@pytest.fixture
+def guarded(desk: Desk, application):
+    """The whole application and the access to it, before the link was opened."""
+    place, app = application
+    place.desk = desk
+    access = Access(8400)
+    return Guard(app, access, frozenset({HOST})), access
+
+
+@pytest.fixture
+def stranger(guarded):
+    """A browser that has not opened the link."""
+    made = Browser(guarded[0])
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def client(guarded):
+    """A browser that has opened the link."""
+    app, access = guarded
+    made = Browser(app, origin=f"http://{HOST}")
+    assert made.get("/", params={"token": access.token}).status_code == 200
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def kinds() -> dict[str, str]:
+    """A recipe of each kind for the files of the workspace."""
+    return KINDS

@@ -1,0 +1,196 @@
+"""Errors along the slider: exact on the grid, between its neighbours elsewhere; the books always exact."""
+
+import time
+
+import pytest
+
+from sudare.publish import plan
+from sudare.studio.ahead import Ahead
+from sudare.studio.editing import edited
+from sudare.studio.forecast import Forecasts, slider_of
+from sudare.studio.protection import smallest_area
+from sudare.studio.refusals import RequestError
+
+
+@pytest.fixture
+def forecasts(workspace):
+    made = Forecasts(workspace)
+    yield made
+    made.close()
+
+
+def at(forecasts, text, value=None, kind="table"):
+    for _ in range(200):
+        found = forecasts.at(text, kind, value)
+        if found.plan is not None:
+            return found
+        time.sleep(0.05)
+    raise AssertionError("no forecast")
+
+
+def planned(workspace, text):
+    with workspace.written(text) as path:
+        return plan(path)
+
+
+def test_at_the_recipes_own_value_it_is_the_plan(forecasts, workspace, kinds):
+    assert at(forecasts, kinds["table"]).plan == planned(workspace, kinds["table"])
+
+
+def test_on_the_grid_it_is_the_plan_there(forecasts, workspace, kinds):
+    found = at(forecasts, kinds["table"], 1.0)
+    assert found.plan == planned(workspace, edited(kinds["table"], {"privacy.epsilon": 1.0}))
+
+
+def test_between_two_points_errors_lie_between_and_the_books_are_exact(forecasts, kinds):
+    low, here, high = (at(forecasts, kinds["table"], 10 ** (step / 8)).plan for step in (0, 0.4, 1))
+    assert here.guarantee.epsilon == pytest.approx(1.122, abs=1e-12)
+    for one, two, three in zip(low.errors, here.errors, high.errors, strict=True):
+        ends = sorted([one["root_mean_square_error"], three["root_mean_square_error"]])
+        assert ends[0] * (1 - 1e-12) <= two["root_mean_square_error"] <= ends[1] * (1 + 1e-12)
+        assert (one["cells"], one["block_level"]) == (two["cells"], two["block_level"])
+    assert low.balance_after.spent.epsilon < here.balance_after.spent.epsilon < high.balance_after.spent.epsilon
+
+
+def test_more_than_is_left_is_a_remark(forecasts, kinds):
+    text = kinds["table"].replace("cap = { epsilon = 20, delta = 1e-3 }", "cap = { epsilon = 1 }")
+    found = at(forecasts, text, 2.0).plan
+    assert found.balance_after is None
+    assert "not enough budget" in found.remarks[0]
+    assert at(forecasts, text, 0.9).plan.remarks == ()
+
+
+def test_a_law_that_is_known_is_followed_exactly(forecasts, kinds):
+    """Without a rehearsal: the error of raw noise is inverse to epsilon, nearly, so a straight line in logarithms."""
+    text = kinds["table"].replace('name = "tree"', 'name = "laplace"')
+    found = at(forecasts, text, 0.1037).plan
+    exact = planned(forecasts._workspace, edited(text, {"privacy.epsilon": 0.1037}))
+    assert "law of the noise" in found.errors_from
+    for one, two in zip(found.errors, exact.errors, strict=True):
+        assert one["root_mean_square_error"] == pytest.approx(two["root_mean_square_error"], rel=1e-3)
+
+
+def test_a_new_ledger_row_shows_at_once(forecasts, workspace, kinds):
+    before = at(forecasts, kinds["table"]).plan
+    from sudare.publish import publish
+
+    publish(workspace.recipe)
+    after = at(forecasts, kinds["table"]).plan
+    assert (before.balance.releases, after.balance.releases) == (0, 1)
+    assert any("exists already" in remark for remark in after.remarks)
+
+
+@pytest.mark.parametrize(
+    ("kind", "contents", "path"),
+    [
+        ("table", {"privacy": {"epsilon": 1}}, "privacy.epsilon"),
+        ("table", {"privacy": {"rho": 1.5}}, "privacy.rho"),
+        ("table", {"privacy": {"epsilon": True}}, None),
+        ("table", {"privacy": []}, None),
+        ("table", {}, None),
+        ("sample", {"sample": {"choose_epsilon": 0.1, "epsilon": 1}}, "sample.choose_epsilon"),
+        ("sample", {"sample": {"k": 5}}, None),
+        ("perturbation", {"perturbation": {"k": 2}}, "perturbation.k"),
+        ("weights", {"weights": {"epsilon": 40}}, "weights.epsilon"),
+    ],
+)
+def test_what_slides(kind, contents, path):
+    found = slider_of(contents, kind)
+    assert (found and found.path) == path
+    if found:
+        assert found.low <= found.value <= found.high
+
+
+def test_what_cannot_slide_is_refused(forecasts, kinds):
+    text = kinds["sample"].replace("epsilon = 1.0\n", "")
+    with pytest.raises(RequestError, match="no epsilon"):
+        forecasts.at(text, "sample", 1.0)
+    with pytest.raises(RequestError, match="range"):
+        forecasts.at(kinds["table"], "table", 1e9)
+
+
+def test_the_smallest_area():
+    rows = [
+        {"cells": cells, "square_km": cells / 4, "relative": relative}
+        for cells, relative in ((1, 0.8), (4, 0.4), (16, 0.2), (64, 0.05))
+    ]
+    found = smallest_area(rows, place=4)
+    assert found["cells"] == pytest.approx(32, rel=1e-2)
+    assert found["square_km"] == pytest.approx(8, rel=1e-2)
+    assert smallest_area(rows, place=64)["square_km"] is None  # a part of the people of one place
+    assert smallest_area(rows)["square_km"] is None
+    assert smallest_area(rows[:2]) is None
+    assert smallest_area([]) is None
+    assert smallest_area(rows[3:])["cells"] == 64
+    # A size that is good by luck does not count while a larger one is not.
+    rows[1]["relative"] = 0.01
+    assert smallest_area(rows)["cells"] == pytest.approx(32, rel=1e-2)
+
+
+def test_what_is_asked_for_comes_before_what_may_be():
+    made = []
+    ahead = Ahead(lambda question: (made.append(question), time.sleep(0.02)))
+    ahead.get("a", ["first"], 10)
+    ahead.look_ahead("a", ["later", "last"])
+    ahead.get("a", ["now"], 10)
+    ahead.get("a", ["last"], 10)
+    ahead.close()
+    assert made.index("now") <= 2
+    assert made[0] == "first"
+    assert len(made) == len(set(made))
+
+
+def test_an_error_is_raised_and_made_anew():
+    tries = []
+
+    def make(question):
+        tries.append(question)
+        if len(tries) == 1:
+            raise ValueError(question)
+        return 5
+
+    ahead = Ahead(make)
+    with pytest.raises(ValueError, match="x"):
+        ahead.get("a", ["x"], 10)
+    assert ahead.get("a", ["x"], 10) == [5]
+    assert ahead.get("a", ["x"], 10) == [5]
+    assert len(tries) == 2
+    ahead.close()
+
+
+def test_what_takes_long_is_known_to_be_slow(monkeypatch):
+    monkeypatch.setattr("sudare.studio.ahead.QUICK", 0.01)
+    ahead = Ahead(lambda question: time.sleep(float(question)))
+    assert ahead.get("a", ["0.03"], 0) is None
+    assert not ahead.is_slow("a")
+    ahead.get("a", ["0.03"], 10)
+    assert ahead.is_slow("a")
+    assert not ahead.is_slow("b")
+    ahead.get("a", ["0"], 10)
+    assert not ahead.is_slow("a")
+    ahead.close()
+
+
+def test_a_slow_recipe_has_a_coarse_grid(forecasts, kinds, monkeypatch):
+    """One plan is enough to know it; then two neighbours half a decade apart say what lies between them."""
+    monkeypatch.setattr("sudare.studio.ahead.QUICK", 0.0)
+    asked = []
+    made = forecasts._plan
+    forecasts._plans._make = lambda text: (asked.append(text), made(text))[1]
+    at(forecasts, kinds["table"])
+    at(forecasts, kinds["table"], 0.6)
+    assert edited(kinds["table"], {"privacy.epsilon": 0.3162}) in asked
+    assert edited(kinds["table"], {"privacy.epsilon": 1.0}) in asked
+    at(forecasts, kinds["table"], 9.0)
+    assert len(asked) <= 8 + 1
+
+
+def test_another_recipe_drops_what_was_still_to_be_made():
+    made = []
+    ahead = Ahead(lambda question: (made.append(question), time.sleep(0.02)))
+    ahead.get("a", ["first"], 10)
+    ahead.look_ahead("a", [f"a{number}" for number in range(50)])
+    ahead.get("b", ["second"], 10)
+    assert "second" in made
+    assert len(made) <= 5
+    ahead.close()

@@ -1,0 +1,70 @@
+"""Files of releases: those that the certificate lists, and no other."""
+
+import json
+
+import pytest
+
+from sudare.publish import publish
+from sudare.studio import releases
+from sudare.studio.refusals import RequestError
+
+
+@pytest.fixture
+def release(workspace):
+    text = workspace.recipe.read_text().replace('folder = "release"', 'folder = "out/first"')
+    workspace.recipe.write_text(text)
+    publish(workspace.recipe)
+    return "out/first"
+
+
+def test_releases_are_found_by_their_certificates(workspace, release):
+    (workspace.folder / "fake").mkdir()
+    (workspace.folder / "fake" / "release.json").write_text("[]")
+    (found,) = releases.listed(workspace)
+    assert (found["folder"], found["dataset"], found["kind"]) == (release, "village", "table")
+    assert found["files"] == ["release.json", "table.csv", "table.parquet"]
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["people.parquet", "recipe.toml", "out/first/secret.txt", "out/first", "out/first/../../recipe.toml", "", "x/y"],
+)
+def test_other_files_are_not_given_out(client, workspace, release, name):
+    (workspace.folder / release / "secret.txt").write_text("SECRET")
+    with pytest.raises(RequestError):
+        releases.file_of(workspace, name)
+    found = client.get("/releases/" + name)
+    assert found.status_code == 404
+    assert "SECRET" not in found.text
+
+
+def test_files_of_a_release_are_given_out_without_rights(client, workspace, release):
+    (workspace.folder / release / "report.html").write_text("<script>x</script>")
+    found = client.get(f"/releases/{release}/report.html")
+    assert found.text == "<script>x</script>"
+    assert found.headers["content-security-policy"].startswith("sandbox allow-scripts;")
+    assert "allow-same-origin" not in found.headers["content-security-policy"]
+    data = client.get(f"/releases/{release}/table.parquet")
+    assert data.content == (workspace.folder / release / "table.parquet").read_bytes()
+    assert "attachment" in data.headers["content-disposition"]
+
+
+def test_a_link_inside_a_release_that_leads_out_is_refused(client, workspace, release, tmp_path_factory):
+    secret = tmp_path_factory.mktemp("elsewhere") / "secret"
+    secret.write_text("SECRET")
+    (workspace.folder / release / "table.csv").unlink()
+    (workspace.folder / release / "table.csv").symlink_to(secret)
+    assert client.get(f"/releases/{release}/table.csv").status_code == 404
+
+
+def test_verify_says_what_it_found(client, workspace, release):
+    right = client.post("/api/verify", json={"release": release}).json()
+    assert right["ok"]
+    assert any("signature" in check for check in right["checks"])
+    path = workspace.folder / release / "release.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"title": "Other"}))
+    wrong = client.post("/api/verify", json={"release": f"{release}/release.json"}).json()
+    assert not wrong["ok"]
+    assert "signature" in wrong["problem"]["message"]
+    assert client.post("/api/verify", json={"release": "../x"}).status_code == 404
+    assert not client.post("/api/verify", json={"release": "people.parquet"}).json()["ok"]

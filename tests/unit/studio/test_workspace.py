@@ -1,0 +1,82 @@
+"""Names from the web stay inside the workspace."""
+
+import os
+
+import pytest
+
+from sudare.errors import InputError, RecipeError
+from sudare.studio.refusals import RequestError
+from sudare.studio.workspace import Workspace
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["", "/", "..", "../x", "a/../../x", "/etc/passwd", ".sudare-studio/studio.db", "a/.b", "a//b", "a\\..\\b",
+     "x\0y", "x\ny", "a" * 300, "/".join(["a"] * 600), "./recipe.toml", "‮x"],
+)  # fmt: skip
+def test_names_that_lead_out_or_are_hidden_are_refused(workspace, name):
+    with pytest.raises(RequestError) as refusal:
+        workspace.inside(name)
+    assert refusal.value.status == 404
+    assert str(workspace.folder) not in str(refusal.value)
+
+
+def test_links_that_lead_out_are_refused_and_links_inside_are_not(workspace, tmp_path_factory):
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    (elsewhere / "secret.csv").write_text("a\n1\n")
+    (workspace.folder / "file.csv").symlink_to(elsewhere / "secret.csv")
+    (workspace.folder / "folder").symlink_to(elsewhere)
+    (workspace.folder / "inside.csv").symlink_to("public.csv")
+    (workspace.folder / "loop").symlink_to("loop")
+    for name in ("file.csv", "folder/secret.csv", "folder", "loop/x"):
+        with pytest.raises(RequestError):
+            workspace.inside(name)
+    assert workspace.inside("inside.csv").read_bytes() == (workspace.folder / "public.csv").read_bytes()
+
+
+def test_names_inside_are_found(workspace):
+    assert workspace.inside("people.parquet").is_file()
+    assert workspace.inside("日本 語/x.csv") == workspace.folder / "日本 語" / "x.csv"
+    assert workspace.shown(workspace.folder / "out" / "release") == "out/release"
+    assert workspace.shown(workspace.folder.parent) is None
+
+
+def test_a_recipe_that_is_not_there_or_no_recipe_is_one_sentence_and_leaves_nothing(tmp_path):
+    with pytest.raises(InputError, match=r"no such recipe .*missing\.toml"):
+        Workspace.open(tmp_path / "missing.toml")
+    with pytest.raises(InputError, match="no such recipe"):
+        Workspace.open(tmp_path)
+    (tmp_path / "data.csv").write_text("a,b\n1,2\n")
+    with pytest.raises(RecipeError, match="not TOML"):
+        Workspace.open(tmp_path / "data.csv")
+    assert [path.name for path in tmp_path.iterdir()] == ["data.csv"]
+
+
+def test_without_a_recipe_one_is_begun(tmp_path, monkeypatch):
+    folder = tmp_path / 'my "data"'
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    made = Workspace.open()
+    assert made.recipe == folder / "recipe.toml"
+    assert 'dataset = "my data"' in made.recipe.read_text()
+    made.recipe.write_text("kind = 'weights'\n")
+    Workspace.open()
+    assert made.recipe.read_text() == "kind = 'weights'\n"
+
+
+def test_a_recipe_that_is_not_the_file_lives_as_long_as_it_is_needed(workspace):
+    with workspace.written("a = 1\r\n") as path:
+        assert path.parent == workspace.folder
+        assert path.name.startswith(".")
+        assert path.read_bytes() == b"a = 1\r\n"
+    assert not path.exists()
+
+
+def test_hidden_recipes_of_the_dead_are_swept_and_those_of_the_living_are_not(workspace):
+    dead = workspace.folder / ".sudare-studio-4194305-abc.toml"
+    alive = workspace.folder / f".sudare-studio-{os.getpid()}-abc.toml"
+    strange = workspace.folder / ".sudare-studio-notes.toml"
+    for path in (dead, alive, strange):
+        path.write_text("")
+    Workspace.open(workspace.recipe)
+    assert [path.exists() for path in (dead, alive, strange)] == [False, True, True]

@@ -1,0 +1,183 @@
+"""The recipe is the state: undo and redo, its text, two tabs, another kind; work that is cancelled; maps that move."""
+
+import sqlite3
+import tomllib
+
+from sudare.privacy import Ledger
+
+WAITS = """
+import pathlib, sys, time
+if any("sudare.studio.worker" in part for part in sys.orig_argv):
+    while not pathlib.Path("go").exists():
+        time.sleep(0.02)
+"""
+"""A sitecustomize by which the process of a job begins only when a file is there."""
+
+
+def written(studio):
+    return tomllib.loads((studio.folder / "recipe.toml").read_text(encoding="utf-8"))
+
+
+def test_every_change_is_a_version_that_can_be_undone(studio, opened, steps):
+    from playwright.sync_api import expect
+
+    begun = studio()
+    page = opened()
+    steps.enter(page, begun)
+    title = page.locator("[data-path=title]")
+    for text in ("Second", "Third"):
+        title.fill(text)
+        title.press("Enter")
+        expect(page.locator("#dataset-name")).to_have_text(text)
+    expect(page.locator("#redo")).to_be_disabled()
+    page.locator("#undo").click()
+    expect(title).to_have_value("Second")
+    page.locator("#main").press("Control+z")
+    expect(title).to_have_value("An invented town")
+    expect(page.locator("#undo")).to_be_disabled()
+    page.locator("#redo").click()
+    expect(title).to_have_value("Second")
+    assert written(begun)["title"] == "Second"
+    assert "# one row a person" in (begun.folder / "recipe.toml").read_text(encoding="utf-8")  # comments stay
+
+    # The text itself: a mistake is kept and named, and any version can be gone back to.
+    page.locator("#show-recipe").click()
+    text = page.locator("#recipe-text")
+    text.fill(text.input_value().replace("epsilon = 0.5", "epsilom = 0.5"))
+    text.press("Control+s")
+    expect(page.locator("#problem-text")).to_contain_text("epsilom")
+    page.get_by_role("button", name="Go back to version 1", exact=True).click()
+    expect(page.locator("#problem")).to_be_hidden()
+    expect(title).to_have_value("An invented town")
+    assert written(begun)["privacy"] == {"epsilon": 0.5}
+
+
+def test_two_tabs_lose_nothing(studio, opened, steps):
+    from playwright.sync_api import expect
+
+    begun = studio()
+    page = opened()
+    steps.enter(page, begun)
+    other = page.context.new_page()
+    steps.visit(other, begun, "data")
+    page.locator("[data-path=title]").fill("From one tab")
+    page.locator("[data-path=title]").press("Enter")
+    # The other tab hears of it by itself.
+    expect(other.locator("#dataset-name")).to_have_text("From one tab")
+
+    # Whoever edits the text while it changes is told so, and keeps what was typed.
+    other.locator("#show-recipe").click()
+    text = other.locator("#recipe-text")
+    mine = text.input_value().replace("repetitions = 2", "repetitions = 4")
+    text.fill(mine)
+    page.locator("[data-path=title]").fill("Again")
+    page.locator("[data-path=title]").press("Enter")
+    expect(other.locator("#recipe-newer")).to_be_visible()
+    expect(text).to_have_value(mine)
+    other.locator("#recipe-save").click()
+    expect(page.locator("#dataset-name")).to_have_text("From one tab")
+    assert written(begun)["rehearsal"]["repetitions"] == 4
+    page.locator("#undo").click()
+    expect(page.locator("#dataset-name")).to_have_text("Again")
+
+    # A tab that has heard of nothing is refused, and shows the newest.
+    other.locator("#recipe-close").click()
+    (begun.folder / "recipe.toml").write_text(mine.replace("From one tab", "From an editor"), encoding="utf-8")
+    page.locator("[data-path='data.max_rows']").fill("3")
+    page.locator("[data-path='data.max_rows']").press("Enter")
+    expect(page.locator("#notices")).to_contain_text("Another tab or program")
+    expect(page.locator("#dataset-name")).to_have_text("From an editor")
+    assert "max_rows" not in written(begun)["data"]
+
+    # A studio that was stopped is named as such; what was confirmed is in the file.
+    begun.stop()
+    page.locator("[data-path='data.max_rows']").fill("5")
+    page.locator("[data-path='data.max_rows']").press("Enter")
+    expect(page.locator("#notices")).to_contain_text("does not answer")
+    assert written(begun)["title"] == "From an editor"
+
+
+def test_a_publication_is_cancelled_before_it_spends(studio, opened, steps, tmp_path):
+    from playwright.sync_api import expect
+
+    (tmp_path / "sitecustomize.py").write_text(WAITS, encoding="utf-8")
+    begun = studio(environment={"PYTHONPATH": str(tmp_path)})
+    page = opened()
+    steps.enter(page, begun)
+    steps.visit(page, begun, "publish")
+    page.locator("#confirm").fill("invented-town")
+    page.locator("#publish").click()
+    expect(page.locator("#publishing-stage")).not_to_be_empty()
+    expect(page.locator("#publish")).to_be_disabled()
+    expect(page.locator("#publishing-cancel")).to_be_focused()
+    page.reload()  # a tab that comes back finds the job again
+    page.locator("#publishing-cancel").press("Enter")
+    expect(page.locator("#outcome")).to_have_text("Cancelled. Nothing was spent.")
+    (begun.folder / "go").touch()
+    assert not (begun.folder / "release").exists()
+    ledger = begun.folder / "sudare-ledger.db"
+    assert not ledger.exists() or Ledger(ledger).balance("invented-town").releases == 0
+
+    # Nothing stands in the way of doing it after all, and of seeing that it cannot be cancelled any more.
+    page.locator("#confirm").fill("invented-town")
+    page.locator("#confirm").press("Enter")
+    expect(page.locator("#outcome")).to_have_text("Published. The cost is in the ledger.")
+    assert Ledger(ledger).balance("invented-town").releases == 1
+    with sqlite3.connect(ledger) as books:
+        assert books.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+
+
+def test_maps_move_together_and_versions_are_compared(studio, opened, steps):
+    from playwright.sync_api import expect
+
+    begun = studio()
+    page = opened()
+    steps.enter(page, begun)
+    steps.visit(page, begun, "protect")
+    page.locator("#slider-number").fill("2")
+    page.locator("#slider-number").press("Enter")
+    expect(page.locator("#guarantee")).to_contain_text("ε = 2")
+    steps.visit(page, begun, "rehearse")
+    page.locator("#other").select_option("1")
+    page.locator("#start").click()
+    canvases = page.locator("#maps canvas")
+    expect(canvases).to_have_count(3)
+    expect(page.locator("#errors thead th")).to_have_count(4)
+    expect(page.locator("#chart-areas img")).to_be_visible()
+
+    pictures = [canvases.nth(place).evaluate("(canvas) => canvas.toDataURL()") for place in range(3)]
+    assert len(set(pictures)) == 3
+    canvases.nth(0).hover(position={"x": 80, "y": 60})
+    expect(page.locator("#readout")).to_contain_text("True (synthetic)")
+    pointed = page.locator("#readout").inner_text()
+    canvases.nth(0).click(position={"x": 80, "y": 60})
+    page.mouse.wheel(0, -500)
+    expect(page.locator("#readout")).to_have_text(pointed)  # it zooms about the pointer
+    moved = [canvases.nth(place).evaluate("(canvas) => canvas.toDataURL()") for place in range(3)]
+    assert all(before != after for before, after in zip(pictures, moved, strict=True))
+    page.locator("#zoom-fit").click()
+    assert canvases.nth(2).evaluate("(canvas) => canvas.toDataURL()") != moved[2]
+
+
+def test_another_kind_is_one_version_and_can_be_undone(studio, opened, steps):
+    from playwright.sync_api import expect
+
+    begun = studio()
+    page = opened()
+    steps.enter(page, begun)
+    steps.visit(page, begun, "protect")
+    page.get_by_label("Perturbed records").check()
+    expect(page.locator("#problem")).to_be_visible()
+    assert written(begun)["kind"] == "perturbation"
+    steps.visit(page, begun, "data")
+    page.locator("#add-column").select_option("age")
+    page.get_by_role("button", name="Add", exact=True).click()
+    expect(page.locator("#problem")).to_be_hidden()
+    assert written(begun)["columns"] == {"age": {"bounds": [0, 100]}}
+    steps.visit(page, begun, "protect")
+    expect(page.locator("#guarantee")).to_contain_text("ε = 1")
+    page.locator("#undo").click()
+    expect(page.locator("#problem")).to_be_visible()
+    page.locator("#undo").click()
+    expect(page.get_by_label("Table of counts")).to_be_checked()
+    assert written(begun)["kind"] == "table"

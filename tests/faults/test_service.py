@@ -234,7 +234,7 @@ def test_schemathesis_finds_no_server_error(launch, survey_file, full):
         "run",
         f"{server.url}/openapi.json",
         "--max-examples",
-        "1000",
+        "200",
         "--no-color",
         "--continue-on-failure",
     ]

@@ -103,7 +103,7 @@ class SampleJob(Job[SampleRecipe, Anonymized]):
         """Rows and classes, and the measures that the file itself gives."""
         from sudare.publish.sample_pages import public_sections
 
-        return public_sections(made, self.headline(made), words)
+        return public_sections(made, words)
 
     def internal_sections(self, data: Tuples, made: Anonymized, words: Words) -> list[Section]:  # noqa: ARG002 - it holds them
         """Risk and loss with the private counts, and the evaluated epsilon."""

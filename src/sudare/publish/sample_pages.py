@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 from sudare.anonymity import Anonymized, Measure
 from sudare.report import Facts, Section, Table, Text
 from sudare.words import Words
 
+_EVALUATED = "This evaluates one output and promises nothing. It rests on private counts and cannot be published."
 
-def public_sections(made: Anonymized, headline: Mapping[str, str], words: Words) -> list[Section]:
+
+def public_sections(made: Anonymized, words: Words) -> list[Section]:
     """From the published rows and the terms alone."""
-    facts = {words.known("sample", name): value for name, value in headline.items()}
+    summary = made.summary
+    numbers = {
+        "published rows": summary["records"],
+        "classes": summary["classes"],
+        "smallest class": summary["smallest_class"] or 0,
+        "loss (NCP)": summary["measures"]["ncp"],
+    }
+    facts = {words.known("sample", name): words.number(value) for name, value in numbers.items()}
     if made.levels is not None:
         levels = [f"{name} {level}" for name, level in made.levels.items()]
         facts[words.known("sample", "levels")] = words.listing(levels)
@@ -27,7 +36,7 @@ def internal_sections(made: Anonymized, words: Words) -> list[Section]:
     epsilon = made.epsilon_evaluated
     written = "infinite" if math.isinf(epsilon) else f"{epsilon:.4f}"
     evaluated = Text.of(
-        words.known("sample", "what epsilon evaluates"),
+        words.known("sample", _EVALUATED),
         f"{words.known('sample', 'evaluated epsilon')}: {written}",
     )
     title = words.known("sample", "Risk and loss, with the records behind the sample")
@@ -37,7 +46,7 @@ def internal_sections(made: Anonymized, words: Words) -> list[Section]:
 def _table(measures: Iterable[Measure], words: Words) -> Table:
     header = tuple(words.known("sample", name) for name in ("measure", "value", "meaning"))
     rows = tuple(
-        (words.known("sample", measure.name), f"{measure.value:,.4g}", words.known("sample", measure.meaning))
+        (words.known("sample", measure.name), words.number(measure.value), words.known("sample", measure.meaning))
         for measure in measures
     )
     return Table(words.known("sample", "measures of the sample"), header, rows, numbers=False)

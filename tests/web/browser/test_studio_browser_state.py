@@ -8,10 +8,13 @@ from sudare.privacy import Ledger
 WAITS = """
 import pathlib, sys, time
 if any("sudare.studio.worker" in part for part in sys.orig_argv):
+    end = time.monotonic() + 120
     while not pathlib.Path("go").exists():
+        if time.monotonic() > end or not pathlib.Path("recipe.toml").exists():
+            sys.exit("nobody let the job begin")
         time.sleep(0.02)
 """
-"""A sitecustomize by which the process of a job begins only when a file is there."""
+"""A sitecustomize by which the process of a job begins only when a file is there; it never waits for good."""
 
 
 def written(studio):

@@ -18,6 +18,12 @@ def data_folder() -> Path:
     return Path(os.environ.get("SUDARE_DATA", Path(__file__).parents[2] / "shared" / "data"))
 
 
+def real() -> bool:
+    """Whether the census and the grids are at hand."""
+    folder = data_folder()
+    return (folder / "jp-mesh" / "jp500m_2020.csv.gz").exists() and any((folder / "dpbench-2d").glob("*.npy"))
+
+
 def census_window() -> sd.CountTable:
     """512 x 512 cells of 500 m around Tokyo in the census of 2020."""
     domain = sd.Domain(mesh=sd.Mesh("500m", rows=(8426, 8938), columns=(6044, 6556)))

@@ -1,16 +1,17 @@
 """How exact estimates from local reports are, by encoding and estimate, and how often their intervals hold.
 
-Run: python benchmarks/local_accuracy.py [--runs 20]
 People have the shape of a city (shares fall as rank**-0.8). L1 is sum |estimated - true share|; "holds" is the share of
 true counts inside intervals of 90 %, among values with people, and among the rarest half of them.
 """
 
 from __future__ import annotations
 
-import argparse
+from collections.abc import Iterator
 
 import numpy as np
 
+from part import run_part
+from row import Row
 from sudare.local import (
     Encoding,
     HadamardResponse,
@@ -35,15 +36,13 @@ KINDS: tuple[type[Encoding], ...] = (
 CASES = ((23, 100_000, 1.0), (23, 100_000, 3.0), (256, 100_000, 1.0), (256, 100_000, 3.0))
 
 
-def counting(runs: int) -> None:
-    print(
-        f"{'values':>6} {'reports':>8} {'epsilon':>7} {'encoding':20} {'estimate':9} {'L1':>7} {'holds':>6} {'rare':>6}"
-    )
-    for size, users, epsilon in CASES:
+def counting(runs: int, cases: tuple[tuple[int, int, float], ...]) -> Iterator[Row]:
+    for size, users, epsilon in cases:
         share = 1 / np.arange(1, size + 1) ** 0.8
         true = np.random.default_rng(1).multinomial(users, share / share.sum())
         values = np.repeat(np.arange(size), true)
         rare = true <= np.median(true)
+        chosen = choose(size=size, epsilon=epsilon, users=users).encoding.name
         for kind in KINDS:
             found: dict[str, list[tuple[float, float, float]]] = {}
             for run in range(runs):
@@ -53,39 +52,39 @@ def counting(runs: int) -> None:
                     inside = (made.low <= true) & (true <= made.high)
                     off = np.abs(made.counts - true).sum() / users
                     found.setdefault(method, []).append((off, inside.mean(), inside[rare].mean()))
-            for method, rows in found.items():
-                off, holds, rarely = np.mean(rows, axis=0)
-                case = f"{size:>6} {users:>8,} {epsilon:>7g} {kind.name:20} {method:9}"
-                print(f"{case} {off:7.4f} {holds:6.3f} {rarely:6.3f}", flush=True)
-        print("chosen:", choose(size=size, epsilon=epsilon, users=users), "\n")
+            case = f"{size} values, {users:,} users, epsilon {epsilon:g}"
+            for method, runs_of_it in found.items():
+                off, holds, rarely = np.mean(runs_of_it, axis=0)
+                note = f"90 % intervals hold {holds:.1%}, of rare values {rarely:.1%}"
+                note += "; chosen by `choose`" if kind.name == chosen else ""
+                yield Row(f"{kind.name}, {method}", float(off), "L1 of shares", note=note, case=case)
 
 
-def numbers(runs: int) -> None:
+def numbers(runs: int, cells_of: tuple[int, ...]) -> Iterator[Row]:
     generator = np.random.default_rng(1)
     humps = np.concatenate([generator.normal(0.3, 0.08, 60_000), generator.normal(0.7, 0.05, 40_000)])
     shapes = {"two humps": np.clip(humps, 0, 1), "beta(2, 5)": generator.beta(2, 5, 100_000)}
-    print("Numbers: earth mover's distance on [0, 1] times 1,000, and how often intervals hold")
-    print(f"{'shape':12} {'cells':>5} {'epsilon':>7} {'estimate':9} {'distance':>8} {'holds':>6}")
     for name, values in shapes.items():
-        for cells, epsilon in ((32, 1.0), (256, 1.0), (32, 3.0), (256, 3.0)):
-            true = np.histogram(values, cells, (0, 1))[0]
-            for method in ("em", "ems"):
-                rows = []
-                for run in range(max(runs // 4, 2)):
-                    made = estimate(SquareWave(size=cells, epsilon=epsilon).randomize(values, seed=run), method)
-                    distance = np.abs(np.cumsum(made.counts - true)).sum() / len(values) / cells
-                    rows.append((1000 * distance, ((made.low <= true) & (true <= made.high)).mean()))
-                distance, holds = np.mean(rows, axis=0)
-                print(f"{name:12} {cells:>5} {epsilon:>7g} {method:9} {distance:8.2f} {holds:6.3f}", flush=True)
+        for cells in cells_of:
+            for epsilon in (1.0, 3.0):
+                true = np.histogram(values, cells, (0, 1))[0]
+                for method in ("em", "ems"):
+                    found = []
+                    for run in range(runs):
+                        made = estimate(SquareWave(size=cells, epsilon=epsilon).randomize(values, seed=run), method)
+                        distance = np.abs(np.cumsum(made.counts - true)).sum() / len(values) / cells
+                        found.append((1000 * distance, ((made.low <= true) & (true <= made.high)).mean()))
+                    distance, holds = np.mean(found, axis=0)
+                    case = f"numbers by square wave: {name}, {cells} cells, epsilon {epsilon:g}"
+                    note = f"90 % intervals hold {holds:.1%}"
+                    yield Row(method, float(distance), "W1 on [0, 1] x 1,000", note=note, case=case)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--runs", type=int, default=20)
-    runs = parser.parse_args().runs
-    counting(runs)
-    numbers(runs)
+def rows(quick: bool) -> Iterator[Row]:
+    """Counts, then numbers."""
+    yield from counting(2 if quick else 5, CASES[:1] if quick else CASES)
+    yield from numbers(2, (32,) if quick else (32, 256))
 
 
 if __name__ == "__main__":
-    main()
+    run_part(rows)

@@ -1,6 +1,5 @@
 """2,000 random rectangles on real grids (coarsened to 128 x 128): the default method beside HB, QuadTree, UGrid, AGrid.
 
-Run: python benchmarks/rectangles.py [--runs 10]
 The rivals are written here from their papers, with float noise, which is faster and less safe than ours: HB (Qardaji,
 Yang, Li 2013), QuadTree with geometric budgets (Cormode and others 2012), UGrid and AGrid (Qardaji, Yang, Li 2013).
 UGrid and AGrid choose their grids from the number of records; as usual they are given the exact one, for free, which
@@ -9,17 +8,18 @@ is not private. DAWA is not here. Goal: a smaller root mean square error than HB
 
 from __future__ import annotations
 
-import argparse
-import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 
 import numpy as np
 
 import sudare as sd
-from grids import SAMPLES, grids
+from grids import SAMPLES, grids, real
+from part import run_part
+from row import Row
 
 EPSILON, SIDE, QUERIES = 0.1, 128, 2000
+JUDGED = ("HB", "QuadTree", "UGrid")
 Array = np.ndarray
 
 
@@ -109,7 +109,7 @@ def tree(counts: Array, rng: np.random.Generator) -> Array:
 
 
 METHODS: dict[str, Callable[[Array, np.random.Generator], Array]] = {
-    "tree": tree,
+    "Tree": tree,
     "HB": hb,
     "QuadTree": quadtree,
     "UGrid": ugrid,
@@ -124,16 +124,13 @@ def rectangle_sums(values: Array, corners: Array) -> Array:
     return table[bottom, right] - table[top, right] - table[bottom, left] + table[top, left]
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--runs", type=int, default=10)
-    runs = parser.parse_args().runs
-    rng = np.random.default_rng(7)
+def rows(quick: bool) -> Iterator[Row]:
+    """By data set, then on geometric average."""
+    runs, rng = 3 if quick else 10, np.random.default_rng(7)
     sides = np.sort(rng.integers(0, SIDE + 1, (2, 2, 4 * QUERIES)), axis=1)
     proper = ((sides[:, 1] - sides[:, 0]) > 0).all(axis=0)
     corners = sides[:, :, proper].reshape(4, -1)[:, :QUERIES]
     ratios: dict[str, list[float]] = {name: [] for name in METHODS}
-    print(f"{'data':24}" + "".join(f"{name:>12}" for name in METHODS))
     for name, grid in grids():
         for size in SAMPLES:
             counts = pool(rng.multinomial(size, grid.ravel() / grid.sum()).reshape(grid.shape), 2)
@@ -144,12 +141,14 @@ def main() -> None:
                 for label, method in METHODS.items()
             }
             for label, error in errors.items():
-                ratios[label].append(error / errors["tree"])
-            print(f"{name + f' {size:.0e}':24}" + "".join(f"{error:12.1f}" for error in errors.values()), flush=True)
-    means = {label: float(np.exp(np.mean(np.log(values)))) for label, values in ratios.items()}
-    print(f"{'error / tree':24}" + "".join(f"{mean:12.2f}" for mean in means.values()))
-    sys.exit(0 if min(means[name] for name in ("HB", "QuadTree", "UGrid")) > 1 else 1)
+                ratios[label].append(error / errors["Tree"])
+                other = None if label == "Tree" else "Tree"
+                yield Row(label, float(error), "people, RMSE", other, case=f"{name}, {size:.0e} records")
+    note = "" if real() else "synthetic tables: the real ones are not at hand"
+    for label, values in ratios.items():
+        mean, goal = float(np.exp(np.mean(np.log(values)))), {"at_least": 1.0} if label in JUDGED else {}
+        yield Row(label, mean, "times Tree's RMSE", note=note, case="all data sets, geometric mean", **goal)
 
 
 if __name__ == "__main__":
-    main()
+    run_part(rows)

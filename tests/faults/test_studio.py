@@ -27,9 +27,9 @@ output = {folder = "release"}
 """
 # So that a test need not wait for those who are waited for.
 STUDIO = """
+import sudare.collector.patience as patience
 import sudare.studio.guards as guards
-import sudare.studio.patience as patience
-guards.BODY_SECONDS = patience.HEADER_SECONDS = 2.0
+guards.BODY_SECONDS = patience.HEAD_SECONDS = 2.0
 from sudare.cli.studio import studio
 studio()
 """

@@ -5,7 +5,7 @@ STAMP := .venv/.installed
 # The scripts of docs/ one by one: ruff would also rewrite the Python inside its pages.
 PYTHON_FILES := src tests benchmarks examples docs/conf.py docs/make_reference.py docs/run_page.py
 
-.PHONY: help setup demo test lint types audit bench docs browser clean
+.PHONY: help setup demo test lint types audit bounds bench docs browser clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 10
@@ -32,8 +32,14 @@ lint: $(STAMP)  ## ruff and the layers of the house
 types: $(STAMP)  ## mypy, strict
 	$(BIN)/mypy
 
-audit: $(STAMP)  ## look for breaches in what is installed here, at full length
+audit: $(STAMP)  ## look for breaches, kill and fuzz, at full length
 	$(BIN)/sudare audit
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[fuzz]'
+	$(BIN)/python -m pytest -n 0 -s tests/faults --full
+
+bounds: $(STAMP)  ## tests under the lowest and the newest versions of all dependencies
+	$(BIN)/python tests/bounds.py lowest
+	$(BIN)/python tests/bounds.py newest
 
 bench: $(STAMP)  ## benchmarks beside the peers from PyPI, in one run
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'

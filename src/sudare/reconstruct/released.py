@@ -75,7 +75,7 @@ def _noises(path: Path) -> dict[str, Noise]:
         return {str(name): noise_from_json(facts) for name, facts in stated.items()}
     except FileNotFoundError:
         raise InputError("there is no certificate beside the file", value=str(certificate)) from None
-    except (SudareError, OSError, ValueError, KeyError, TypeError, AttributeError):
+    except (SudareError, OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise InputError("the certificate is not one of perturbed records", value=str(certificate)) from None
 
 

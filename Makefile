@@ -41,9 +41,9 @@ bounds: $(STAMP)  ## tests under the lowest and the newest versions of all depen
 	$(BIN)/python tests/bounds.py lowest
 	$(BIN)/python tests/bounds.py newest
 
-bench: $(STAMP)  ## benchmarks beside the peers from PyPI, in one run
+bench: $(STAMP)  ## the scoreboard: peers from PyPI in the same run; PARTS="noise histogram" for some
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
-	@set -e; for part in $$(grep -l __main__ benchmarks/*.py); do echo "== $$part"; $(BIN)/python $$part; done
+	$(BIN)/python benchmarks/run.py $(PARTS)
 
 docs: $(STAMP)  ## write the reference, and build all pages into build/docs
 	$(BIN)/python docs/make_reference.py

@@ -30,6 +30,8 @@ FOLDER = Path(__file__).resolve().parent
 KEPT = FOLDER / "results"
 QUICK = FOLDER.parent / "out" / "benchmarks"
 IMAGES = FOLDER.parent / "docs" / "images"
+ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+"""For products of matrices, ours and those of peers: threads that wait for each other would count as processor time."""
 LONGEST = 1800
 """Seconds after which a part is stopped."""
 
@@ -40,7 +42,7 @@ def run_one(name: str, quick: bool, folder: Path) -> dict[str, Any]:
     path.unlink(missing_ok=True)
     command = [sys.executable, "-u", str(FOLDER / f"{name}.py"), "--json", str(path), *(["--quick"] if quick else [])]
     data = data_folder()
-    environment = {**os.environ, **({"SUDARE_DATA": str(data.resolve())} if data.is_dir() else {})}
+    environment = {**os.environ, **ONE_THREAD, **({"SUDARE_DATA": str(data.resolve())} if data.is_dir() else {})}
     before, start = machine(), time.perf_counter()
     try:
         code = subprocess.run(command, check=False, env=environment, timeout=LONGEST).returncode

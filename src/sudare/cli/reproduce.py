@@ -24,7 +24,7 @@ PAPERS = {
 
 @click.command()
 @click.argument("paper", type=click.Choice(list(PAPERS)))
-@click.option("--quick", is_flag=True, help="10 runs instead of 100.")
+@click.option("--quick", is_flag=True, help="Fewer runs, for a first look.")
 @click.option("--folder", type=click.Path(path_type=Path), help="Where to; out/PAPER if not given.")
 @json_option
 @quiet_option

@@ -74,9 +74,9 @@ def without_a_browser(reason: str) -> None:
     pytest.skip(sentence)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def chromium() -> Iterator[Any]:
-    """One browser for all tests of a process."""
+    """One browser for a file of tests. It has an event loop running until it ends, which other tests cannot bear."""
     try:
         from playwright.sync_api import expect, sync_playwright
     except ImportError:

@@ -43,10 +43,18 @@ export function showFields(root) {
     const value = valueAt(control.dataset.path) ?? defaultAt(control.dataset.path) ?? control.dataset.default;
     if (control.type === "checkbox") control.checked = checkedBy(control, value);
     else if (control.type === "radio") control.checked = String(value) === control.value;
-    else control.value = shown(value, control.dataset.type);
+    else rewrite(control, shown(value, control.dataset.type));
     control.dataset.shown = written(control);
     mark(control, "");
   }
+}
+
+/** Put a value into a control; one that was selected whole, to be typed over, stays selected. */
+export function rewrite(control, text) {
+  if (control.value === text) return;
+  const { selectionStart, selectionEnd, value } = control;
+  control.value = text;
+  if (control === document.activeElement && selectionStart === 0 && selectionEnd === value.length) control.select();
 }
 
 function changed(control) {

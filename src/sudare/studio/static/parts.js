@@ -1,7 +1,7 @@
 // The declared parts of the data, one card each: attributes of a domain, columns, or hierarchies, as the kind has them.
 
 import { byId, make, smallButton } from "./elements.js";
-import { bindFields, showFields } from "./fields.js";
+import { bindFields, rewrite, showFields } from "./fields.js";
 import { kindNow, PARTS } from "./kinds.js";
 import { MeshMap } from "./mesh_map.js";
 import { bounds, CELLS } from "./mesh_levels.js";
@@ -172,7 +172,8 @@ function meshCard(element, path) {
       const control = edges[edge];
       // What is being typed is left alone.
       if (control === document.activeElement && control.value !== control.dataset.shown) continue;
-      control.value = control.dataset.shown = String(Math.round(box[edge] * 1e6) / 1e6);
+      rewrite(control, String(Math.round(box[edge] * 1e6) / 1e6));
+      control.dataset.shown = control.value;
     }
     const [rows, columns] = [part.rows, part.columns].map((range) => range[1] - range[0]);
     text.textContent = say("live.mesh.window", { rows, columns, cells: number(rows * columns) });

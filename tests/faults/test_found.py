@@ -103,6 +103,17 @@ def test_tallies_beyond_number(tmp_path, change):
         estimate(open_reports([tmp_path / "t.json"]))
 
 
+@pytest.mark.parametrize("survey", [b"\xfe", b"a\xfe", b"{"])
+def test_a_survey_of_reports_that_is_no_text(tmp_path, survey):
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    reports = pa.table({"report": pa.array([b"a"], pa.binary(1))}).replace_schema_metadata({b"sudare.survey": survey})
+    pq.write_table(reports, tmp_path / "reports.parquet")
+    with pytest.raises(InputError, match="the file's survey cannot be understood"):
+        estimate(open_reports([tmp_path / "reports.parquet"]))
+
+
 def test_rows_without_a_leaf():
     with pytest.raises(ParameterError, match="a hierarchy has no leaf"):
         Hierarchy.of([[], ["A", "*"]])

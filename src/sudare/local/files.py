@@ -120,7 +120,7 @@ def read_parquet(path: Path, encoding: Encoding | None = None) -> Iterator[Repor
         metadata = file.schema_arrow.metadata or {}
         if _SURVEY not in metadata or file.schema_arrow.names != [_COLUMN]:
             raise InputError("a Parquet file without reports", value=path, hint="Write it with reports.to_parquet.")
-        own = _survey(metadata[_SURVEY].decode(), path)
+        own = _survey(metadata[_SURVEY], path)
         if encoding is not None:
             same_survey(encoding, own)
         if file.schema_arrow.field(_COLUMN).type != pa.binary(own.report_bytes):
@@ -210,7 +210,7 @@ def _object(line: str, path: Path, number: int) -> dict[str, Any]:
     return value
 
 
-def _survey(text: str, path: Path) -> Encoding:
+def _survey(text: str | bytes, path: Path) -> Encoding:
     try:
         return encoding_from_json(json.loads(text))
     except RecursionError:

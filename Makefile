@@ -51,7 +51,7 @@ docs: $(STAMP)  ## write the reference, and build all pages into build/docs
 
 browser:  ## Debian's Chromium and Japanese fonts, for the tests of pages
 	command -v chromium >/dev/null && fc-list | grep -qi 'noto.*cjk' || \
-	  { apt-get update -qq && apt-get install -y -qq chromium fonts-noto-cjk fontconfig; }
+	  { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq chromium fonts-noto-cjk fontconfig; }
 
 clean:  ## remove what was made here
 	rm -rf .venv out build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -13,7 +13,7 @@ import numpy as np
 
 from sudare.cluster.cut import Cut
 from sudare.cluster.parts import Output, PartFile
-from sudare.cluster.store import Integers, Jobs, Store, in_parts, slices
+from sudare.cluster.store import Integers, Jobs, Store, in_parts
 from sudare.noise import Grant, delegate, metered, secret
 from sudare.tables.descent import Leaves, Visited
 from sudare.tables.method import Asked, Cells
@@ -53,22 +53,17 @@ class RefineSubtrees:
     grant: Grant
 
     def __call__(self, jobs: pa.Table, index: Integers, count: Integers, /) -> Iterator[Cells]:
-        """See `ReleasedCells`."""
-        for job, own in zip(jobs.to_pylist(), slices(jobs, self.level, index), strict=True):
-            yield self._subtree(job["node"], job["released"], index[own], count[own])
-
-    def _subtree(self, node: int, released: int, index: Integers, count: Integers) -> Cells:
-        start = Visited(np.array([node], dtype=np.int64), np.array([released], dtype=np.int64))
-        part = self.grant.part(f"subtree {node}", index, count, start.total)
-        source = part.source()
-        generator = np.random.default_rng(secret(source, f"rounding of subtree {node}"))
+        """See `ReleasedCells`: all of the part's subtrees together, as one vector."""
+        start = Visited(jobs.column("node").to_numpy(), jobs.column("released").to_numpy())
+        source = self.grant.part("subtrees", start.node, start.total, index, count).source()
+        generator = np.random.default_rng(secret(source, f"rounding of subtrees from {start.node[0]} on"))
         leaves = Leaves(index, count, self.refinement.domain.bits)
         with metered() as meter:
             found = self.refinement.below(start, range(self.level, 0, -1), leaves, source, generator)
         shares = self.refinement.shares[self.refinement.domain.bits - self.level :]
         if shares:
             meter.check(sum(shares[1:], shares[0]))
-        return found.node, found.total
+        yield found.node, found.total
 
 
 def _next_level(cut: Cut, bits: int, level: int, nodes: int) -> int:

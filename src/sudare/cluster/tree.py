@@ -9,27 +9,29 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sudare.cluster.cut import Cut
 from sudare.cluster.parts import Output, PartFile
-from sudare.cluster.store import Integers, Jobs, Store, answers_by_node, in_parts, slices
+from sudare.cluster.store import Integers, Jobs, Store, answers_by_node, in_parts
 from sudare.errors import AccountingError
 from sudare.noise import Grant, Part, delegate, metered, secret
 from sudare.tables.method import Asked, Cells
 from sudare.tables.spread import spread
 from sudare.tables.tree import Tree
-from sudare.tables.tree_level import Level, populated_levels
+from sudare.tables.tree_level import Flags, Level, populated_levels
 from sudare.tables.tree_passes import Start, TreePlan, ascend, cell_sums, descend, released_cells, split_down
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 Work: TypeAlias = NDArray[np.void]
-_WORK = np.dtype([(name, np.int64) for name in ("node", "block_level", "released", "seal")] + [("people", np.float64)])
+_WORK = np.dtype(
+    [(name, np.int64) for name in ("part", "node", "block_level", "released", "seal")] + [("people", np.float64)]
+)
 _NONE = -1
 
 
@@ -41,18 +43,19 @@ def release_tree(method: Tree, task: Asked, store: Store, cut: Cut, output: Outp
     subtrees = Subtrees(plan, len(top), task.source.grant("subtrees"))
     for depth in range(len(top), len(budgets)):
         delegate(f"level {depth + 1} in subtrees", budgets[depth])
-    inner = _joined_upwards(subtrees, top, store, cut)
+    work = _work(subtrees, top, cut)
+    _join_upwards(subtrees, top, work, store)
     if top and variance:
         total = top[0].joined_root(total, variance)
     whole = max(0, round(total))
     generator = np.random.default_rng(secret(task.source, "rounding"))
-    work = np.concatenate(list(_split_top(subtrees, top, whole, inner, generator)))
+    work["released"] = _split_top(plan, top, whole, generator)
     return output.write(store, _jobs(subtrees, work, cut), ReleaseSubtrees(subtrees, plan.group(whole)))
 
 
 @dataclass(frozen=True)
 class Subtrees:
-    """The subtrees below nodes of ``depth``."""
+    """The subtrees below nodes of ``depth``. Those of one part are measured together, as one vector."""
 
     plan: TreePlan
     depth: int
@@ -63,10 +66,10 @@ class Subtrees:
         """Bits of a subtree."""
         return self.plan.below(self.depth)
 
-    def measured(self, node: int, people: float, index: Integers, count: Integers) -> tuple[Part, list[Level]]:
-        """The first two passes over one subtree, at exactly the cost of its levels."""
-        start = Start(self.depth, np.array([node], dtype=np.int64), np.array([people]))
-        part = self.grant.part(f"subtree {node}", index, count, start.people)
+    def measured(self, jobs: pa.Table, index: Integers, count: Integers) -> tuple[Part, list[Level]]:
+        """The first two passes over the subtrees of one part, at exactly the cost of their levels."""
+        start = Start(self.depth, jobs.column("node").to_numpy(), jobs.column("people").to_numpy())
+        part = self.grant.part("subtrees", start.node, start.people, index, count)
         with metered() as meter:
             sums = cell_sums(self.plan, self.depth, index, count)
             levels = list(descend(self.plan, start, sums, part.source()))
@@ -94,12 +97,9 @@ class MeasureSubtrees:
         """See `Kernel`."""
         import pyarrow as pa
 
-        rows = []
-        for job, own in zip(jobs.to_pylist(), slices(jobs, self.subtrees.level, index), strict=True):
-            part, levels = self.subtrees.measured(job["node"], job["people"], index[own], count[own])
-            total, variance = levels[0].sums()
-            rows.append({"node": job["node"], "sum": total[0], "variance": variance[0], "seal": part.seal})
-        return pa.Table.from_pylist(rows, self.gives)
+        part, levels = self.subtrees.measured(jobs, index, count)
+        total, variance = levels[0].sums()
+        return pa.table([levels[0].node, total, variance, np.full(len(total), part.seal)], schema=self.gives)
 
 
 @dataclass(frozen=True)
@@ -111,23 +111,30 @@ class ReleaseSubtrees:
 
     def __call__(self, jobs: pa.Table, index: Integers, count: Integers, /) -> Iterator[Cells]:
         """See `ReleasedCells`."""
-        for job, own in zip(jobs.to_pylist(), slices(jobs, self.subtrees.level, index), strict=True):
-            yield self._block(job) if job["seal"] == _NONE else self._subtree(job, index[own], count[own])
+        inner = np.not_equal(jobs.column("seal").to_numpy(), _NONE)
+        found = [] if inner.all() else list(self._blocks(jobs.filter(~inner)))
+        if inner.any():
+            found.append(self._subtrees(jobs.filter(inner), index, count))
+        cells, people = (np.concatenate([own[axis] for own in found]) for axis in (0, 1))
+        order = np.argsort(cells, kind="stable")
+        yield cells[order], people[order]
 
-    def _block(self, job: dict[str, Any]) -> Cells:
-        level, people = job["block_level"], np.array([job["released"]], dtype=np.int64)
-        block = job["node"] >> (level - self.subtrees.level)
-        label = f"block {block} of level {level}"
-        generator = np.random.default_rng(secret(self.subtrees.grant.part(label).source(), f"rounding of {label}"))
-        return spread(self.subtrees.plan.domain, np.array([block]), level, people, generator, self.group)
+    def _blocks(self, jobs: pa.Table) -> Iterator[Cells]:
+        """All numbers here are released ones: blocks are spread at random, and no noise is drawn."""
+        node, levels, people = (jobs.column(name).to_numpy() for name in ("node", "block_level", "released"))
+        source = self.subtrees.grant.part("blocks", node, levels, people).source()
+        generator = np.random.default_rng(secret(source, f"rounding of blocks from {node[0]} on"))
+        for level in np.unique(levels).tolist():
+            own = levels == level
+            block = node[own] >> (level - self.subtrees.level)
+            yield spread(self.subtrees.plan.domain, block, level, people[own], generator, self.group)
 
-    def _subtree(self, job: dict[str, Any], index: Integers, count: Integers) -> Cells:
-        part, levels = self.subtrees.measured(job["node"], job["people"], index, count)
-        if part.seal != job["seal"]:
-            raise AccountingError("the cells of a subtree changed between two passes", value=job["node"])
-        generator = np.random.default_rng(secret(part.source(), f"rounding of subtree {job['node']}"))
-        people = np.array([job["released"]], dtype=np.int64)
-        return released_cells(self.subtrees.plan, levels, people, generator, self.group)
+    def _subtrees(self, jobs: pa.Table, index: Integers, count: Integers) -> Cells:
+        part, levels = self.subtrees.measured(jobs, index, count)
+        if not np.equal(jobs.column("seal").to_numpy(), part.seal).all():
+            raise AccountingError("the cells of a subtree changed between two passes")
+        generator = np.random.default_rng(secret(part.source(), f"rounding of subtrees from {levels[0].node[0]} on"))
+        return released_cells(self.subtrees.plan, levels, jobs.column("released").to_numpy(), generator, self.group)
 
 
 @dataclass
@@ -165,57 +172,69 @@ def _top(plan: TreePlan, start: Start, store: Store, cut: Cut, task: Asked) -> l
         top.append(level)
         if len(top) == len(plan.branching) or cut.enough(plan.domain.bits, level.below):
             break
-        if len(level.going) << plan.branching[len(top)] > cut.driver_nodes:
+        if np.count_nonzero(level.goes) << plan.branching[len(top)] > cut.driver_nodes:
             break
     return top
 
 
-def _joined_upwards(subtrees: Subtrees, top: list[Level], store: Store, cut: Cut) -> Work:
-    """Pass 1: the top joined with what its subtrees measured; these, with the seals of what they measured."""
-    if not top:
-        return _work(np.empty(0, dtype=np.int64), subtrees.level, subtrees.level)
-    last = top[-1]
-    work = _work(last.children[last.goes], subtrees.level, subtrees.level)
-    work["people"] = last.going
-    if len(work):
-        jobs = Jobs(subtrees.level, in_parts(last.going, cut.part_people), work["node"], {"people": last.going})
-        found = answers_by_node(store.each(jobs, MeasureSubtrees(subtrees)), work["node"])
-        last.join_children(found["sum"].to_numpy(), found["variance"].to_numpy())
-        work["seal"] = found["seal"].to_numpy()
-    ascend(top)
-    return work
+def _work(subtrees: Subtrees, top: list[Level], cut: Cut) -> Work:
+    """What the top leads to, level by level: the blocks that it does not split, then the subtrees.
 
-
-def _split_top(
-    subtrees: Subtrees, top: list[Level], total: int, inner: Work, generator: np.random.Generator
-) -> Iterator[Work]:
-    """Everybody: in a subtree, or in a block that was not split."""
+    Each is numbered by its first subtree, and in a part with its neighbours. A seal, still unknown, marks subtrees.
+    """
     if not top:  # a domain of one cell
-        only = _work(np.zeros(1, dtype=np.int64), 0, 0)
-        only["released"] = total
-        yield only
-        return
-    for level, split in split_down(subtrees.plan, top, np.array([total], dtype=np.int64), generator):
-        ends = ~level.goes
-        work = _work(level.children[ends], level.below, subtrees.level)
-        work["released"] = split[ends]
-        yield work
-        last = split[level.goes]
-    inner["released"] = last
-    yield inner
-
-
-def _work(block: Integers, block_level: int, level: int) -> Work:
-    """Rows for blocks of 2**block_level cells, numbered by their first subtree; a seal marks subtrees."""
-    work = np.zeros(len(block), dtype=_WORK)
-    work["node"], work["block_level"], work["seal"] = block << (block_level - level), block_level, _NONE
+        only = np.zeros(1, dtype=_WORK)
+        only["seal"] = _NONE
+        return only
+    pieces = [_rows(level, ~level.goes, level.below - subtrees.level) for level in top]
+    inner = _rows(top[-1], top[-1].goes, 0)
+    inner["seal"] = 0
+    work = np.concatenate([*pieces, inner])
+    order = np.argsort(work["node"], kind="stable")
+    work["part"][order] = in_parts(work["people"][order], cut.part_people)
     return work
+
+
+def _rows(level: Level, which: Flags, bits: int) -> Work:
+    """Some children of a level, of 2**bits subtrees each."""
+    rows = np.zeros(np.count_nonzero(which), dtype=_WORK)
+    rows["node"], rows["block_level"], rows["seal"] = level.children[which] << bits, level.below, _NONE
+    rows["people"] = level.expected[which]
+    return rows
+
+
+def _join_upwards(subtrees: Subtrees, top: list[Level], work: Work, store: Store) -> None:
+    """Pass 1: the top joined with what its subtrees measured, which leave the seals of that with the work."""
+    inner = work["seal"] != _NONE
+    if inner.any():
+        own = work[inner]
+        people = {"people": np.ascontiguousarray(own["people"])}
+        jobs = Jobs(subtrees.level, np.ascontiguousarray(own["part"]), np.ascontiguousarray(own["node"]), people)
+        found = answers_by_node(store.each(jobs, MeasureSubtrees(subtrees)), jobs.node)
+        top[-1].join_children(found["sum"].to_numpy(), found["variance"].to_numpy())
+        work["seal"][inner] = found["seal"].to_numpy()
+    ascend(top)
+
+
+def _split_top(plan: TreePlan, top: list[Level], total: int, generator: np.random.Generator) -> Integers:
+    """Everybody, in the order of the work."""
+    last = np.array([total], dtype=np.int64)
+    ends = []
+    for level, split in split_down(plan, top, last, generator):
+        ends.append(split[~level.goes])
+        last = split[level.goes]
+    return np.concatenate([*ends, last])
 
 
 def _jobs(subtrees: Subtrees, work: Work, cut: Cut) -> Jobs:
-    """Pass 2, in the order of cells, without what has nobody."""
-    work = work[work["released"] > 0]
+    """Pass 2, in the order of cells, without parts that have nobody; subtrees stay where they were measured."""
+    inner = work["seal"] != _NONE
+    if not inner.any():  # nothing was measured in parts, so that they can follow what is released
+        order = np.argsort(work["node"], kind="stable")
+        work["part"][order] = in_parts(work["released"][order], cut.part_people)
+    somebody = np.bincount(work["part"], work["released"])[work["part"]] > 0
+    work = work[somebody & (inner | (work["released"] > 0))]
     work = work[np.argsort(work["node"], kind="stable")]
+    part = np.unique(work["part"], return_inverse=True)[1].astype(np.int64)
     columns = {name: np.ascontiguousarray(work[name]) for name in ("block_level", "released", "people", "seal")}
-    part = in_parts(columns["released"], cut.part_people)
     return Jobs(subtrees.level, part, np.ascontiguousarray(work["node"]), columns, columns["seal"] != _NONE)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
@@ -36,11 +36,11 @@ def populated_levels(index: Integers, count: Integers, branching: Sequence[int])
 
 @dataclass
 class Level:
-    """``node`` (P,) ascending; ``children``, ``value``, ``variance``, ``goes``, ``logical`` are (P, 2**bits).
+    """``node`` (P,) ascending; all other arrays are (P, 2**bits).
 
     ``below`` is how many bits a child has below it. ``value`` is the best estimate so far with ``variance``;
-    ``goes`` marks children that are split further, whose order is the order of the next level's nodes; ``going`` is
-    how many people these are thought to have.
+    ``goes`` marks children that are split further, whose order is the order of the next level's nodes; ``expected`` is
+    how many people each is thought to have on the way down, unless this level is the last.
     """
 
     node: Integers
@@ -50,7 +50,7 @@ class Level:
     variance: Floats
     goes: Flags
     logical: Flags
-    going: Floats = field(default_factory=lambda: np.empty(0))
+    expected: Floats
 
     @classmethod
     def of(cls, domain: Domain, node: Integers, bits: int, below: int) -> Self:
@@ -60,7 +60,8 @@ class Level:
         if domain.size < 1 << domain.bits:
             logical = domain.block_sizes(children.ravel(), below).reshape(children.shape) > 0
         value = np.full(children.shape, _NOWHERE)
-        return cls(node, children, below, value, np.zeros(children.shape), np.zeros_like(logical), logical)
+        variance, expected = np.zeros(children.shape), np.zeros(children.shape)
+        return cls(node, children, below, value, variance, np.zeros_like(logical), logical, expected)
 
     def exact(self, block: Integers, total: Integers) -> Integers:
         """Exact sums of the children, from the populated ``block`` (ascending) and ``total`` of their level."""

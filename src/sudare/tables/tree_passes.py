@@ -86,13 +86,12 @@ def descend(plan: TreePlan, start: Start, sums: Sums, source: Source) -> Iterato
         if depth < len(plan.branching) - 1:
             rest = sum(plan.budgets[depth + 2 :], plan.budgets[depth + 1])
             rest_variance = noise_variance(plan.sensitivity, rest)
-            expected = project_rows(level.value, people)
-            level.goes[...] = expected >= max(WORTH * rest_variance**0.5, 0.5)
+            level.expected = project_rows(level.value, people)
+            level.goes[...] = level.expected >= max(WORTH * rest_variance**0.5, 0.5)
             stops = level.logical & ~level.goes
             again = measure(truth[stops], plan.sensitivity, rest, source, f"rest of level {depth + 1}", final=True)
             level.learn_again(stops, again, rest_variance)
-            level.going = expected[level.goes]
-            node, people = level.children[level.goes], level.going
+            node, people = level.children[level.goes], level.expected[level.goes]
         yield level
 
 

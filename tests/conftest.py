@@ -10,6 +10,16 @@ from typing import Any
 import pytest
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--full", action="store_true", help="faults, fuzzing and Spark at full counts (an hour or two)")
+
+
+@pytest.fixture(scope="session")
+def full(request: pytest.FixtureRequest) -> bool:
+    """Whether the full counts are asked for."""
+    return bool(request.config.getoption("full"))
+
+
 @pytest.fixture(scope="session")
 def data_folder() -> Path:
     """The folder of real data: SUDARE_DATA, or ../shared/data beside the repository; skips elsewhere."""

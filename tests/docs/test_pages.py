@@ -9,7 +9,8 @@ import pytest
 from sudare.publish import write_city
 
 ROOT = Path(__file__).parents[2]
-PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+SPARK = ROOT / "docs" / "how-to" / "spark.md"
+PAGES = sorted({*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")} - {SPARK})
 
 
 @pytest.fixture(scope="module")
@@ -27,6 +28,10 @@ def test_the_code_of_a_page_runs(runner, page, tmp_path):
         (tmp_path / "out" / "demo").mkdir(parents=True)
         write_city(tmp_path / "out" / "demo" / "people.parquet", 20_000)
     runner.run_page(page, tmp_path)
+
+
+def test_the_code_of_the_page_on_spark_runs(runner, spark, tmp_path):
+    assert runner.run_page(SPARK, tmp_path) == 3
 
 
 def page_of(folder: Path, text: str) -> Path:

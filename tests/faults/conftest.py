@@ -7,8 +7,6 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
-import pytest
-
 HERE = Path(__file__).parent
 # The modules of this folder that are no tests; ``guided.py`` finds them in the same way.
 sys.path.insert(0, str(HERE))
@@ -25,13 +23,3 @@ def _loaded(path: Path, name: str) -> ModuleType:
 # A collector in a process of its own, as its other tests have it: tests are no package, so it is loaded from its file.
 _web = _loaded(HERE.parent / "web" / "conftest.py", "collector_fixtures")
 launch, survey_file = _web.launch, _web.survey_file
-
-
-def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--full", action="store_true", help="faults and fuzzing with the full counts (an hour or two)")
-
-
-@pytest.fixture(scope="session")
-def full(request: pytest.FixtureRequest) -> bool:
-    """Whether the full counts are asked for; not known at all where pytest was started above this folder."""
-    return bool(request.config.getoption("full", default=False))

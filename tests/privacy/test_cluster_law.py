@@ -1,19 +1,22 @@
 """Releases cut into subtrees or blocks have the law of releases in one piece, and spend no more on anybody.
 
-A comparison asks for a p-value above 1e-9 in each of twelve views, and there are eleven comparisons: false alarm below
-1e-6, once, because seeds are fixed. Twins with a third more noise must fall below it.
+A comparison asks for a p-value above 1e-9 in each of twelve views, and there are eleven comparisons (with `--full`
+fourteen, three of them of releases in Spark): false alarm below 1e-6, once, because seeds are fixed. Twins with a third
+more noise must fall below it.
 """
 
 from fractions import Fraction
 from functools import cache
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from scipy import stats
 
 import sudare as sd
-from sudare.cluster.cut import Cut
+from sudare.cluster import ClusterTable, Cut, release
 from sudare.cluster.release import _written
+from sudare.cluster.spark_store import Scratch, SparkStore
 from sudare.cluster.store import Here
 from sudare.cluster.task import ClusterTask
 from sudare.noise import Source, metered, record
@@ -77,6 +80,13 @@ def in_parts(method, epsilon, seed, total="noisy", table=TABLE, cut=CUT):
     return sd.CountTable.released(table.domain, index, count).to_array()
 
 
+def in_spark(spark, folder, method, seed):
+    """One release by the workers of Spark, as a dense array."""
+    frame = spark.createDataFrame(pa.table({"index": TABLE.index, "count": TABLE.count}))
+    table = ClusterTable(DOMAIN, TABLE.unit, SparkStore(frame, Scratch.within(folder)))
+    return release(table, folder / str(seed), method, 1, seed=seed, cut=CUT).table().to_array()
+
+
 def in_one(method, epsilon, seed, total="noisy"):
     index, value = method.protect(
         Task(TABLE, Budget(epsilon=Fraction(epsilon)), total == "public", Source.from_seed(seed))
@@ -101,8 +111,12 @@ def smallest_p(one, other):
 
 @cache
 def sample(release, name, epsilon, first, total):
+    """See `with_sums`: of so many runs."""
+    return with_sums(np.array([release(METHODS[name], epsilon, first + run, total) for run in range(RUNS)]))
+
+
+def with_sums(cells):
     """Released cells (runs, cells), and behind them sums over the parts that releases are cut into, and beyond."""
-    cells = np.array([release(METHODS[name], epsilon, first + run, total) for run in range(RUNS)])
     return np.column_stack([cells[:, MASK], *(cells[:, :end].sum(axis=1) for end in (16, 32, 48))])
 
 
@@ -131,6 +145,17 @@ def test_parts_have_the_law_of_the_whole(name, total):
 def test_a_twin_with_a_third_more_noise_is_caught(name):
     parts, whole = sample(in_parts, name, 1, 0, "noisy"), sample(in_one, name, Fraction(10, 13), 10**6, "noisy")
     assert smallest_p(parts, whole) < ALARM
+
+
+@pytest.mark.parametrize("name", ["tree", "top_down", "simplex"])
+def test_spark_has_the_law_of_the_whole(spark, tmp_path, full, name):
+    """Each release of Spark is that of the same code in this process, number for number; a few are enough to see it."""
+    made = []
+    for seed in range(200 if full else 2):
+        made.append(in_spark(spark, tmp_path, METHODS[name], seed))
+        assert np.array_equal(made[-1], in_parts(METHODS[name], 1, seed))
+    if full:
+        assert smallest_p(with_sums(np.array(made)), sample(in_one, name, 1, 10**6, "noisy")) > ALARM
 
 
 def distance(before, after):

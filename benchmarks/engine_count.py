@@ -139,7 +139,7 @@ def compared(path: Path, case: str, repetitions: int) -> Iterator[Row]:
 
 def rows(quick: bool) -> Iterator[Row]:
     """With one row a person, then with several for some."""
-    sizes = (500_000, 500_000) if quick else (10_000_000, 2_000_000)
+    sizes = (500_000, 500_000) if quick else (10_000_000, 10_000_000)
     titles = ("one row a person", "5 % of people with several rows")
     with TemporaryDirectory(prefix="sudare-benchmark-") as folder:
         for several, (number, title) in enumerate(zip(sizes, titles, strict=True)):

@@ -32,7 +32,7 @@ QUICK = FOLDER.parent / "out" / "benchmarks"
 IMAGES = FOLDER.parent / "docs" / "images"
 ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 """For products of matrices, ours and those of peers: threads that wait for each other would count as processor time."""
-LONGEST = 1800
+LONGEST = 3600
 """Seconds after which a part is stopped."""
 
 

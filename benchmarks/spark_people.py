@@ -236,7 +236,7 @@ def compared(number: int, people: Path, ways: list[str], memory: str) -> Iterato
 
 def rows(quick: bool, sizes: list[int], ways: list[str], memory: str, keep: str | None) -> Iterator[Row]:
     """Each size, smallest first."""
-    chosen = sizes or ([1_000_000] if quick else [1_000_000, 10_000_000])
+    chosen = sizes or ([10**6] if quick else [10**6, 10**7, 10**8])
     with nullcontext(keep) if keep else TemporaryDirectory(prefix="sudare-people-") as kept:
         for number in sorted(chosen):
             people = Path(kept) / str(number)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
@@ -24,11 +24,12 @@ from sudare.anonymity.exclusion import excluded
 from sudare.anonymity.recode import recode
 from sudare.anonymity.sampling import class_epsilons
 from sudare.anonymity.tuples import Tuples
-from sudare.charts import Spec, fill, render_png
-from sudare.errors import OutputError, ParameterError
+from sudare.charts import Spec, fill
+from sudare.errors import ParameterError
 from sudare.noise import Source
 from sudare.noise.sampling import draw_sample
 from sudare.papers.adult_tuples import adult_tuples
+from sudare.papers.files import make_folder, write_files
 from sudare.papers.sheet import Entry, Sheet
 
 RUNS, QUICK_RUNS, VARIANT_RUNS = 100, 10, 10
@@ -284,24 +285,12 @@ def reproduce(
     repetitions = runs if runs is not None else QUICK_RUNS if quick else RUNS
     if repetitions < 1:
         raise ParameterError("runs is not a whole number from 1 on", value=repetitions)
+    make_folder(folder)
     progress("reading the records")
     population, basis = data or adult_tuples()
     outcomes = tuple(_outcomes(population, repetitions, progress))
     made = Reproduction(population, basis, repetitions, outcomes)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as problem:
-        raise OutputError(f"the folder cannot be made: {problem.strerror}", value=str(folder)) from None
-    files = [sheet.write(folder) for sheet in made.sheets]
-    for name, spec in figures(made).items():
-        progress(f"drawing {name}")
-        path = folder / f"{name}.png"
-        try:
-            path.write_bytes(render_png(spec))
-        except OSError as problem:
-            raise OutputError(f"a figure cannot be written: {problem.strerror}", value=str(path)) from None
-        files.append(path)
-    return Reproduction(population, basis, repetitions, outcomes, tuple(files))
+    return replace(made, files=write_files(folder, made.sheets, figures(made), progress))
 
 
 def _outcomes(population: Tuples, runs: int, progress: Callable[[str], None]) -> Iterator[Outcome]:

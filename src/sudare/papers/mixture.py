@@ -18,11 +18,11 @@ from typing import Any
 
 import numpy as np
 
-from sudare.charts import Spec, render_png
-from sudare.errors import OutputError, ParameterError
+from sudare.errors import ParameterError
 from sudare.papers import mixture_adult as adult
 from sudare.papers import mixture_correlated as correlated
 from sudare.papers import mixture_synthetic as synthetic
+from sudare.papers.files import make_folder, write_files
 from sudare.papers.mixture_figures import figures
 from sudare.papers.mixture_synthetic import Draw, l1_percent
 from sudare.papers.sheet import Entry, Sheet
@@ -149,26 +149,11 @@ def reproduce(
     wanted = runs or (QUICK_RUNS if quick else dict.fromkeys(synthetic.SCALES, RUNS))
     if any(size not in synthetic.SCALES or times < 1 for size, times in wanted.items()):
         raise ParameterError("runs are not numbers of runs by the paper's sizes", value=wanted)
+    make_folder(folder)
     repeated = max(1, min(wanted.values()) if quick or runs else 5)
     data, basis = adult.adult_numbers()
     draws = synthetic.experiment(wanted, progress)
     columns = adult.columns(data, repeated, progress)
     progress("the cross table")
     made = Reproduction(basis, draws, columns, adult.cross_table(data), correlated.experiment(repeated, progress))
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as problem:
-        raise OutputError(f"the folder cannot be made: {problem.strerror}", value=str(folder)) from None
-    files = [sheet.write(folder) for sheet in made.sheets]
-    for name, spec in figures(made).items():
-        progress(f"drawing {name}")
-        files.append(_draw(spec, folder / f"{name}.png"))
-    return replace(made, files=tuple(files))
-
-
-def _draw(spec: Spec, path: Path) -> Path:
-    try:
-        path.write_bytes(render_png(spec))
-    except OSError as problem:
-        raise OutputError(f"a figure cannot be written: {problem.strerror}", value=str(path)) from None
-    return path
+    return replace(made, files=write_files(folder, made.sheets, figures(made), progress))

@@ -20,8 +20,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from sudare.charts import Spec, render_png
-from sudare.errors import OutputError, ParameterError
+from sudare.errors import ParameterError
 from sudare.local import (
     Encoding,
     HadamardResponse,
@@ -34,6 +33,7 @@ from sudare.local import (
     estimate,
 )
 from sudare.local.supports import Supports
+from sudare.papers.files import make_folder, write_files
 from sudare.papers.rappor_figures import figures
 from sudare.papers.sheet import Entry, Sheet
 from sudare.papers.traces import Traces, trace_experiment
@@ -205,16 +205,9 @@ def reproduce(
     repetitions = runs if runs is not None else QUICK_RUNS if quick else RUNS
     if repetitions < 1:
         raise ParameterError("runs is not a whole number from 1 on", value=repetitions)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as problem:
-        raise OutputError(f"the folder cannot be made: {problem.strerror}", value=str(folder)) from None
+    make_folder(folder)
     made = _experiment(repetitions, tuple(epsilons), tuple(hours), progress)
-    files = [sheet.write(folder) for sheet in made.sheets]
-    for name, spec in figures(made).items():
-        progress(f"drawing {name}")
-        files.append(_draw(spec, folder / f"{name}.png"))
-    return replace(made, files=tuple(files))
+    return replace(made, files=write_files(folder, made.sheets, figures(made), progress))
 
 
 def _experiment(runs: int, epsilons: tuple[float, ...], hours: tuple[int, ...], progress: Progress) -> Reproduction:
@@ -244,11 +237,3 @@ def _experiment(runs: int, epsilons: tuple[float, ...], hours: tuple[int, ...], 
                         others[kind.name, method][row, column] += np.abs(found - true).sum() / runs
     traces = trace_experiment(runs, progress)
     return Reproduction(runs, epsilons, hours, errors, others, observed, traces)
-
-
-def _draw(spec: Spec, path: Path) -> Path:
-    try:
-        path.write_bytes(render_png(spec))
-    except OSError as problem:
-        raise OutputError(f"a figure cannot be written: {problem.strerror}", value=str(path)) from None
-    return path

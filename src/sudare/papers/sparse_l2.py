@@ -15,12 +15,13 @@ from typing import Any
 
 import numpy as np
 
-from sudare.charts import Panel, Spec, View, map_frame, panels, render_png
+from sudare.charts import Panel, Spec, View, map_frame, panels
 from sudare.charts.values import Bars, error_by_value
 from sudare.domain import CountTable
-from sudare.errors import OutputError, ParameterError
+from sudare.errors import ParameterError
 from sudare.papers.census import JAPAN, census_window
 from sudare.papers.contest import Contender, Outcome, compete
+from sudare.papers.files import make_folder, write_files
 from sudare.papers.float_noise import negative_l2, nonnegative_lasso, simplex
 from sudare.papers.sheet import Entry, Sheet
 from sudare.tables.laplace import Laplace
@@ -160,6 +161,7 @@ def reproduce(
     japan_runs = japan_runs if japan_runs is not None else QUICK_JAPAN_RUNS if quick else JAPAN_RUNS
     if min(runs, japan_runs) < 1:
         raise ParameterError("runs is not a whole number from 1 on", value=min(runs, japan_runs))
+    make_folder(folder)
     small, outcomes = bump(sides[0]), []
     for epsilon in EPSILONS:
         for number, contender in enumerate(CONTENDERS, 1):
@@ -187,7 +189,7 @@ def reproduce(
         _choices([*outcomes, *largest]),
     )
     made = Reproduction(basis, runs, japan_runs, sheets)
-    return replace(made, files=_write(folder, sheets, _figures(small, outcomes, large, basis, largest), progress))
+    return replace(made, files=write_files(folder, sheets, _figures(small, outcomes, large, basis, largest), progress))
 
 
 def _against_paper(name: str, title: str, outcomes: Sequence[Outcome], metric: str) -> Sheet:
@@ -285,16 +287,3 @@ def _figures(
 def _bars(outcomes: Sequence[Outcome], title: str) -> Spec:
     scores = [(outcome.contender.name, outcome.floats or outcome.whole) for outcome in outcomes]
     return error_by_value([Bars(name, one.range_error, one.range_mean) for name, one in scores], RANGES, title=title)
-
-
-def _write(folder: Path, sheets: Sequence[Sheet], specs: dict[str, Spec], progress: Progress) -> tuple[Path, ...]:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        files = [sheet.write(folder) for sheet in sheets]
-        for name, spec in specs.items():
-            progress(f"drawing {name}")
-            files.append(folder / f"{name}.png")
-            files[-1].write_bytes(render_png(spec))
-    except OSError as problem:
-        raise OutputError(f"the folder cannot be used: {problem.strerror}", value=str(folder)) from None
-    return tuple(files)

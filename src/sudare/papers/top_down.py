@@ -8,18 +8,19 @@ Privelet do not depend on the data, so for them the law itself stands beside bot
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sudare.charts import Curve, Panel, Spec, error_by_area, map_frame, panels, render_png
+from sudare.charts import Curve, Panel, Spec, error_by_area, map_frame, panels
 from sudare.domain import CountTable
-from sudare.errors import OutputError, ParameterError
+from sudare.errors import ParameterError
 from sudare.measure import density, error_by_block
 from sudare.papers.census import TOKYO, census_window
+from sudare.papers.files import make_folder, write_files
 from sudare.papers.sheet import Sheet
 from sudare.privacy import Budget, exact
 from sudare.tables.laplace import Laplace
@@ -216,6 +217,7 @@ def reproduce(
     repetitions = runs if runs is not None else QUICK_RUNS if quick else RUNS
     if repetitions < 1:
         raise ParameterError("runs is not a whole number from 1 on", value=repetitions)
+    make_folder(folder)
     progress("reading the census")
     table, basis = truth or census_window(TOKYO, _PEOPLE, _POPULATED)
     levels = tuple(sorted({*range(0, table.domain.bits + 1, 2), table.domain.bits}))
@@ -224,15 +226,7 @@ def reproduce(
         for number, contender in enumerate(CONTENDERS)
     )
     made = Reproduction(table, basis, repetitions, levels, outcomes)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as problem:
-        raise OutputError(f"the folder cannot be made: {problem.strerror}", value=str(folder)) from None
-    files = [sheet.write(folder) for sheet in made.sheets]
-    for name, spec in figures(made).items():
-        progress(f"drawing {name}")
-        files.append(_draw(spec, folder / f"{name}.png"))
-    return Reproduction(table, basis, repetitions, levels, outcomes, tuple(files))
+    return replace(made, files=write_files(folder, made.sheets, figures(made), progress))
 
 
 def figures(made: Reproduction) -> dict[str, Spec]:
@@ -306,11 +300,3 @@ def _law(method: Method, table: CountTable, level: int) -> float:
 
 def _percent(share: float | None) -> float | None:
     return None if share is None else round(100 * share, 2)
-
-
-def _draw(spec: Spec, path: Path) -> Path:
-    try:
-        path.write_bytes(render_png(spec))
-    except OSError as problem:
-        raise OutputError(f"a figure cannot be written: {problem.strerror}", value=str(path)) from None
-    return path

@@ -10,15 +10,15 @@ cross-validation on the private records, which it does not pay for; so do those 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from sudare.charts import Spec, render_png
+from sudare.charts import Spec
 from sudare.charts.curves import Series, beside, curves
-from sudare.errors import OutputError
+from sudare.papers.files import make_folder, write_files
 from sudare.papers.sheet import Entry, Sheet
 from sudare.papers.ulsif_adult import QUERIES as ADULT_QUERIES
 from sudare.papers.ulsif_adult import Answered, load
@@ -135,6 +135,7 @@ def reproduce(
 ) -> Reproduction:
     """Run the experiments, 100 times or 10 if ``quick``, and write tables (CSV) and figures (PNG) into ``folder``."""
     repetitions = runs or (QUICK_RUNS if quick else RUNS)
+    make_folder(folder)
     draws = []
     for seed in range(repetitions):
         progress(f"drawing and cross-validating: {seed + 1} of {repetitions}")
@@ -149,15 +150,7 @@ def reproduce(
     case = load()
     adult = compete_on_adult(case, EPSILONS, repetitions, progress)
     made = Reproduction(repetitions, scores, found, adult, case.basis, draws[0])
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as problem:
-        raise OutputError(f"the folder cannot be made: {problem.strerror}", value=str(folder)) from None
-    files = [sheet.write(folder) for sheet in made.sheets]
-    for name, spec in figures(made).items():
-        progress(f"drawing {name}")
-        files.append(_draw(spec, folder / f"{name}.png"))
-    return Reproduction(repetitions, scores, found, adult, case.basis, draws[0], tuple(files))
+    return replace(made, files=write_files(folder, made.sheets, figures(made), progress))
 
 
 def figures(made: Reproduction) -> dict[str, Spec]:
@@ -237,11 +230,3 @@ def _error_chart(made: Reproduction) -> Spec:
         ]
         charts.append(curves(lines, title=title, x_title="log10 of epsilon", y_title="log10 of the error"))
     return beside(charts, 1, title="Errors by epsilon", subtitle=f"medians over {made.runs} draws")
-
-
-def _draw(spec: Spec, path: Path) -> Path:
-    try:
-        path.write_bytes(render_png(spec))
-    except OSError as problem:
-        raise OutputError(f"a figure cannot be written: {problem.strerror}", value=str(path)) from None
-    return path

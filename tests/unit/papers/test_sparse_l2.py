@@ -90,5 +90,5 @@ def test_wrong_runs_and_folders_are_refused(tmp_path):
     with pytest.raises(ParameterError, match="runs is not a whole number"):
         reproduce(tmp_path, runs=0)
     (tmp_path / "file").write_text("")
-    with pytest.raises(OutputError, match="the folder cannot be used"):
+    with pytest.raises(OutputError, match="the folder cannot be made"):
         reproduce(tmp_path / "file", sides=(2,), runs=1, japan=(bump(8), "a bump"), japan_runs=1)

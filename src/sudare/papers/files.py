@@ -1,0 +1,34 @@
+"""The folder of a reproduction: its tables as CSV, its figures as PNG."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+
+from sudare.charts import Spec, render_png
+from sudare.errors import OutputError
+from sudare.papers.sheet import Sheet
+
+
+def make_folder(folder: Path) -> None:
+    """Before the experiment and not after it: hours of work shall not end in a folder that cannot be made."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as problem:
+        raise OutputError(f"the folder cannot be made: {problem.strerror}", value=str(folder)) from None
+
+
+def write_files(
+    folder: Path, sheets: Iterable[Sheet], figures: Mapping[str, Spec], progress: Callable[[str], None]
+) -> tuple[Path, ...]:
+    """All of them, tables first; what was written."""
+    files = [sheet.write(folder) for sheet in sheets]
+    for name, spec in figures.items():
+        progress(f"drawing {name}")
+        path = folder / f"{name}.png"
+        try:
+            path.write_bytes(render_png(spec))
+        except OSError as problem:
+            raise OutputError(f"a figure cannot be written: {problem.strerror}", value=str(path)) from None
+        files.append(path)
+    return tuple(files)

@@ -19,6 +19,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 EXTRAS = ("collector", "postgres", "studio", "spark")
 TESTS = ("tests/unit", "tests/engines", "tests/web", "tests/faults")
+# Spark before 4.2 leaves its sockets to the garbage collector. Our own unclosed ones are found under newer versions.
+ALLOWED = {"lowest": ("-W", "ignore:unclosed <socket:ResourceWarning"), "newest": ()}
 
 
 def lowest(project: dict[str, object]) -> list[str]:
@@ -48,7 +50,8 @@ def main(which: str, *arguments: str) -> int:
         install += ["--upgrade", "--upgrade-strategy", "eager"]
     subprocess.run([*install, "--editable", f"{ROOT}[{','.join([*EXTRAS, 'dev'])}]"], check=True)
     subprocess.run([python, "-m", "pip", "list", "--disable-pip-version-check"], check=True)
-    return subprocess.run([python, "-m", "pytest", *(arguments or TESTS)], cwd=ROOT, check=False).returncode
+    tests = [python, "-m", "pytest", *ALLOWED[which], *(arguments or TESTS)]
+    return subprocess.run(tests, cwd=ROOT, check=False).returncode
 
 
 if __name__ == "__main__":

@@ -19,7 +19,8 @@ from sudare.errors import SudareError
 
 def commands() -> st.SearchStrategy[tuple[str, Any]]:
     """A command, and the input that it gets."""
-    inputs = {"verify": certificates(), "ledger": ledgers(), "estimate": report_inputs(), "publish": recipes()}
+    inputs = {"verify": certificates(), "ledger": ledgers(), "estimate": report_inputs()}
+    inputs |= {"plan": recipes(), "publish": recipes()}
     return st.one_of([st.tuples(st.just(name), drawn) for name, drawn in inputs.items()])
 
 

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
+from pathlib import Path
 from types import TracebackType
 from typing import Self
 
@@ -38,6 +40,11 @@ for line in sys.stdin:
     sys.stdin.readline()
     print(os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]), flush=True)
 """
+
+
+def memory_of(process: int) -> int:
+    """Kilobytes that a process holds."""
+    return int(re.search(r"VmRSS:\s+(\d+)", Path(f"/proc/{process}/status").read_text())[1])
 
 
 class Nursery:

@@ -4,23 +4,41 @@ from __future__ import annotations
 
 import io
 import json
+import os
+import shutil
 import zipfile
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from fault_recipes import RECIPES, SHARED, place_certificate, releases
+from fault_recipes import RECIPES, SHARED, house, place_certificate, releases, tame
 from fault_reports import SURVEY, report_seeds
 from fault_small_files import ledger_file, place_ledger
 
-from sudare.anonymity import Hierarchy
+from sudare.anonymity import Hierarchy, smallest_epsilon
+from sudare.collector.refusals import StorageError
+from sudare.collector.storage import open_store
 from sudare.collector.survey_file import parse
-from sudare.engines import estat_table
-from sudare.errors import InputError, LedgerError, ParameterError, RecipeError, TableError, VerificationError
+from sudare.engines import estat_table, read
+from sudare.errors import (
+    InputError,
+    LedgerError,
+    ParameterError,
+    RecipeError,
+    SudareError,
+    TableError,
+    VerificationError,
+)
 from sudare.local import estimate
 from sudare.local.files import open_reports
 from sudare.privacy import Ledger
-from sudare.publish import verify
+from sudare.publish import plan, publish, verify
 from sudare.publish.kinds import open_job
+from sudare.reconstruct.released import recover
+from sudare.studio.desk import Desk
+from sudare.studio.store import session
+from sudare.studio.workspace import Workspace
+from sudare.words import Words
 
 
 @pytest.mark.parametrize("kind", ["[]", "{}", "7"])
@@ -114,6 +132,74 @@ def test_a_survey_of_reports_that_is_no_text(tmp_path, survey):
         estimate(open_reports([tmp_path / "reports.parquet"]))
 
 
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        (('folder = "release"', 'folder = "{}"'), "cannot be written: its name is too long"),
+        (('folder = "release"', 'folder = "{}/release"'), "cannot be written: its name is too long"),
+        (('path = "people.parquet"', 'path = "{}.parquet"'), "cannot be opened"),
+        (('path = "people.parquet"', 'path = "{}.csv"'), "cannot be opened"),
+        (('path = "ledger.db"', 'path = "{}"'), "cannot be opened"),
+        (('key = "publisher.pem"', 'key = "{}"'), "File name too long"),
+    ],
+)
+def test_names_that_no_disk_takes(tmp_path, changed, said):
+    recipe = tmp_path / "recipe.toml"
+    for file in house().glob("*.*"):
+        shutil.copy(file, tmp_path)
+    old, new = changed
+    text = RECIPES[0] + SHARED
+    assert old in text
+    recipe.write_text(text.replace(old, new.format("x" * 300)))
+    with pytest.raises(SudareError, match=said):
+        publish(recipe)
+    assert not (tmp_path / "ledger.db").exists()
+    assert Desk(Workspace.open(recipe)).publish_page(Words("en"))["valid"]
+    recipe.write_text(text.replace(old, new.format("a\\u0000")))
+    with pytest.raises(RecipeError, match="a character of code 0"):
+        open_job(recipe)
+
+
+def test_a_folder_deeper_than_any_path(tmp_path):
+    place = os.open(tmp_path, os.O_RDONLY)
+    for _ in range(20):
+        os.mkdir("x" * 250, dir_fd=place)
+        below = os.open("x" * 250, os.O_RDONLY, dir_fd=place)
+        os.close(place)
+        place = below
+    os.close(place)
+    with pytest.raises(InputError, match="the folder cannot be looked through"):
+        read(tmp_path)
+
+
+def test_releases_whose_names_no_disk_takes(tmp_path):
+    long = "x" * 300
+    with pytest.raises(VerificationError, match="cannot be read"):
+        verify(tmp_path / long)
+    with pytest.raises(InputError, match="there is no such file"):
+        recover(tmp_path / long)
+    folder = releases()[0]
+    certificate = json.loads((folder / "release.json").read_text())
+    certificate["files"][long] = {}
+    place_certificate((folder, certificate, True, None), tmp_path)
+    with pytest.raises(VerificationError, match="a file of the release is missing"):
+        verify(tmp_path)
+
+
+def test_a_character_of_code_0_is_refused_and_its_spelling_is_not():
+    with pytest.raises(InputError, match="a character of code 0"):
+        parse(SURVEY.replace("reports.db", "a\\u0000"))
+    assert parse(SURVEY.replace("What did", "What \\\\u0000 did")).question.startswith("What \\u0000")
+
+
+def test_reports_whose_column_is_no_text(tmp_path):
+    content = report_seeds()["parquet"]
+    assert content.count(b"report") >= 1
+    (tmp_path / "r.parquet").write_bytes(content.replace(b"report", b"repo\xd5t"))
+    with pytest.raises(InputError, match="not a Parquet file"):
+        estimate(open_reports([tmp_path / "r.parquet"]))
+
+
 def test_rows_without_a_leaf():
     with pytest.raises(ParameterError, match="a hierarchy has no leaf"):
         Hierarchy.of([[], ["A", "*"]])
@@ -125,6 +211,56 @@ def test_intervals_beyond_number():
     assert len(Hierarchy.from_widths(0, 5000, 1, 10).leaves) == 5000
 
 
+@pytest.mark.parametrize(
+    ("sample", "said"),
+    [
+        (f"k = {2**31}, rate = 0.5", "k is too large"),
+        (f"k = {10**400}, rate = 0.5", "k is too large"),
+        ("k = 3, rate = 0.99999999999999999999", "not between 0 and 1"),
+        ("k = 3, rate = 1e-400", "not between 0 and 1"),
+    ],
+)
+def test_samples_beyond_measure(tmp_path, sample, said):
+    # The power rate**k was once worked out digit by digit.
+    (tmp_path / "recipe.toml").write_text(RECIPES[3].replace("k = 3, rate = 0.5", sample) + SHARED)
+    with pytest.raises(ParameterError, match=said):
+        open_job(tmp_path / "recipe.toml")
+
+
+def test_categories_that_are_none(tmp_path):
+    text = RECIPES[5].replace('categories = ["f", "m"]', "categories = []")
+    (tmp_path / "recipe.toml").write_text(text + SHARED)
+    with pytest.raises(RecipeError, match="categories lists none"):
+        open_job(tmp_path / "recipe.toml")
+
+
+@pytest.mark.parametrize(
+    ("public", "said"),
+    [
+        ("age\n3\n4\n", "the public file has no such column .*'sex'"),
+        ("age,sex\n", "too few rows"),
+        ("age,sex\n3,f\n3,m\n", "is constant"),
+        ("age,sex\n3,f\n4,x\n", "outside its declared categories"),
+    ],
+)
+def test_a_public_file_that_does_not_fit_shows_before_anything_is_spent(tmp_path, public, said):
+    for file in house().glob("*.*"):
+        shutil.copy(file, tmp_path)
+    tame(tmp_path / "people.parquet")
+    (tmp_path / "public.csv").write_text(public)
+    (tmp_path / "recipe.toml").write_text(RECIPES[7] + SHARED)
+    for verb in (plan, publish):
+        with pytest.raises(InputError, match=said):
+            verb(tmp_path / "recipe.toml")
+    assert [row for row in Ledger(tmp_path / "ledger.db").entries() if row.kind == "spend"] == []
+
+
+def test_a_large_k_takes_no_time():
+    assert smallest_epsilon(k=10**9, sample="0.123456789", delta="1e-6") < Fraction("0.1319")
+    with pytest.raises(ParameterError, match="no epsilon gives so small a delta"):
+        smallest_epsilon(k=10**6, sample="0.999999", delta="0.3")
+
+
 @pytest.mark.parametrize("content", [[], {"release_id": "x"}, {"release_id": "x", "guarantee": {"text": "x"}}])
 def test_rows_of_a_ledger_that_say_nothing(tmp_path, content):
     rows = [{"dataset": e.dataset, "kind": e.kind, "content": e.content} for e in Ledger(ledger_file()).entries()]
@@ -132,6 +268,31 @@ def test_rows_of_a_ledger_that_say_nothing(tmp_path, content):
     path = place_ledger(rows, tmp_path)
     with pytest.raises(LedgerError, match="row 2 of the ledger holds no spend that can be read"):
         Ledger.open(path)
+
+
+def broken_definition(path: Path) -> None:
+    """Spoil the definition of the first table of a SQLite file, by a byte that no text has."""
+    content = path.read_bytes()
+    assert content.count(b"CREATE TABLE ") >= 1
+    path.write_bytes(content.replace(b"CREATE TABLE ", b"CREATE \x84ABLE "))
+
+
+def test_databases_whose_definitions_are_no_text(tmp_path):
+    shutil.copy(ledger_file(), tmp_path / "ledger.db")
+    broken_definition(tmp_path / "ledger.db")
+    with pytest.raises(LedgerError, match="is damaged"):
+        Ledger(tmp_path / "ledger.db").balances()
+    open_store(str(tmp_path / "reports.db"), {}).close()
+    broken_definition(tmp_path / "reports.db")
+    with pytest.raises(StorageError, match="is damaged"):
+        open_store(str(tmp_path / "reports.db"), {})
+    (tmp_path / "recipe.toml").write_text("")
+    workspace = Workspace.open(tmp_path / "recipe.toml")
+    with session(workspace):
+        pass
+    broken_definition(workspace.hidden / "studio.db")
+    with pytest.raises(InputError, match="it is damaged"), session(workspace):
+        pass
 
 
 def archive(tmp_path: Path, **changes: int) -> Path:

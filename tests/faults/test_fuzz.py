@@ -1,4 +1,4 @@
-"""Fuzzing: 2,000 inputs of nine kinds in the quick form, always the same ones; 100,000 fresh ones in the full form."""
+"""Fuzzing: 2,000 inputs of ten kinds in the quick form, always the same ones; 100,000 fresh ones in the full form."""
 
 from __future__ import annotations
 

@@ -5,14 +5,12 @@
 
 import json
 import os
-import random
-import socket
 import sqlite3
-import string
 from collections import Counter
-from contextlib import closing, suppress
+from contextlib import closing
 
 import numpy as np
+from fault_requests import Mischief, answer_to
 
 from sudare.collector import Client, load
 from sudare.local import encode_report
@@ -20,63 +18,17 @@ from sudare.local import encode_report
 QUICK, FULL = 1_000, 20_000
 
 
-class Mischief:
-    """Makes requests that must not be accepted, as bytes for a socket."""
+class BadReports(Mischief):
+    """Batches of reports that no collector of the survey may take."""
 
     def __init__(self, survey, seed):
+        super().__init__("POST /reports", {"host": "x"}, lambda: self.batch(3), seed)
         self.survey = survey
-        self.dice = random.Random(seed)  # noqa: S311 - tests may be repeatable
-        self.kinds = [getattr(self, name) for name in sorted(dir(type(self))) if name.startswith("bad_")]
-
-    def request(self):
-        kind = self.dice.choice(self.kinds)
-        return kind.__name__, kind()
-
-    # Parts of good requests
 
     def batch(self, count):
         packed = self.survey.encoding.randomize(np.zeros(count, dtype=np.int64)).packed
         items = [{"id": os.urandom(16).hex(), "report": encode_report(row.tobytes())} for row in packed]
         return {"survey": self.survey.fingerprint, "reports": items}
-
-    def http(self, body, method="POST", path="/reports", headers=None):
-        content = body if isinstance(body, bytes) else json.dumps(body).encode()
-        fields = {"host": "x", "content-type": "application/json", "content-length": str(len(content))} | (
-            headers or {}
-        )
-        lines = [f"{name}: {value}" for name, value in fields.items() if value is not None]
-        return "\r\n".join([f"{method} {path} HTTP/1.1", *lines, "connection: close", "", ""]).encode() + content
-
-    def junk(self):
-        """A JSON value of any kind, but never a right one."""
-        return self.dice.choice(
-            [
-                None,
-                True,
-                -1,
-                1e308,
-                "",
-                "\x00" * 5,
-                "".join(self.dice.choices(string.printable, k=self.dice.randrange(1, 60))),
-                "é" * 32,
-                "٣" * 32,  # digits, but not those
-                [],
-                [[]],
-                {},
-                {"id": {}},
-                self.dice.randbytes(8).hex() + "\n",
-                10**400,
-            ]
-        )
-
-    # Kinds of mischief
-
-    def bad_bytes(self):
-        return self.http(self.dice.randbytes(self.dice.randrange(0, 400)))
-
-    def bad_cut_json(self):
-        content = json.dumps(self.batch(3)).encode()
-        return self.http(content[: self.dice.randrange(1, len(content))])
 
     def bad_flipped_json(self):
         """One byte of a good request turned into something that JSON or the format cannot have there."""
@@ -159,25 +111,8 @@ class Mischief:
         body["reports"] *= 1001
         return self.http(body)
 
-    def bad_depth(self):
-        opening = self.dice.choice([b"[", b'{"survey":', b'{"reports":['])
-        return self.http(opening * self.dice.randrange(1000, 20_000))
-
     def bad_size(self):
         return self.http(b" " * self.dice.choice([200_000, 500_000]) + b"x")
-
-    def bad_announced_size(self):
-        """The size is announced and never comes: the announcement alone is refused."""
-        return self.http(b"", headers={"content-length": str(self.dice.choice([10**7, 10**9, 10**15]))})
-
-    def bad_type(self):
-        kind = self.dice.choice(
-            [None, "text/plain", "application/x-www-form-urlencoded", "multipart/form-data", "json", ""]
-        )
-        return self.http(self.batch(1), headers={"content-type": kind})
-
-    def bad_encoding(self):
-        return self.http(self.batch(1), headers={"content-encoding": self.dice.choice(["gzip", "br", "deflate", "x"])})
 
     def bad_charset(self):
         text = json.dumps(self.batch(1))
@@ -204,28 +139,6 @@ class Mischief:
         token = self.dice.choice(["Bearer x", "Bearer", "Basic eDp5", "\x80\xff", "Bearer " + "x" * 2000])
         return self.http(b"", method=method, path="/estimate", headers={"authorization": token})
 
-    def bad_http(self):
-        good = self.http(self.batch(1))
-        return self.dice.choice(
-            [
-                self.dice.randbytes(200) + b"\r\n\r\n",
-                good.replace(b"HTTP/1.1", b"HTTP/9.9", 1),
-                good.replace(b"POST /reports", b"POST  /reports", 1),
-                good.replace(b"content-length: ", b"content-length: -", 1),
-                good.replace(b"content-length: ", b"content-length: 1\r\ncontent-length: ", 1),
-                good.replace(b"host: x", b"host: x\r\nbad header\x00: y", 1),
-                good.replace(b"host: x", b"h" * 100_000 + b": x", 1),
-                good.replace(b"\r\n", b"\n\x01\n", 1),
-                good.replace(b"content-type", b"transfer-encoding: chunked\r\ncontent-type", 1),
-            ]
-        )
-
-    def bad_chunks(self):
-        head = self.http(b"", headers={"content-length": None, "transfer-encoding": "chunked"})
-        body = json.dumps(self.batch(1)).encode()
-        half = body[: len(body) // 2]
-        return head + self.dice.choice([b"zz\r\n" + body, b"%x\r\n%s\r\n0\r\n\r\n" % (len(half), half), b"-1\r\n\r\n"])
-
 
 def json_equal(content, survey):
     """Whether a changed request is still a good one: a digit of an id that became another, for instance."""
@@ -238,18 +151,6 @@ def json_equal(content, survey):
         return False
 
 
-def answer_to(port, request):
-    """The status of the answer, None if the connection was closed without one."""
-    with closing(socket.create_connection(("127.0.0.1", port), timeout=30)) as connection:
-        with suppress(BrokenPipeError, ConnectionResetError):
-            connection.sendall(request)  # may be refused before all is sent; the answer is there then
-        answer = b""
-        with suppress(ConnectionResetError):
-            while b"\r\n" not in answer and (part := connection.recv(4096)):
-                answer += part
-    return int(answer.split(b" ", 2)[1]) if answer.startswith(b"HTTP/1.1 ") else None
-
-
 def test_malformed_requests_are_answered_4xx_and_nothing_is_stored(launch, survey_file, full):
     survey_file.write_text(
         survey_file.read_text()
@@ -258,7 +159,7 @@ def test_malformed_requests_are_answered_4xx_and_nothing_is_stored(launch, surve
     )
     survey = load(survey_file)
     server = launch(survey_file)
-    mischief = Mischief(survey, seed=None if full else 20)
+    mischief = BadReports(survey, seed=None if full else 20)
     answers = Counter()
     for _ in range(FULL if full else QUICK):
         kind, request = mischief.request()

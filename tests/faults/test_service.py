@@ -18,6 +18,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from fault_processes import memory_of
 
 from sudare.collector import load
 from sudare.local import encode_report
@@ -86,11 +87,6 @@ def test_slow_clients_hold_up_nobody_and_are_not_waited_for_forever(launch, surv
     assert len(stored(survey)) == 1_000
     assert server.process.poll() is None
     print(f"{clients:,} slow clients")
-
-
-def memory_of(process: int) -> int:
-    """Kilobytes."""
-    return int(re.search(r"VmRSS:\s+(\d+)", Path(f"/proc/{process}/status").read_text())[1])
 
 
 def test_oversized_bodies_are_cut_off_and_need_no_memory(launch, survey_file, full):
@@ -234,7 +230,7 @@ def test_schemathesis_finds_no_server_error(launch, survey_file, full):
         "run",
         f"{server.url}/openapi.json",
         "--max-examples",
-        "200",
+        "1000",
         "--no-color",
         "--continue-on-failure",
     ]

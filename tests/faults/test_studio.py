@@ -1,87 +1,39 @@
-"""The studio under clients that mean ill: slow, oversized, foreign. What it stores is tested where it is made."""
+"""The studio under clients that mean ill: slow, oversized, foreign, and many that ask for the same."""
 
 from __future__ import annotations
 
-import http.client
-import re
+import random
 import socket
-import subprocess
-import sys
-from collections.abc import Iterator
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
-from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
-from fault_changes import CANARY
+from fault_processes import memory_of
+from fault_studio import Studio
 
-RECIPE = """
-dataset = "village"
-data = {path = "people.parquet"}
-domain.town = {type = "categories", values = ["A", "B"]}
-privacy = {epsilon = 0.5}
-ledger = {cap = {epsilon = 1}}
-output = {folder = "release"}
-"""
-# So that a test need not wait for those who are waited for.
-STUDIO = """
-import sudare.collector.patience as patience
-import sudare.studio.guards as guards
-guards.BODY_SECONDS = patience.HEAD_SECONDS = 2.0
-from sudare.cli.studio import studio
-studio()
-"""
-
-
-@dataclass(frozen=True)
-class Studio:
-    """An open studio, and the cookie of its steward."""
-
-    process: subprocess.Popen[str]
-    port: int
-    cookie: str
-
-    @property
-    def host(self) -> str:
-        return f"127.0.0.1:{self.port}"
-
-    def status(self, method: str = "GET", path: str = "/api/state", body: bytes | None = None, **headers: str) -> int:
-        """The status of a steward's own request, with ``headers`` changed."""
-        given = {"host": self.host, "cookie": self.cookie, "origin": f"http://{self.host}"} | headers
-        with closing(http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)) as connection:
-            connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
-            if body is not None:
-                given |= {"content-type": "application/json", "content-length": str(len(body))}
-            for name, value in given.items():
-                if value:
-                    connection.putheader(name.replace("_", "-"), value)
-            connection.endheaders(body)
-            answer = connection.getresponse()
-            assert CANARY.encode() not in answer.read()
-            return answer.status
+from sudare.privacy import Ledger
+from sudare.publish import verify
+from sudare.studio.desk import UPLOAD_BYTES
 
 
 @pytest.fixture(scope="module")
-def studio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Studio]:
-    tmp_path: Path = tmp_path_factory.mktemp("studio")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     pytest.importorskip("tomlkit", reason="the studio is not installed: pip install 'sudare[studio]'")
-    (tmp_path / "recipe.toml").write_text(RECIPE)
-    pq.write_table(pa.table({"town": ["A", "B", CANARY]}), tmp_path / "people.parquet")
-    command = [sys.executable, "-c", STUDIO, str(tmp_path / "recipe.toml"), "--no-browser"]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-    try:
-        port, token = re.search(r":(\d+)/\?token=(\S+)", process.stdout.readline()).groups()
-        with closing(http.client.HTTPConnection("127.0.0.1", int(port), timeout=60)) as connection:
-            connection.request("GET", f"/?token={token}")
-            cookie = connection.getresponse().getheader("set-cookie").partition(";")[0]
-        yield Studio(process, int(port), cookie)
-        assert process.poll() is None
-    finally:
-        process.kill()
-        process.wait()
-        process.stdout.close()
+    return tmp_path_factory.mktemp("studio")
+
+
+@pytest.fixture(scope="module")
+def studio(folder: Path) -> Iterator[Studio]:
+    opened = Studio.open(folder)
+    yield opened
+    alive = opened.process.poll() is None
+    opened.kill()
+    assert alive
 
 
 def ended(connection: socket.socket) -> bytes:
@@ -113,8 +65,10 @@ def test_slow_clients_hold_up_nobody_and_are_closed(studio, full):
     print(f"{60 * rounds} slow clients of the studio")
 
 
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the memory of the studio cannot be seen: no /proc")
 def test_oversized_bodies_are_cut_off(studio, full):
     megabytes = 1_000 if full else 60
+    before = memory_of(studio.process.pid)
     block = b" " * (1 << 20)
     head = f"PUT /api/recipe HTTP/1.1\r\nhost: {studio.host}\r\ncookie: {studio.cookie}\r\norigin: http://{studio.host}\r\n"
     sent = 0
@@ -132,7 +86,36 @@ def test_oversized_bodies_are_cut_off(studio, full):
                 answer = connection.recv(4096)
             assert answer.startswith(b"HTTP/1.1 413 ") or answer == b""
     assert studio.status() == 200
+    assert memory_of(studio.process.pid) < before + 100_000
     print(f"{sent:,} MB of oversized bodies to the studio")
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the memory of the studio cannot be seen: no /proc")
+def test_oversized_uploads_are_cut_off_and_leave_nothing(studio, folder, full):
+    # As a stream: nothing says beforehand that it is too large.
+    uploads, most = 10 if full else 1, UPLOAD_BYTES >> 20
+    before = memory_of(studio.process.pid)
+    head = f"POST /api/files/large.csv HTTP/1.1\r\nhost: {studio.host}\r\ncookie: {studio.cookie}\r\n"
+    head += f"origin: http://{studio.host}\r\ntransfer-encoding: chunked\r\n\r\n"
+    block = b"100000\r\n" + b"7" * (1 << 20) + b"\r\n"
+    for _ in range(uploads):
+        with closing(socket.create_connection(("127.0.0.1", studio.port), timeout=60)) as connection:
+            connection.sendall(head.encode())
+            sent = 0
+            with suppress(BrokenPipeError, ConnectionResetError):
+                for _ in range(most + 20):
+                    connection.sendall(block)
+                    sent += 1
+            assert sent >= most
+            answer = b""
+            with suppress(ConnectionResetError):
+                answer = connection.recv(4096)
+            assert answer.startswith(b"HTTP/1.1 413 ") or answer == b""
+    assert studio.status() == 200
+    assert memory_of(studio.process.pid) < before + 100_000
+    assert not list(folder.glob("*large*"))
+    assert not list((folder / ".sudare-studio").glob("upload-*"))
+    print(f"{uploads} uploads of more than {most} MB to the studio")
 
 
 def test_nobody_but_the_steward_gets_in(studio):
@@ -151,3 +134,59 @@ def test_nobody_but_the_steward_gets_in(studio):
         assert studio.status("POST", "/api/undo", b"{}", **headers) == status, who
     assert studio.status("POST", "/api/undo", b"{}", origin="") == 403  # what changes something says where it is from
     assert studio.status() == 200
+
+
+def at_once(number: int, ask: Callable[[], tuple[int, Any]]) -> list[tuple[int, Any]]:
+    """The answers to ``number`` requests that are sent at the same time."""
+    answers: list[tuple[int, Any]] = []
+    gate = threading.Barrier(number)
+
+    def send() -> None:
+        gate.wait()
+        answers.append(ask())
+
+    threads = [threading.Thread(target=send) for _ in range(number)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return answers
+
+
+def test_a_change_that_is_sent_again_is_made_once(studio, full):
+    # Many tabs send the same changes, each made to a version; all but the first to come are too late.
+    rounds, tabs = (100, 16) if full else (5, 8)
+    _, state = studio.ask("GET", "/api/state")
+    seen, last = [], state["version"]
+    dice = random.Random(9)  # noqa: S311 - an order, not a secret
+    for number in range(rounds):
+        body = {"based_on": last, "changes": {"title": f"change {number}"}}
+        answers = at_once(tabs, lambda body=body: studio.ask("PATCH", "/api/recipe", body))
+        assert Counter(status for status, _ in answers) == {200: 1, 409: tabs - 1}
+        seen.append(body)
+        last += 1
+        assert next(said for status, said in answers if status == 200)["version"] == last
+        for old in dice.sample(seen, min(3, len(seen))):  # and once more later, in another order
+            assert studio.ask("PATCH", "/api/recipe", old)[0] == 409
+    assert studio.ask("GET", "/api/state")[1]["version"] == last
+    print(f"{rounds} changes of a recipe, each sent {tabs} times at once and again later: {rounds} versions")
+
+
+def test_a_publication_that_is_asked_for_again_spends_once(studio, folder, full):
+    rounds, tabs = (15, 16) if full else (1, 8)
+    for number in range(rounds):
+        _, state = studio.ask("GET", "/api/state")
+        change = {"based_on": state["version"], "changes": {"output.folder": f"release-{number}"}}
+        _, state = studio.ask("PATCH", "/api/recipe", change)
+        body = {"based_on": state["version"], "confirm": "village"}
+        answers = at_once(tabs, lambda body=body: studio.ask("POST", "/api/publish", body))
+        assert Counter(status for status, _ in answers) == {202: 1, 409: tabs - 1}
+        job = next(said for status, said in answers if status == 202)
+        while job["state"] not in ("done", "failed"):
+            time.sleep(0.05)
+            _, job = studio.ask("GET", f"/api/jobs/{job['id']}")
+        assert job["state"] == "done", job
+        assert verify(folder / f"release-{number}").ok
+    spends = [entry for entry in Ledger(folder / "ledger.db").entries() if entry.kind == "spend"]
+    assert len(spends) == rounds
+    print(f"{rounds} publications, each asked for {tabs} times at once: {len(spends)} spends")

@@ -34,7 +34,9 @@ Floats = NDArray[np.float64]
 
 _CHUNK = 128
 _BITS = 192
-_LARGEST_K = 10**9
+LARGEST_K = 10**9
+_EXACT_BITS = 1 << 16
+_HAIR = 1e-9
 _SLACK = 1e-12  # -ln(1 - beta) in doubles is meant as that number
 
 
@@ -73,7 +75,7 @@ def smallest_k(*, sample: Number, epsilon: Number, delta: Number, tight: bool = 
     high = 1
     while not enough(high):
         high *= 2
-        if high > _LARGEST_K:
+        if high > LARGEST_K:
             raise ParameterError("no k below 10**9 gives this delta", value=delta, hint="Sample fewer records.")
     low = high // 2
     while high - low > 1:
@@ -91,12 +93,11 @@ def smallest_epsilon(*, k: int, sample: Number, delta: Number, tight: bool = Fal
     0.291941282
     """
     beta, target, size = _rate(sample), _probability(delta), _size(k)
-    least = beta**size
-    if target <= least:
+    if not some_epsilon_gives(size, beta, target):
         raise ParameterError(
             "no epsilon gives so small a delta, for all k records of a class may be drawn",
             value=delta,
-            allowed=f"more than sample**k = {float(least):.3g}",
+            allowed=f"more than sample**k = {math.exp(size * _log(beta)):.3g}",
             hint="Raise k, or sample fewer records.",
         )
 
@@ -112,6 +113,21 @@ def smallest_epsilon(*, k: int, sample: Number, delta: Number, tight: bool = Fal
         middle = (low + high) // 2
         low, high = (low, middle) if enough(middle) else (middle, high)
     return Fraction(high, 10**9)
+
+
+def some_epsilon_gives(k: int, sample: Fraction, delta: Fraction) -> bool:
+    """Whether delta is above sample**k, the probability that all records of a class of k are drawn.
+
+    Exact where that power has few digits. Where it has millions, by logarithms: a delta that is above by a hair counts
+    as not above, which only refuses.
+
+    >>> half = Fraction(1, 2)
+    >>> some_epsilon_gives(20, half, half**20), some_epsilon_gives(10**9, half, half**20)
+    (False, True)
+    """
+    if k * sample.denominator.bit_length() <= _EXACT_BITS:
+        return sample**k < delta
+    return k * _log(sample) * (1 - _HAIR) < _log(delta)
 
 
 def largest_sample(*, k: int, epsilon: Number, delta: Number) -> Fraction:
@@ -246,14 +262,23 @@ def _pieces(k: int, epsilon: float, target: float) -> Iterator[tuple[float, floa
 
 
 def _size(k: int) -> int:
-    if type(k) is not int or not 1 <= k <= _LARGEST_K:
+    if type(k) is not int or k < 1:
         raise ParameterError("k is not a whole number from 1 on", value=k)
+    if k > LARGEST_K:
+        raise ParameterError("k is too large", value=k, allowed=f"at most {LARGEST_K:,}")
     return k
+
+
+def _log(probability: Fraction) -> float:
+    """The natural logarithm, also of what no double holds, and precise next to 1."""
+    if probability > Fraction(1, 2):
+        return math.log1p(-float(1 - probability))
+    return math.log(probability.numerator) - math.log(probability.denominator)
 
 
 def _rate(sample: Number) -> Fraction:
     rate = exact(sample, "sample")
-    if not 0 < rate < 1:
+    if not 0 < float(rate) < 1:  # also where only a double cannot tell it from 0 or 1
         raise ParameterError("the sampling rate is not between 0 and 1", value=sample, allowed="0 < sample < 1")
     return rate
 

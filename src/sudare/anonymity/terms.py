@@ -8,8 +8,8 @@ from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 from typing import Any
 
+from sudare.anonymity.delta import LARGEST_K, smallest_epsilon, smallest_k, some_epsilon_gives
 from sudare.anonymity.delta import delta as delta_of
-from sudare.anonymity.delta import smallest_epsilon, smallest_k
 from sudare.anonymity.recode import METHODS
 from sudare.anonymity.requirements import Requirement
 from sudare.errors import ParameterError
@@ -63,6 +63,8 @@ class Terms:
         """
         if type(k) is not int or k < 2:
             raise ParameterError("k is not a whole number from 2 on", value=k)
+        if k > LARGEST_K:
+            raise ParameterError("k is too large", value=k, allowed=f"at most {LARGEST_K:,}")
         rate = _rate(sample)
         charge = None if choose_epsilon is None else positive(choose_epsilon, "choose_epsilon")
         private = origin == "method" or bool(requirements)
@@ -134,7 +136,7 @@ def _rate(sample: Number | None) -> Fraction | None:
     if sample is None:
         return None
     rate = exact(sample, "sample")
-    if not 0 < rate < 1:
+    if not 0 < float(rate) < 1:  # also where only a double cannot tell it from 0 or 1
         raise ParameterError(
             "the sampling rate is not between 0 and 1",
             value=sample,
@@ -146,7 +148,7 @@ def _rate(sample: Number | None) -> Fraction | None:
 
 def _promise(k: int, rate: Fraction, epsilon: Number | None, delta: Number | None) -> tuple[Fraction, Fraction]:
     """Epsilon and delta of the theorem, whichever is given; both only if they hold."""
-    if epsilon is None and (delta is not None or rate**k < DEFAULT_DELTA):
+    if epsilon is None and (delta is not None or some_epsilon_gives(k, rate, DEFAULT_DELTA)):
         wanted = DEFAULT_DELTA if delta is None else positive(delta, "delta")
         return smallest_epsilon(k=k, sample=rate, delta=wanted), wanted
     floor = Fraction(math.ceil(-math.log1p(-float(rate)) * 10**9), 10**9)

@@ -115,7 +115,7 @@ class SqliteStore:
             connection.execute("PRAGMA journal_mode = WAL")
             (kept,) = connection.execute("SELECT identity FROM survey").fetchone()
             check_identity(kept, identity, f"the database {self._path}")
-        except (sqlite3.Error, StorageError):
+        except (sqlite3.Error, UnicodeDecodeError, StorageError):
             connection.close()
             raise
         return connection
@@ -155,8 +155,10 @@ class SqliteStore:
         """Every fault of SQLite as one sentence."""
         try:
             yield
-        except sqlite3.Error as error:
-            primary = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
+        # SQLite quotes a table's definition that it cannot read, and Python fails over a quotation that is no text.
+        except (sqlite3.Error, UnicodeDecodeError) as error:
+            unknown = sqlite3.SQLITE_ERROR if isinstance(error, sqlite3.Error) else sqlite3.SQLITE_CORRUPT
+            primary = getattr(error, "sqlite_errorcode", unknown) & 0xFF
             if busy is not None and primary in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
                 raise StorageError(f"the database {self._path} {busy}", hint=hint) from None
             fault, advice = _FAULTS.get(primary, (f"cannot be used: {error}", None))

@@ -187,7 +187,7 @@ def parse(text: str) -> Survey:
     """
     try:
         contents = tomllib.loads(text, parse_float=Decimal)
-        json.dumps(contents, default=str)  # a number of 5,000 hexadecimal digits is read, but can never be shown
+        shown = json.dumps(contents, default=str)  # a number of 5,000 hexadecimal digits is read, but never shown
         written = SurveyFile.model_validate(contents)
     except tomllib.TOMLDecodeError as problem:
         raise InputError(f"the survey is not TOML: {problem}") from None
@@ -195,6 +195,8 @@ def parse(text: str) -> Survey:
         raise _first_problem(problem) from None
     except (ValueError, ArithmeticError, RecursionError):
         raise InputError("the survey is not TOML: a number is too long, or brackets are too deep") from None
+    if "\\u0000" in shown.replace("\\\\", ""):
+        raise InputError("the survey holds a character of code 0, which no path and no text may have")
     answers = written.answers.build()
     return Survey(
         name=written.name,

@@ -91,13 +91,17 @@ def _at_path(given: str | Path, encoding: str | None) -> Source:
         return CsvSource(path, csv_layout(_existing(path), encoding))
     if encoding is not None:
         raise ParameterError("an encoding belongs to a CSV file", value=encoding, allowed="None")
-    if path.is_dir():
-        files = sorted(path.rglob("*.parquet"))
+    try:
+        is_folder, is_there = path.is_dir(), path.exists()
+    except OSError:  # a name that is too long, or a folder that nobody may look into
+        raise InputError("the file cannot be opened", value=str(given)) from None
+    if is_folder:
+        files = _matching(path, "**/*.parquet")
         if not files:
             raise InputError("the folder holds no Parquet file", value=str(given))
         return ParquetSource(str(given), tuple(files), partitioned=True)
-    if not path.exists() and has_magic(str(given)):
-        files = _matching(path)
+    if not is_there and has_magic(str(given)):
+        files = _matching(Path(path.anchor), str(path.relative_to(path.anchor)))
         if not files:
             raise InputError("no file matches the pattern", value=str(given))
     else:
@@ -108,11 +112,12 @@ def _at_path(given: str | Path, encoding: str | None) -> Source:
     return ParquetSource(str(given), tuple(files))
 
 
-def _matching(pattern: Path) -> list[Path]:
-    """The files that match, in order; ``**`` stands for any number of folders."""
-    root = Path(pattern.anchor)
-    found = root.glob(str(pattern.relative_to(root)))
-    return sorted(path for path in found if path.is_file())
+def _matching(root: Path, pattern: str) -> list[Path]:
+    """The files below ``root`` that match, in order; ``**`` stands for any number of folders."""
+    try:
+        return sorted(path for path in root.glob(pattern) if path.is_file())
+    except OSError:  # a folder that was removed meanwhile, or that lies too deep
+        raise InputError("the folder cannot be looked through", value=str(root)) from None
 
 
 def _in_database(pair: tuple[Any, ...]) -> Source:
@@ -202,5 +207,5 @@ def _existing(path: Path) -> Path:
             return path
     except FileNotFoundError:
         raise InputError("there is no such file", value=str(path)) from None
-    except OSError:
+    except (OSError, ValueError):  # a name with a zero byte is no name
         raise InputError("the file cannot be opened", value=str(path)) from None

@@ -114,7 +114,7 @@ def read_parquet(path: Path, encoding: Encoding | None = None) -> Iterator[Repor
         file = parquet.ParquetFile(path)
     except OSError as problem:
         raise InputError(f"the reports cannot be read: {_reason(problem)}", value=path) from None
-    except pa.ArrowInvalid:
+    except (pa.ArrowInvalid, UnicodeDecodeError):  # the latter for names of columns that are no text
         raise InputError("not a Parquet file", value=path) from None
     with file:
         metadata = file.schema_arrow.metadata or {}

@@ -7,6 +7,7 @@ settled in floating point where 64 random bits are clear of the rounding error, 
 
 from __future__ import annotations
 
+from decimal import Decimal
 from fractions import Fraction
 from math import isqrt
 
@@ -55,7 +56,7 @@ def discrete_gaussian(variance: Fraction, source: Source, size: int) -> NDArray[
     if not SMALLEST_SCALE**2 <= variance <= LARGEST_SCALE**2:
         raise ParameterError(
             "the scale of the noise is out of range",
-            value=float(variance) ** 0.5,
+            value=f"{(Decimal(variance.numerator) / variance.denominator).sqrt():.4g}",  # no double holds some of them
             allowed=f"sigma from {float(SMALLEST_SCALE):.0e} to {float(LARGEST_SCALE):.0e}",
         )
     step = isqrt(variance.numerator // variance.denominator) + 1

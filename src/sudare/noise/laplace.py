@@ -7,6 +7,7 @@ So one table over both halves gives H, and the digits of the geometric law give 
 
 from __future__ import annotations
 
+from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
@@ -84,7 +85,7 @@ def discrete_laplace(scale: Fraction, source: Source, size: int) -> NDArray[np.i
     if not SMALLEST_SCALE <= scale <= LARGEST_SCALE:
         raise ParameterError(
             "the scale of the noise is out of range",
-            value=float(scale),
+            value=f"{Decimal(scale.numerator) / scale.denominator:.4g}",  # no double holds some of them
             allowed=f"{float(SMALLEST_SCALE):.0e} to {float(LARGEST_SCALE):.0e}",
             hint="Epsilon is too small or too large for this sensitivity.",
         )

@@ -103,8 +103,10 @@ def _connection(path: Path, mode: str, timeout: float) -> Iterator[sqlite3.Conne
             # A row with broken text shall fail by its hash, under its number.
             connection.text_factory = lambda text: text.decode("utf-8", "surrogateescape")
             yield connection
-    except sqlite3.Error as error:
-        primary_code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
+    # SQLite quotes a table's definition that it cannot read, and Python fails over a quotation that is no text.
+    except (sqlite3.Error, UnicodeDecodeError) as error:
+        unknown = sqlite3.SQLITE_ERROR if isinstance(error, sqlite3.Error) else sqlite3.SQLITE_CORRUPT
+        primary_code = getattr(error, "sqlite_errorcode", unknown) & 0xFF
         fault, hint = _FAULTS.get(primary_code, (f"cannot be used: {error}", None))
         raise LedgerError(f"the ledger {path} {fault}", hint=hint) from None
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import sudare
 from sudare.errors import SudareError, VerificationError
 from sudare.privacy import Guarantee, Publishable
+from sudare.publish.folder import is_there
 from sudare.publish.kinds import KINDS, job_of
 from sudare.publish.signing import fingerprint, is_signed, public_text
 
@@ -103,7 +104,7 @@ def verify(path: str | Path, *, publisher: str | Path | None = None) -> Verifica
     than the release itself; without it the signature only shows that nothing changed since it was signed.
     """
     path = Path(path)
-    path = path / NAME if path.is_dir() else path
+    path = path / NAME if is_there(path) and path.is_dir() else path
     certificate = _read(path)
     checks = [_signature(certificate, publisher)]
     try:
@@ -113,7 +114,7 @@ def verify(path: str | Path, *, publisher: str | Path | None = None) -> Verifica
     checks.append(f"guarantee: {guarantee}")
     for name, facts in _files(certificate).items():
         file = path.parent / name
-        if Path(name).name != name or not file.is_file():
+        if Path(name).name != name or not is_there(file) or not file.is_file():
             raise VerificationError("a file of the release is missing", value=name)
         if not isinstance(facts, dict) or (digest(file), file.stat().st_size) != (
             facts.get("sha256"),
@@ -177,7 +178,7 @@ def _signature(certificate: dict[str, Any], publisher: str | Path | None) -> str
     if publisher is None:
         return f"signature: fits the key {fingerprint(stated)} stated in the certificate itself"
     text = str(publisher)
-    trusted = text.lower() if len(text) == 64 and not Path(text).exists() else read_public(Path(text))
+    trusted = text.lower() if len(text) == 64 and not is_there(Path(text)) else read_public(Path(text))
     if trusted != stated:
         raise VerificationError("the release was signed by another publisher", value=fingerprint(stated))
     return f"signature: by the given publisher {fingerprint(stated)}"

@@ -19,12 +19,29 @@ _REASONS = {
     errno.EACCES: "writing is not permitted there",
     errno.EROFS: "the disk is read-only",
     errno.ENOTDIR: "a part of its path is a file",
+    errno.ENAMETOOLONG: "its name is too long",
 }
+
+
+def is_there(path: Path) -> bool:
+    """Whether a path leads to anything; one that the system refuses to look up, such as a name too long, does not.
+
+    >>> is_there(Path("x" * 300))
+    False
+    """
+    try:
+        return path.exists()
+    except OSError:
+        return False
 
 
 def refuse_existing(folder: Path) -> None:
     """Nothing is ever overwritten, not even by something better."""
-    if folder.exists():
+    try:
+        exists = folder.exists()
+    except OSError as problem:
+        raise _unwritable(folder, problem) from None
+    if exists:
         what = "folder" if folder.is_dir() else "file"
         raise OutputError(
             f"the output {what} exists already", value=str(folder), hint="Name another one in the recipe."
@@ -48,10 +65,14 @@ def whole_folder(folder: Path) -> Iterator[Path]:
         partial.rename(folder)
         _flush(folder.parent)
     except OSError as problem:
-        reason = _REASONS.get(problem.errno or 0, problem.strerror or type(problem).__name__)
-        raise OutputError(f"the release cannot be written: {reason}", value=str(folder)) from None
+        raise _unwritable(folder, problem) from None
     finally:
         shutil.rmtree(partial, ignore_errors=True)
+
+
+def _unwritable(folder: Path, problem: OSError) -> OutputError:
+    reason = _REASONS.get(problem.errno or 0, problem.strerror or type(problem).__name__)
+    return OutputError(f"the release cannot be written: {reason}", value=str(folder))
 
 
 def _flush(path: Path) -> None:

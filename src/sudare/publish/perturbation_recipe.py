@@ -23,6 +23,8 @@ class PerturbedColumn(Part):
     def _one_way(self) -> PerturbedColumn:
         if (self.bounds is None) == (self.categories is None):
             raise ValueError("a column has either bounds or categories")
+        if self.categories == ():
+            raise ValueError("categories lists none")
         return self
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from sudare.errors import BudgetError
 from sudare.privacy import Balance, Guarantee
+from sudare.publish.folder import is_there
 from sudare.publish.job import Job, Outlook
 
 
@@ -73,9 +74,9 @@ def plan(recipe: str | Path) -> Plan:
     except BudgetError as refusal:
         after = None
         remarks.append(str(refusal))
-    if "://" not in job.recipe.data.path and not job.path(job.recipe.data.path).exists():
+    if "://" not in job.recipe.data.path and not is_there(job.path(job.recipe.data.path)):
         remarks.append(f"the data are not there yet: {job.recipe.data.path}")
-    if job.path(job.recipe.output.folder).exists():
+    if is_there(job.path(job.recipe.output.folder)):
         remarks.append(f"the output folder exists already: {job.recipe.output.folder}")
     balance = job.ledger.balance(job.recipe.dataset)
     return Plan(job.recipe.kind, job.recipe.dataset, job.guarantee, outlook, balance, after, tuple(remarks))

@@ -109,8 +109,7 @@ def read_text(path: Path) -> dict[str, Any]:
     """The contents of a recipe file, unchecked; decimals are kept as they are written."""
     try:
         contents = tomllib.loads(path.read_text(encoding="utf-8-sig"), parse_float=Decimal)
-        json.dumps(contents, default=str)  # a number of 5,000 hexadecimal digits is read, but can never be shown
-        return contents
+        shown = json.dumps(contents, default=str)  # a number of 5,000 hexadecimal digits is read, but never shown
     except FileNotFoundError:
         raise RecipeError("there is no such recipe", value=str(path)) from None
     except tomllib.TOMLDecodeError as problem:
@@ -119,6 +118,9 @@ def read_text(path: Path) -> dict[str, Any]:
         raise RecipeError(f"the recipe cannot be read: {type(problem).__name__}", value=str(path)) from None
     except (ValueError, ArithmeticError, RecursionError):
         raise RecipeError("the recipe is not TOML: a number is too long, or brackets are too deep") from None
+    if "\\u0000" in shown.replace("\\\\", ""):
+        raise RecipeError("the recipe holds a character of code 0, which no path and no text may have")
+    return contents
 
 
 def checked(contents: dict[str, Any], model: type[Shape]) -> Shape:

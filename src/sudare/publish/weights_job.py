@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudare.engines import Records, read
-from sudare.errors import InputError
+from sudare.errors import InputError, did_you_mean
 from sudare.noise import Source
 from sudare.privacy import Guarantee
 from sudare.publish.job import Job, Outlook
@@ -21,6 +21,7 @@ from sudare.publish.recipe import Recipe
 from sudare.publish.weights_check import check_weights
 from sudare.publish.weights_recipe import WeightsRecipe
 from sudare.reweight import Weighting
+from sudare.reweight.checks import checked_public
 from sudare.reweight.choice import Choice
 from sudare.reweight.comparison import FILE_OF, MODEL, WEIGHT
 from sudare.reweight.request import Request
@@ -74,14 +75,22 @@ class WeightsJob(Job[WeightsRecipe, Weighting]):
 
     @cached_property
     def public(self) -> dict[str, NDArray[Any]]:
-        """All columns of the public file; a declared number is one also where the file has no types."""
+        """All columns of the public file; a declared number is one also where the file has no types.
+
+        What the fit would refuse about them is refused here, where nothing is spent yet.
+        """
         records = self._records(self.recipe.public)
         if WEIGHT in records.columns:
             raise InputError("the public file has a column of that name already", value=WEIGHT)
-        columns = records.values(list(records.columns))
-        for attribute in self.request.space.attributes:
-            if isinstance(attribute, Numeric) and attribute.name in columns:
+        space, known = self.request.space, list(records.columns)
+        for name in space.names:
+            if name not in known:
+                raise InputError("the public file has no such column", value=name, hint=did_you_mean(name, known))
+        columns = records.values(known)
+        for attribute in space.attributes:
+            if isinstance(attribute, Numeric):
                 columns[attribute.name] = numbers(columns[attribute.name], attribute.name)
+        checked_public(space, space.encode({name: columns[name] for name in space.names}))
         return columns
 
     def gather(self, source: Source) -> list[Rows]:

@@ -68,7 +68,11 @@ def recover(
 
 def _noises(path: Path) -> dict[str, Noise]:
     certificate = path.parent / CERTIFICATE
-    if not path.is_file():
+    try:
+        found = path.is_file()
+    except OSError:  # a name that is too long
+        found = False
+    if not found:
         raise InputError("there is no such file", value=str(path))
     try:
         stated = json.loads(certificate.read_text(encoding="utf-8"))["perturbation"]["columns"]

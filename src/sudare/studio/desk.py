@@ -11,6 +11,7 @@ from typing import Any, get_args
 from sudare.domain.mesh import LEVELS
 from sudare.errors import BudgetError, SudareError
 from sudare.privacy import Balance
+from sudare.publish.folder import is_there
 from sudare.publish.kinds import KINDS
 from sudare.publish.table_recipe import MethodChoice
 from sudare.studio import releases
@@ -188,9 +189,9 @@ class Desk:
             return {**said, "problem": as_json(problem)}
         target = job.path(job.recipe.output.folder)
         remarks = [] if refusal is None else [str(refusal)]
-        if "://" not in job.recipe.data.path and not job.path(job.recipe.data.path).exists():
+        if "://" not in job.recipe.data.path and not is_there(job.path(job.recipe.data.path)):
             remarks.append(f"the data are not there yet: {job.recipe.data.path}")
-        if target.exists():
+        if is_there(target):
             remarks.append(f"the output folder exists already: {job.recipe.output.folder}")
         shown = self.workspace.shown(target)
         return {

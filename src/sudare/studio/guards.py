@@ -38,6 +38,7 @@ _SAFE = {
     "cross-origin-opener-policy": "same-origin",
     "permissions-policy": "camera=(), geolocation=(), microphone=()",
 }
+_HTTP = ("1.0", "1.1", "2")
 _READING = ("GET", "HEAD", "OPTIONS")
 # A meta refresh and not a redirect: the strict cookie would stay behind on a redirect that another site began.
 _HEAD = '<!doctype html><meta charset="utf-8"><link rel="icon" href="data:,"><title>Sudare</title>'
@@ -68,6 +69,7 @@ class Guard:
 
         headers = Headers(scope=scope)
         try:
+            _check_framing(scope, headers)
             self._check_host(headers)
             if scope["path"] == "/":
                 await self._welcome(scope, headers)(scope, receive, send_safely)
@@ -122,6 +124,14 @@ class Guard:
         unproven = scope["method"] not in _READING and origin != ours and site != "same-origin"
         if foreign or unproven:
             raise RequestError(403, "the request comes from another page", allowed="the studio's own pages")
+
+
+def _check_framing(scope: Scope, headers: Headers) -> None:
+    """What the parser takes and nobody sends who means well: a version of HTTP that is not known, and two lengths."""
+    if scope["http_version"] not in _HTTP:
+        raise RequestError(400, "the request is of an unknown version of HTTP", allowed="HTTP/1.1")
+    if "content-length" in headers and "transfer-encoding" in headers:
+        raise RequestError(400, "the request has two lengths", allowed="content-length or transfer-encoding")
 
 
 def _door(headers: Headers) -> Response:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import threading
 from datetime import UTC, datetime
 from typing import Any
 
@@ -36,7 +37,7 @@ class Processes:
         made = self.tasks.add(verb, task)
         command = [sys.executable, "-m", "sudare.studio.worker"]
         try:
-            self._started[made.id] = subprocess.Popen(  # noqa: S603 - our own program
+            process = subprocess.Popen(  # noqa: S603 - our own program
                 [*command, str(self._workspace.folder), self._workspace.name, made.id],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
@@ -47,6 +48,10 @@ class Processes:
         except OSError as problem:
             failed = SudareError(f"the job cannot be started: {problem.strerror}")
             self.tasks.move(made.id, ("waiting",), "failed", error=as_json(failed))
+        else:
+            self._started[made.id] = process
+            # Nobody asks for a job again that ended well: its process would stay a zombie as long as the studio runs.
+            threading.Thread(target=process.wait, daemon=True).start()
         return self.tasks.get(made.id)
 
     def get(self, name: str) -> Task:

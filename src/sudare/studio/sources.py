@@ -15,7 +15,7 @@ from typing import Any
 from sudare.engines import read
 from sudare.errors import InputError, SudareError
 from sudare.studio.refusals import RequestError, as_json
-from sudare.studio.workspace import Workspace
+from sudare.studio.workspace import UPLOAD, Workspace
 
 TEXT = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
 PARQUET = (".parquet", ".pq")
@@ -122,7 +122,7 @@ async def upload(workspace: Workspace, name: str, parts: AsyncIterator[bytes], m
     exists = RequestError(409, "a file of that name is there already", value=name, hint="Give it another name.")
     if path.exists() or path.is_symlink():
         raise exists
-    partial = workspace.hidden / f"upload-{os.urandom(8).hex()}"
+    partial = workspace.hidden / f"{UPLOAD}{os.getpid()}-{os.urandom(8).hex()}"
     try:
         size = await _received(parts, partial, most_bytes)
         os.link(partial, path)  # unlike a rename, this never replaces a file

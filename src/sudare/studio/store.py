@@ -41,9 +41,11 @@ def session(workspace: Workspace) -> Iterator[sqlite3.Connection]:
             _prepare(connection)
             yield connection
             connection.execute("COMMIT")
-    except sqlite3.Error as problem:
+    # SQLite quotes a table's definition that it cannot read, and Python fails over a quotation that is no text.
+    except (sqlite3.Error, UnicodeDecodeError) as problem:
+        fault = str(problem) if isinstance(problem, sqlite3.Error) else "it is damaged"
         raise InputError(
-            f"the studio's file cannot be used: {problem}", value=str(path), hint="Move it away to begin anew."
+            f"the studio's file cannot be used: {fault}", value=str(path), hint="Move it away to begin anew."
         ) from None
 
 

@@ -6,6 +6,7 @@ reach what is hidden.
 
 from __future__ import annotations
 
+import glob
 import os
 import secrets
 from collections.abc import Iterator
@@ -19,6 +20,8 @@ from sudare.studio.refusals import RequestError
 
 HIDDEN = ".sudare-studio"
 DEFAULT_NAME = "recipe.toml"
+UPLOAD = "upload-"
+"""What a file is called in the hidden folder until it is whole, with the number of its process behind."""
 _SCRATCH = ".sudare-studio-"
 _LONGEST_PART, _LONGEST_PATH = 200, 1000
 _STARTER = """\
@@ -70,15 +73,17 @@ class Workspace:
         return made
 
     def _sweep(self) -> None:
-        """Remove the hidden recipes of processes that died."""
-        for left in self.folder.glob(f"{_SCRATCH}*.toml"):
-            process = left.name.removeprefix(_SCRATCH).partition("-")[0]
-            try:
-                os.kill(int(process), 0)
-            except ProcessLookupError:
-                left.unlink(missing_ok=True)
-            except (ValueError, OSError):
-                continue
+        """Remove what processes that died left half done: hidden recipes, replacements of the recipe, uploads."""
+        begun = [(_SCRATCH, ".toml", self.folder), (f".{self.name}.partial-", "", self.folder)]
+        for start, end, folder in [*begun, (UPLOAD, "", self.hidden)]:
+            for left in folder.glob(f"{glob.escape(start)}*{end}"):
+                process = left.name.removeprefix(start).partition("-")[0]
+                try:
+                    os.kill(int(process), 0)
+                except ProcessLookupError:
+                    left.unlink(missing_ok=True)
+                except (ValueError, OSError):
+                    continue
 
     @property
     def recipe(self) -> Path:

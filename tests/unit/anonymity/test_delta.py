@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from fractions import Fraction
 from itertools import pairwise
 
@@ -134,6 +135,20 @@ def test_what_has_no_delta(wrong: object, message: str) -> None:
     with pytest.raises(ParameterError) as refused:
         wrong()  # type: ignore[operator]  # a lambda
     assert str(refused.value).startswith(message)
+
+
+def test_whether_some_epsilon_gives_a_delta(monkeypatch) -> None:
+    """By logarithms as by digits, but for a delta that is above by a hair: that is refused."""
+    law = sys.modules[smallest_epsilon.__module__]
+    for numerator in (1, 123_457, 500_000, 876_543, 999_999):
+        rate = Fraction(numerator, 10**6)
+        for k in (1, 7, 100, 3000):
+            for factor in (Fraction(1, 2), Fraction(999, 1000), Fraction(1), Fraction(1001, 1000), Fraction(2)):
+                target = min(rate**k * factor, Fraction(1))
+                monkeypatch.setattr(law, "_EXACT_BITS", 10**9)
+                exact = law.some_epsilon_gives(k, rate, target)
+                monkeypatch.setattr(law, "_EXACT_BITS", 0)
+                assert law.some_epsilon_gives(k, rate, target) == exact == (target > rate**k)
 
 
 def test_extremes_end() -> None:

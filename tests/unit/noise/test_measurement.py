@@ -89,6 +89,11 @@ def test_epsilon_too_small_for_the_noise_to_fit_is_refused():
         measure(np.array([1]), 1, Budget(epsilon=Fraction(1, 2**60)), Source.from_seed(1), "cells")
     with pytest.raises(ParameterError, match="scale of the noise is out of range"):
         measure(np.array([1]), 1, Budget(rho=Fraction(1, 2**120)), Source.from_seed(1), "cells")
+    # Scales that no double holds.
+    with pytest.raises(ParameterError, match=r"out of range \(got '1\.000e\+400'"):
+        measure(np.array([1]), 1, Budget(epsilon=Fraction(1, 10**400)), Source.from_seed(1), "cells")
+    with pytest.raises(ParameterError, match=r"out of range \(got '7\.071e\+399'"):
+        measure(np.array([1]), 1, Budget(rho=Fraction(1, 10**800)), Source.from_seed(1), "cells")
 
 
 def test_sparse_noise_is_paid_in_epsilon():

@@ -106,21 +106,18 @@ def test_a_body_that_comes_in_pieces_is_counted(client):
     refused(sent, 413, "too large")
 
 
-def test_a_body_that_does_not_arrive_is_not_waited_for(monkeypatch):
-    monkeypatch.setattr(guards, "BODY_SECONDS", 0.05)
+def status_of_silence(version="1.1", *more):
+    """The status for somebody with the session who sends a head, with ``more`` headers, and then nothing."""
     access = Access(8400)
     cookie = f"{access.cookie}={access.redeem(access.token)}"
+    headers = [("host", HOST), ("cookie", cookie), ("origin", ORIGIN), ("content-type", "application/json"), *more]
     scope = {
         "type": "http",
+        "http_version": version,
         "method": "POST",
         "path": "/api/undo",
         "query_string": b"",
-        "headers": [
-            (b"host", HOST.encode()),
-            (b"cookie", cookie.encode()),
-            (b"origin", ORIGIN.encode()),
-            (b"content-type", b"application/json"),
-        ],
+        "headers": [(name.encode(), value.encode()) for name, value in headers],
     }
     sent = []
 
@@ -131,7 +128,17 @@ def test_a_body_that_does_not_arrive_is_not_waited_for(monkeypatch):
         sent.append(message)
 
     asyncio.run(Guard(None, access, frozenset({HOST}))(scope, never, send))
-    assert sent[0]["status"] == 408
+    return sent[0]["status"]
+
+
+def test_a_body_that_does_not_arrive_is_not_waited_for(monkeypatch):
+    monkeypatch.setattr(guards, "BODY_SECONDS", 0.05)
+    assert status_of_silence() == 408
+
+
+def test_what_only_a_parser_takes_is_refused():
+    assert status_of_silence("9.9") == 400
+    assert status_of_silence("1.1", ("content-length", "2"), ("transfer-encoding", "chunked")) == 400
 
 
 def test_answers_are_safe_to_look_at(client, stranger):

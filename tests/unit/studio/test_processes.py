@@ -1,5 +1,8 @@
 """Jobs whose process died: the ledger and the folder say what became of them."""
 
+import time
+from pathlib import Path
+
 import pytest
 
 from sudare.privacy import Ledger
@@ -88,3 +91,17 @@ def test_one_job_of_a_verb_at_a_time(processes, workspace):
 def test_a_job_that_has_just_been_asked_for_is_waited_for(processes):
     made = processes.tasks.add("rehearse", {})
     assert processes.get(made.id).state == "waiting"
+
+
+def test_a_process_that_ended_stays_behind_in_no_table(processes):
+    children = Path("/proc/thread-self/children")
+    if not children.exists():
+        pytest.skip("this system does not list the children of a process")
+    before = set(children.read_text().split())
+    name = processes.start("rehearse", {}).id
+    assert set(children.read_text().split()) - before
+    deadline = time.monotonic() + 60
+    while set(children.read_text().split()) - before and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert not set(children.read_text().split()) - before  # nor as a zombie, and nobody asked for the job
+    assert processes.get(name).state == "failed"  # for want of a recipe

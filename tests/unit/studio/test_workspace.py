@@ -1,6 +1,8 @@
 """Names from the web stay inside the workspace."""
 
 import os
+import subprocess
+import sys
 
 import pytest
 
@@ -80,3 +82,24 @@ def test_hidden_recipes_of_the_dead_are_swept_and_those_of_the_living_are_not(wo
         path.write_text("")
     Workspace.open(workspace.recipe)
     assert [path.exists() for path in (dead, alive, strange)] == [False, True, True]
+
+
+def test_what_a_dead_process_left_half_done_is_removed(tmp_path):
+    (tmp_path / "a[b].toml").write_text("")
+    workspace = Workspace.open(tmp_path / "a[b].toml")
+    dead = subprocess.Popen([sys.executable, "-c", ""])
+    dead.wait()
+    left, kept = (
+        [
+            tmp_path / f".sudare-studio-{process}-ab.toml",
+            tmp_path / f".a[b].toml.partial-{process}",
+            workspace.hidden / f"upload-{process}-ab",
+        ]
+        for process in (dead.pid, os.getpid())
+    )
+    others = [tmp_path / ".b.toml.partial-0", tmp_path / f"upload-{dead.pid}-ab", workspace.hidden / "upload-x"]
+    for path in (*left, *kept, *others):
+        path.touch()
+    Workspace.open(tmp_path / "a[b].toml")
+    assert not any(path.exists() for path in left)
+    assert all(path.exists() for path in (*kept, *others))

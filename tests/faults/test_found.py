@@ -291,7 +291,7 @@ def test_databases_whose_definitions_are_no_text(tmp_path):
     with session(workspace):
         pass
     broken_definition(workspace.hidden / "studio.db")
-    with pytest.raises(InputError, match="it is damaged"), session(workspace):
+    with pytest.raises(InputError, match="is damaged"), session(workspace):
         pass
 
 

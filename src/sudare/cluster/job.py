@@ -77,24 +77,28 @@ class ClusterTableJob(Job[TableRecipe, ClusterRelease]):
         return replace(table, unit=data.protected_unit())
 
     def protect(self, data: ClusterTable, source: Source) -> ClusterRelease:
-        """The release, in parts that are not yet where they belong."""
+        """The release, in parts that are not yet where they belong; the exact counts end here, whoever holds them."""
         privacy = self.recipe.privacy
-        made = release(
-            data,
-            self.staging.path / "parts",
-            self.here.method,
-            privacy.epsilon,
-            total=privacy.total,
-            rho=privacy.rho,
-            delta=privacy.delta,
-            source=source,
-            describe=columns,
-        )
+        try:
+            made = release(
+                data,
+                self.staging.path / "parts",
+                self.here.method,
+                privacy.epsilon,
+                total=privacy.total,
+                rho=privacy.rho,
+                delta=privacy.delta,
+                source=source,
+                describe=columns,
+            )
+        finally:
+            data.discard()
         return replace(made, folder=self.path(self.recipe.output.folder))
 
     def write(self, made: ClusterRelease, folder: Path) -> dict[str, Sequence[Path]]:
         """The parts, moved to where they belong."""
         parts = [(self.staging.path / "parts" / part.name).rename(folder / part.name) for part in made.parts]
+        self.staging.remove()
         return {"parquet": parts}
 
     def headline(self, made: ClusterRelease) -> dict[str, str]:

@@ -122,35 +122,35 @@ def perturb(
     owner = Unit() if unit is None else Unit("person", max_rows)
     if source is None:
         source = Source.system() if seed is None else Source.from_seed(seed)
-    held = Scratch.under(scratch, engine.frame.sparkSession)
-    with engine.selected(*selection) as rows:
-        counted = held.freeze(rows.groupBy(*rows.columns).count())
-    with working():
-        number = int(counted.agg({"count": "sum"}).toArrow().column(0)[0].as_py() or 0)
-    if not number:
-        raise InputError("there are no rows to perturb")
-    row_epsilon = row_cost(k, epsilon, number, owner)
-    shape = Table(names, (), "names")
-    laws = declared_noises(shape, bounds, categories, noise, split_cost(row_epsilon, shape, shares), None)
-    channel = dict(zip(names, (law for law, _ in laws), strict=True))
-    target = empty_folder(Path(folder))
-    terms = {
-        "bounds": bounds,
-        "categories": categories,
-        "epsilon": row_epsilon * owner.max_rows,
-        "noise": noise,
-        "shares": shares,
-        "outside": outside,
-        "unit": owner,
-    }
-    delegate("rows in parts", Budget(epsilon=row_epsilon))
-    parts = max(1, -(-number // rows_per_part))
-    kernel = PerturbRows(names, terms, channel, row_epsilon, source.grant("rows in parts"))
-    with working():
-        noisy = held.freeze(_in_parts(counted, parts).groupBy("part").applyInArrow(_task(kernel), kernel.gives))
-        write = WriteRows(str(target), names)
-        found = _by_place(noisy, parts).groupBy("file").applyInArrow(_task(write), write.gives).toArrow()
-    files = tuple(sorted((RowsFile(**row) for row in found.to_pylist()), key=lambda each: each.name))
+    with Scratch.under(scratch, engine.frame.sparkSession) as held:
+        with engine.selected(*selection) as rows:
+            counted = held.freeze(rows.groupBy(*rows.columns).count())
+        with working():
+            number = int(counted.agg({"count": "sum"}).toArrow().column(0)[0].as_py() or 0)
+        if not number:
+            raise InputError("there are no rows to perturb")
+        row_epsilon = row_cost(k, epsilon, number, owner)
+        shape = Table(names, (), "names")
+        laws = declared_noises(shape, bounds, categories, noise, split_cost(row_epsilon, shape, shares), None)
+        channel = dict(zip(names, (law for law, _ in laws), strict=True))
+        target = empty_folder(Path(folder))
+        terms = {
+            "bounds": bounds,
+            "categories": categories,
+            "epsilon": row_epsilon * owner.max_rows,
+            "noise": noise,
+            "shares": shares,
+            "outside": outside,
+            "unit": owner,
+        }
+        delegate("rows in parts", Budget(epsilon=row_epsilon))
+        parts = max(1, -(-number // rows_per_part))
+        kernel = PerturbRows(names, terms, channel, row_epsilon, source.grant("rows in parts"))
+        with working():
+            noisy = held.freeze(_in_parts(counted, parts).groupBy("part").applyInArrow(_task(kernel), kernel.gives))
+            write = WriteRows(str(target), names)
+            found = _by_place(noisy, parts).groupBy("file").applyInArrow(_task(write), write.gives).toArrow()
+        files = tuple(sorted((RowsFile(**row) for row in found.to_pylist()), key=lambda each: each.name))
     guarantee = promise(row_epsilon, owner, k)
     if source.seeded:
         guarantee = guarantee.without_protection()

@@ -37,6 +37,10 @@ class ClusterTable:
     unit: Unit
     store: Store
 
+    def discard(self) -> None:
+        """Remove the exact counts from where they are: nothing can be released any more."""
+        self.store.discard()
+
     def __repr__(self) -> str:
         return f"ClusterTable over {self.domain.describe()}, unit: {self.unit}"
 

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -31,7 +31,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Scratch:
-    """A private folder that all workers reach, for exact counts and noisy cells: removed when nobody holds it."""
+    """A private folder that all workers reach, for exact counts and noisy cells.
+
+    It goes with `remove`, at the latest when nobody holds it.
+    """
 
     path: Path
 
@@ -55,6 +58,16 @@ class Scratch:
             raise OutputError(f"the scratch folder cannot be made: {problem.strerror}", value=str(folder)) from None
         weakref.finalize(made, shutil.rmtree, made.path, ignore_errors=True)
         return made
+
+    def remove(self) -> None:
+        """Whoever still holds it finds nothing."""
+        shutil.rmtree(self.path, ignore_errors=True)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.remove()
 
     def freeze(self, frame: DataFrame) -> DataFrame:
         """The rows of a frame, computed once and read from files after that."""
@@ -106,6 +119,10 @@ class SparkStore:
         """See `Store`."""
         with working():
             return SparkStore.freezing(self._answers(jobs, kernel), self.scratch)
+
+    def discard(self) -> None:
+        """See `Store`."""
+        self.scratch.remove()
 
     def _answers(self, jobs: Jobs, kernel: Kernel) -> DataFrame:
         import pyarrow as pa

@@ -82,6 +82,9 @@ class Store(Protocol):
     def derive(self, jobs: Jobs, kernel: Kernel) -> Store:
         """Do all jobs with a kernel that gives ``index`` and ``count``, and hold the answers where they are."""
 
+    def discard(self) -> None:
+        """Remove what is held on disks."""
+
 
 def slices(jobs: pa.Table, level: int, index: Integers) -> list[slice]:
     """Where the cells of each job lie among those of its part."""
@@ -154,3 +157,6 @@ class Here:
         index = found.column("index").to_numpy()
         order = np.argsort(index, kind="stable")
         return Here(index[order], found.column("count").to_numpy()[order])
+
+    def discard(self) -> None:
+        """See `Store`: there is nothing."""

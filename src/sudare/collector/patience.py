@@ -1,4 +1,4 @@
-"""A server that does not wait forever for a request to begin.
+"""A server that listens before it is up, and does not wait forever for a request to begin.
 
 Uvicorn bounds the number of connections and the time between two requests, but not the time until the head of a request
 is there. Whoever opens connections and says nothing would hold all of them and keep everybody else out.
@@ -6,13 +6,33 @@ is there. Whoever opens connections and says nothing would hold all of them and 
 
 from __future__ import annotations
 
+import socket
 import time
 from typing import Any
 
 import uvicorn
 
+from sudare.errors import InputError
+
 HEAD_SECONDS = 20.0
 _TICKS_A_SECOND = 10  # of Uvicorn's main loop
+
+
+def listen(host: str, port: int, backlog: int, who: str) -> socket.socket:
+    """A socket that accepts connections, so that those who come before the service is up wait for it."""
+    try:
+        (family, kind, protocol, _, address), *_ = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        listening = socket.socket(family, kind, protocol)
+    except OSError:
+        raise InputError("there is no such address to listen on", value=host) from None
+    try:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind(address)
+        listening.listen(backlog)
+    except OSError as problem:
+        listening.close()
+        raise InputError(f"the {who} cannot listen there: {problem.strerror}", value=f"{host}:{port}") from None
+    return listening
 
 
 class PatientServer(uvicorn.Server):

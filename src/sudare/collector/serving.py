@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import socket
 from collections.abc import Callable
 from pathlib import Path
 
@@ -27,14 +26,14 @@ def serve(
     try:
         import uvicorn
 
-        from sudare.collector.patience import PatientServer
+        from sudare.collector.patience import PatientServer, listen
         from sudare.collector.service import create_app
     except ImportError:
         raise InputError(
             "the collector needs a web server", hint="Install it: pip install 'sudare[collector]'."
         ) from None
     survey = load(path)
-    listening = _listen(host, port)
+    listening = listen(host, port, _BACKLOG, "collector")
     with listening:
         collection = Collection(survey)
         if survey.books is not None:
@@ -56,20 +55,3 @@ def serve(
             shown = f"[{host}]" if ":" in host else host
             ready(survey, f"http://{shown}:{listening.getsockname()[1]}")
         server.run(sockets=[listening])
-
-
-def _listen(host: str, port: int) -> socket.socket:
-    """A socket that accepts connections, so that those who come before the service is up wait for it."""
-    try:
-        (family, kind, protocol, _, address), *_ = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-        listening = socket.socket(family, kind, protocol)
-    except OSError:
-        raise InputError("there is no such address to listen on", value=host) from None
-    try:
-        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listening.bind(address)
-        listening.listen(_BACKLOG)
-    except OSError as problem:
-        listening.close()
-        raise InputError(f"the collector cannot listen there: {problem.strerror}", value=f"{host}:{port}") from None
-    return listening

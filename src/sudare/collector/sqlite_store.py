@@ -11,6 +11,7 @@ from typing import Any
 
 from sudare.collector.refusals import StorageError
 from sudare.collector.storage import Row, canonical, check_identity
+from sudare.privacy.sqlite_faults import FAILURES, LOCKED, fault_of
 
 FORMAT = 1
 _APPLICATION = 0x53554443  # "SUDC" in the header of the file
@@ -20,17 +21,6 @@ _TABLES = (
     "CREATE TABLE survey (identity TEXT NOT NULL)",
     "CREATE TABLE reports (id BLOB PRIMARY KEY, report BLOB NOT NULL) WITHOUT ROWID",
 )
-_FAULTS = {
-    sqlite3.SQLITE_BUSY: ("is locked by another program", "Close that program, then try again."),
-    sqlite3.SQLITE_LOCKED: ("is locked by another program", "Close that program, then try again."),
-    sqlite3.SQLITE_NOTADB: ("is not a SQLite database", "Give the path of the survey's own file."),
-    sqlite3.SQLITE_CORRUPT: ("is damaged", "Restore it from a backup."),
-    sqlite3.SQLITE_READONLY: ("is not writable", "Allow writing to the file and its folder."),
-    sqlite3.SQLITE_PERM: ("is not writable", "Allow writing to the file and its folder."),
-    sqlite3.SQLITE_CANTOPEN: ("cannot be opened", "Allow reading and writing of the file and its folder."),
-    sqlite3.SQLITE_FULL: ("cannot be written: the disk is full", "Make room; nothing of this was stored."),
-    sqlite3.SQLITE_IOERR: ("cannot be read or written: the disk is full or fails", "Make room, then try again."),
-}
 
 
 class SqliteStore:
@@ -115,7 +105,7 @@ class SqliteStore:
             connection.execute("PRAGMA journal_mode = WAL")
             (kept,) = connection.execute("SELECT identity FROM survey").fetchone()
             check_identity(kept, identity, f"the database {self._path}")
-        except (sqlite3.Error, UnicodeDecodeError, StorageError):
+        except (*FAILURES, StorageError):
             connection.close()
             raise
         return connection
@@ -155,11 +145,8 @@ class SqliteStore:
         """Every fault of SQLite as one sentence."""
         try:
             yield
-        # SQLite quotes a table's definition that it cannot read, and Python fails over a quotation that is no text.
-        except (sqlite3.Error, UnicodeDecodeError) as error:
-            unknown = sqlite3.SQLITE_ERROR if isinstance(error, sqlite3.Error) else sqlite3.SQLITE_CORRUPT
-            primary = getattr(error, "sqlite_errorcode", unknown) & 0xFF
-            if busy is not None and primary in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+        except FAILURES as error:
+            fault = fault_of(error)
+            if busy is not None and fault.code in LOCKED:
                 raise StorageError(f"the database {self._path} {busy}", hint=hint) from None
-            fault, advice = _FAULTS.get(primary, (f"cannot be used: {error}", None))
-            raise StorageError(f"the database {self._path} {fault}", hint=advice) from None
+            raise StorageError(f"the database {self._path} {fault.sentence}", hint=fault.hint) from None

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from sudare.errors import LedgerError
 from sudare.privacy.chain import COLUMNS, Entry, verified
+from sudare.privacy.sqlite_faults import FAILURES, Fault, fault_of, fault_of_code
 
 FORMAT = 1
 _APPLICATION = 0x53554441  # "SUDA" in the header of the file
@@ -22,24 +23,6 @@ _TABLE = (
 )
 _SELECT = f"SELECT {', '.join(COLUMNS)} FROM entries ORDER BY id"  # noqa: S608 - names of our own columns
 _INSERT = f"INSERT INTO entries VALUES ({', '.join('?' * len(COLUMNS))})"  # noqa: S608 - question marks only
-
-_FAULTS = {
-    sqlite3.SQLITE_BUSY: ("is locked by another process", "Wait until it has ended, then try again."),
-    sqlite3.SQLITE_LOCKED: ("is locked by another process", "Wait until it has ended, then try again."),
-    sqlite3.SQLITE_NOTADB: ("is not a SQLite database", "Give the path of the ledger's file."),
-    sqlite3.SQLITE_CORRUPT: ("is damaged", "Restore it from a backup before publishing."),
-    sqlite3.SQLITE_READONLY: ("is not writable", "Allow writing to the file and its folder."),
-    sqlite3.SQLITE_PERM: ("is not writable", "Allow writing to the file and its folder."),
-    sqlite3.SQLITE_CANTOPEN: ("cannot be opened", "Allow reading and writing of the file and its folder."),
-    sqlite3.SQLITE_FULL: (
-        "cannot be written: the disk is full",
-        "Nothing was spent; make room and try again.",
-    ),
-    sqlite3.SQLITE_IOERR: (
-        "cannot be read or written: the disk is full or fails",
-        "Make room and try again.",
-    ),
-}
 
 
 class Session:
@@ -103,21 +86,20 @@ def _connection(path: Path, mode: str, timeout: float) -> Iterator[sqlite3.Conne
             # A row with broken text shall fail by its hash, under its number.
             connection.text_factory = lambda text: text.decode("utf-8", "surrogateescape")
             yield connection
-    # SQLite quotes a table's definition that it cannot read, and Python fails over a quotation that is no text.
-    except (sqlite3.Error, UnicodeDecodeError) as error:
-        unknown = sqlite3.SQLITE_ERROR if isinstance(error, sqlite3.Error) else sqlite3.SQLITE_CORRUPT
-        primary_code = getattr(error, "sqlite_errorcode", unknown) & 0xFF
-        fault, hint = _FAULTS.get(primary_code, (f"cannot be used: {error}", None))
-        raise LedgerError(f"the ledger {path} {fault}", hint=hint) from None
+    except FAILURES as error:
+        raise _refusal(path, fault_of(error)) from None
 
 
 def _sound_entries(connection: sqlite3.Connection, path: Path) -> tuple[Entry, ...]:
     """The rows, after checking their chain and the pages they lie on: a lost page can look like an end."""
     entries = verified(connection.execute(_SELECT), str(path))
     if connection.execute("PRAGMA integrity_check(1)").fetchone() != ("ok",):
-        fault, hint = _FAULTS[sqlite3.SQLITE_CORRUPT]
-        raise LedgerError(f"the ledger {path} {fault}", hint=hint)
+        raise _refusal(path, fault_of_code(sqlite3.SQLITE_CORRUPT))
     return entries
+
+
+def _refusal(path: Path, fault: Fault) -> LedgerError:
+    return LedgerError(f"the ledger {path} {fault.sentence}", hint=fault.hint)
 
 
 def _is_new(connection: sqlite3.Connection, path: Path) -> bool:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import logging
-import socket
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from sudare.errors import InputError, MissingExtraError, ParameterError
+from sudare.errors import MissingExtraError, ParameterError
 from sudare.words import LANGUAGES
 
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
@@ -42,7 +41,7 @@ def serve(
         import tomlkit  # noqa: F401 - looked for before anything is begun
         import uvicorn
 
-        from sudare.collector.patience import PatientServer
+        from sudare.collector.patience import PatientServer, listen
         from sudare.studio.service import create_app
     except ImportError:
         raise MissingExtraError.of("The studio", "studio") from None
@@ -52,7 +51,7 @@ def serve(
     from sudare.studio.guards import Guard
     from sudare.studio.workspace import Workspace
 
-    with _listen(host, port) as listening:
+    with listen(host, port, _BACKLOG, "studio") as listening:
         workspace = Workspace.open(recipe)
         desk = Desk(workspace)
         if not desk.versions.listed():
@@ -83,20 +82,3 @@ def serve(
         # The server ends in order when it is interrupted, and then says that it was: nobody has to hear it.
         with suppress(KeyboardInterrupt):
             server.run(sockets=[listening])
-
-
-def _listen(host: str, port: int) -> socket.socket:
-    """A socket that accepts connections, so that a browser which comes before the service is up waits for it."""
-    try:
-        (family, kind, protocol, _, address), *_ = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-        listening = socket.socket(family, kind, protocol)
-    except OSError:
-        raise InputError("there is no such address to listen on", value=host) from None
-    try:
-        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listening.bind(address)
-        listening.listen(_BACKLOG)
-    except OSError as problem:
-        listening.close()
-        raise InputError(f"the studio cannot listen there: {problem.strerror}", value=f"{host}:{port}") from None
-    return listening

@@ -14,6 +14,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from sudare.errors import InputError
+from sudare.privacy.sqlite_faults import FAILURES, fault_of
 from sudare.studio.workspace import Workspace
 
 _FORMAT = 1
@@ -41,12 +42,9 @@ def session(workspace: Workspace) -> Iterator[sqlite3.Connection]:
             _prepare(connection)
             yield connection
             connection.execute("COMMIT")
-    # SQLite quotes a table's definition that it cannot read, and Python fails over a quotation that is no text.
-    except (sqlite3.Error, UnicodeDecodeError) as problem:
-        fault = str(problem) if isinstance(problem, sqlite3.Error) else "it is damaged"
-        raise InputError(
-            f"the studio's file cannot be used: {fault}", value=str(path), hint="Move it away to begin anew."
-        ) from None
+    except FAILURES as problem:
+        fault = fault_of(problem).sentence
+        raise InputError(f"the studio's file {fault}", value=str(path), hint="Move it away to begin anew.") from None
 
 
 def _prepare(connection: sqlite3.Connection) -> None:

@@ -147,6 +147,9 @@ def test_scratch_is_private_and_goes_with_the_table(spark, tmp_path):
     assert "count" not in repr(counted)
     del counted
     assert not list(tmp_path.iterdir())
+    held = cluster.count(sd.read(PEOPLE, engine="spark"), DOMAIN, **QUESTION, scratch=tmp_path)
+    held.discard()
+    assert not list(tmp_path.iterdir())
     with pytest.raises(OutputError, match=r"^the scratch folder cannot be made: No such file or directory"):
         Scratch.under(tmp_path / "absent", spark)
 

@@ -185,5 +185,5 @@ def test_two_recipes_of_a_folder_have_their_own_versions(versions, workspace):
 def test_a_folder_that_cannot_be_written_is_one_sentence(versions, workspace):
     (workspace.hidden / "studio.db").unlink(missing_ok=True)
     (workspace.hidden / "studio.db").write_bytes(b"no database at all, but long enough to be looked at" * 20)
-    with pytest.raises(InputError, match="cannot be used"):
+    with pytest.raises(InputError, match="is not a SQLite database"):
         versions.current()

@@ -34,7 +34,7 @@ print(json.dumps({"seconds": time.process_time() - start, "steps": model.n_iter_
 
 def rows(quick: bool) -> Iterator[Row]:
     """A mixture beside scikit-learn's, then our other ways."""
-    size = 20_000 if quick else 200_000
+    size = 20_000 if quick else 1_000_000
     x = records(size, 0)
     bounds = (float(x.min()), float(x.max()))
     made = perturb(x, bounds, k=2, seed=0)

@@ -26,9 +26,8 @@ from sudare.errors import AccountingError, InputError, ParameterError
 from sudare.noise import Grant, Source, delegate
 from sudare.privacy import Budget, Guarantee, Number, Unit
 from sudare.reconstruct.columns import Table
-from sudare.reconstruct.linkage import linked_k
 from sudare.reconstruct.noises import Noise, RetentionNoise
-from sudare.reconstruct.perturb import Method, declared_noises, promise, row_cost, split_cost
+from sudare.reconstruct.perturb import Method, PerturbedFacts, declared_noises, promise, row_cost, split_cost
 from sudare.reconstruct.perturb import perturb as perturb_here
 
 if TYPE_CHECKING:
@@ -52,7 +51,7 @@ class RowsFile:
 
 
 @dataclass(frozen=True)
-class ClusterPerturbed:
+class ClusterPerturbed(PerturbedFacts):
     """Perturbed rows in files, in random order; as `sudare.reconstruct.Perturbed`."""
 
     channel: dict[str, Noise]
@@ -67,20 +66,9 @@ class ClusterPerturbed:
         return sum(part.rows for part in self.parts)
 
     @property
-    def k(self) -> float:
-        """No row is linked to a person with probability above 1/k; 1 says that nothing is promised."""
-        return linked_k(float(self.row_epsilon), self.rows, self.guarantee.unit.max_rows)
-
-    @property
-    def summary(self) -> dict[str, Any]:
-        """Plain facts that may be public: what an analyst needs to reconstruct distributions."""
-        return {
-            "kind": "perturbation",
-            "rows": self.rows,
-            "k": round(self.k, 6),
-            "row_epsilon": str(self.row_epsilon),
-            "columns": {name: noise.to_json() for name, noise in self.channel.items()},
-        }
+    def columns(self) -> dict[str, Noise]:
+        """How each column was perturbed: what reconstruction takes in place of a scale."""
+        return self.channel
 
 
 def perturb(

@@ -6,6 +6,7 @@ is there. Whoever opens connections and says nothing would hold all of them and 
 
 from __future__ import annotations
 
+import logging
 import socket
 import time
 from typing import Any
@@ -38,8 +39,20 @@ def listen(host: str, port: int, backlog: int, who: str) -> socket.socket:
 class PatientServer(uvicorn.Server):
     """Closes connections on which no head of a request has come for `HEAD_SECONDS`."""
 
-    def __init__(self, config: uvicorn.Config) -> None:
-        super().__init__(config)
+    def __init__(self, app: Any, most_connections: int, **settings: Any) -> None:
+        """Serves ``app`` without a log of requests; ``settings`` are further ones of `uvicorn.Config`."""
+        logging.basicConfig(format="%(levelname)s %(message)s")
+        super().__init__(
+            uvicorn.Config(
+                app,
+                log_config=None,
+                access_log=False,
+                proxy_headers=False,
+                server_header=False,
+                limit_concurrency=most_connections,
+                **settings,
+            )
+        )
         self._waiting: dict[Any, tuple[Any, float]] = {}
 
     async def on_tick(self, counter: int) -> bool:

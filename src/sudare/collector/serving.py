@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable
 from pathlib import Path
 
@@ -24,8 +23,6 @@ def serve(
     What the service keeps of a request is the report: there is no log of requests, and errors name no sender.
     """
     try:
-        import uvicorn
-
         from sudare.collector.patience import PatientServer, listen
         from sudare.collector.service import create_app
     except ImportError:
@@ -39,18 +36,7 @@ def serve(
         if survey.books is not None:
             survey.books.enter(survey)
         app = create_app(collection, Watch(Path(path), survey))
-        logging.basicConfig(format="%(levelname)s %(message)s")
-        server = PatientServer(
-            uvicorn.Config(
-                app,
-                log_config=None,
-                access_log=False,
-                proxy_headers=False,
-                server_header=False,
-                limit_concurrency=_MOST_CONNECTIONS,
-                timeout_graceful_shutdown=10,
-            )
-        )
+        server = PatientServer(app, _MOST_CONNECTIONS, timeout_graceful_shutdown=10)
         if ready is not None:
             shown = f"[{host}]" if ":" in host else host
             ready(survey, f"http://{shown}:{listening.getsockname()[1]}")

@@ -10,6 +10,7 @@ of the rows is drawn from the secret source afterwards, and so tells nothing: Pk
 from __future__ import annotations
 
 import hashlib
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -41,8 +42,41 @@ CELLS = 1 << 10
 """Cells between the bounds of a number under a square wave."""
 
 
+class PerturbedFacts(ABC):
+    """What is told of perturbed rows, wherever they are."""
+
+    guarantee: Guarantee
+    row_epsilon: Fraction
+
+    @property
+    @abstractmethod
+    def rows(self) -> int:
+        """How many there are."""
+
+    @property
+    @abstractmethod
+    def columns(self) -> dict[str, Noise]:
+        """How each column was perturbed."""
+
+    @property
+    def k(self) -> float:
+        """No row is linked to a person with probability above 1/k; 1 says that nothing is promised."""
+        return linked_k(float(self.row_epsilon), self.rows, self.guarantee.unit.max_rows)
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """Plain facts that may be public: what an analyst needs to reconstruct distributions."""
+        return {
+            "kind": "perturbation",
+            "rows": self.rows,
+            "k": round(self.k, 6),
+            "row_epsilon": str(self.row_epsilon),
+            "columns": {name: noise.to_json() for name, noise in self.columns.items()},
+        }
+
+
 @dataclass(frozen=True)
-class Perturbed:
+class Perturbed(PerturbedFacts):
     """Perturbed rows. ``values`` has the form the records came in: an array, a table, or columns by name.
 
     ``noises`` say how each column was perturbed, ``guarantee`` what that promises.
@@ -76,20 +110,9 @@ class Perturbed:
         return self.table.rows
 
     @property
-    def k(self) -> float:
-        """No row is linked to a person with probability above 1/k; 1 says that nothing is promised."""
-        return linked_k(float(self.row_epsilon), self.rows, self.guarantee.unit.max_rows)
-
-    @property
-    def summary(self) -> dict[str, Any]:
-        """Plain facts that may be public: what an analyst needs to reconstruct distributions."""
-        return {
-            "kind": "perturbation",
-            "rows": self.rows,
-            "k": round(self.k, 6),
-            "row_epsilon": str(self.row_epsilon),
-            "columns": {name: noise.to_json() for name, noise in zip(self.table.names, self.noises, strict=True)},
-        }
+    def columns(self) -> dict[str, Noise]:
+        """How each column was perturbed."""
+        return dict(zip(self.table.names, self.noises, strict=True))
 
 
 def perturb(

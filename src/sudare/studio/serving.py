@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -39,7 +38,6 @@ def serve(
         raise ParameterError("unknown language", value=language, allowed=", ".join(LANGUAGES))
     try:
         import tomlkit  # noqa: F401 - looked for before anything is begun
-        import uvicorn
 
         from sudare.collector.patience import PatientServer, listen
         from sudare.studio.service import create_app
@@ -62,20 +60,13 @@ def serve(
         access = Access(used)
         hosts = frozenset(f"{name}:{used}" for name in ("127.0.0.1", "localhost", "[::1]"))
         app = Guard(create_app(desk, language), access, hosts)
-        logging.basicConfig(format="%(levelname)s %(message)s")
         server = PatientServer(
-            uvicorn.Config(
-                app,
-                log_config=None,
-                access_log=False,
-                proxy_headers=False,
-                server_header=False,
-                limit_concurrency=_MOST_CONNECTIONS,
-                timeout_keep_alive=15,
-                timeout_graceful_shutdown=5,
-                h11_max_incomplete_event_size=64_000,
-                ws="none",
-            )
+            app,
+            _MOST_CONNECTIONS,
+            timeout_keep_alive=15,
+            timeout_graceful_shutdown=5,
+            h11_max_incomplete_event_size=64_000,
+            ws="none",
         )
         shown = f"[{host}]" if ":" in host else host
         ready(f"http://{shown}:{used}/?token={access.token}")

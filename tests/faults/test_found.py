@@ -10,6 +10,8 @@ import zipfile
 from fractions import Fraction
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from fault_recipes import RECIPES, SHARED, house, place_certificate, releases, tame
 from fault_reports import SURVEY, report_seeds
@@ -190,6 +192,14 @@ def test_a_character_of_code_0_is_refused_and_its_spelling_is_not():
     with pytest.raises(InputError, match="a character of code 0"):
         parse(SURVEY.replace("reports.db", "a\\u0000"))
     assert parse(SURVEY.replace("What did", "What \\\\u0000 did")).question.startswith("What \\u0000")
+
+
+def test_records_whose_column_is_no_text(tmp_path):
+    path = tmp_path / "people.parquet"
+    pq.write_table(pa.table({"some town": ["A"]}), path, store_schema=False)
+    path.write_bytes(path.read_bytes().replace(b"some town", b"some\xfftown"))
+    with pytest.raises(InputError, match="the name of a column is no text"):
+        read(path)
 
 
 def test_reports_whose_column_is_no_text(tmp_path):

@@ -151,6 +151,11 @@ def _connection(source: Source, memory_limit: str) -> Iterator[tuple[duckdb.Duck
             raise
         except (duckdb.Error, pyarrow.ArrowException, UnicodeError, OSError) as error:
             raise _refusal(error, source.name) from None
+        except RuntimeError as error:
+            if "nanobind" not in str(error):
+                raise
+            # So DuckDB's binding for Python says that a column's name is no text.
+            raise InputError("the name of a column is no text", value=source.name) from None
 
 
 def _refusal(error: Exception, name: str) -> InputError:

@@ -46,7 +46,11 @@ def release_top_down(task: Asked, store: Store, cut: Cut, output: Output) -> tup
 
 @dataclass(frozen=True)
 class RefineSubtrees:
-    """The cells below nodes of ``level``."""
+    """The cells below nodes of ``level``.
+
+    Sensitivity: parts have disjoint cells and follow from refined sums, which are noisy. All differences of a level,
+    over all parts together, move by at most max_rows in L1 when a unit comes or goes: each level is paid once.
+    """
 
     refinement: Refinement
     level: int

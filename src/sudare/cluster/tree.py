@@ -55,7 +55,12 @@ def release_tree(method: Tree, task: Asked, store: Store, cut: Cut, output: Outp
 
 @dataclass(frozen=True)
 class Subtrees:
-    """The subtrees below nodes of ``depth``. Those of one part are measured together, as one vector."""
+    """The subtrees below nodes of ``depth``. Those of one part are measured together, as one vector.
+
+    Sensitivity: parts have disjoint cells, and which subtrees a part has follows from noisy sums. So the sums of a
+    level over all parts together are one vector, which a unit moves by at most max_rows in L1 (and L2): each level
+    is paid once, whatever the number of parts. A second attempt on the same cells draws the same noise (`Grant`).
+    """
 
     plan: TreePlan
     depth: int

@@ -32,6 +32,7 @@ PARTS = {
     "tree_accuracy": Part("Every method for tables on real grids: regret", ACCURACY),
     "rectangles": Part("Rectangles on real grids beside HB, QuadTree, UGrid, AGrid", ACCURACY),
     "coverage": Part("How often 90 % intervals of tables hold", ACCURACY),
+    "categories": Part("Totals of sexes and ages over a map", ACCURACY),
     "local_accuracy": Part("Estimates from local reports", ACCURACY),
     "reconstruct_accuracy": Part("Distributions behind perturbed records", ACCURACY),
     "reconstruct_limit": Part("What anybody could recover of 1,000 perturbed records", ACCURACY),

@@ -100,6 +100,9 @@ def recipe_page() -> str:
         "A TOML file. Unknown keys are errors. Paths are relative to the recipe's folder. `sudare schema` prints the",
         "same for editors that complete and check TOML. Whole recipes are in the [tutorials](../tutorials/index.md).",
         "",
+        "Numbers of a budget (epsilon, delta, rho, caps, shares, strength, rates) are read exactly as they are",
+        'written; a fraction is written as text: `epsilon = "1/3"`.',
+        "",
     ]
     names = [option["$ref"].rsplit("/", 1)[-1] for option in schema["oneOf"]]
     kinds = {name: schema["$defs"][name]["properties"]["kind"]["const"] for name in names}

@@ -49,6 +49,10 @@ class ClusterTableJob(Job[TableRecipe, ClusterRelease]):
         self.here.prepare()
         require_method(self.here.method)
 
+    def foresee(self) -> None:
+        """As in one process: the law of the release is the same."""
+        self.here.foresee()
+
     @cached_property
     def guarantee(self) -> Guarantee:
         """What the release will promise."""
@@ -94,6 +98,12 @@ class ClusterTableJob(Job[TableRecipe, ClusterRelease]):
         finally:
             data.discard()
         return replace(made, folder=self.path(self.recipe.output.folder))
+
+    def discard(self, data: ClusterTable) -> None:
+        """The exact counts, and parts that were not moved to where they belong."""
+        data.discard()
+        if "staging" in vars(self):  # only `protect` makes one
+            self.staging.remove()
 
     def write(self, made: ClusterRelease, folder: Path) -> dict[str, Sequence[Path]]:
         """The parts, moved to where they belong."""

@@ -23,6 +23,7 @@ from sudare.cluster.store import Integers, Jobs, Kernel
 from sudare.engines.spark_session import without_pandas_warning
 from sudare.engines.spark_sources import plain_path
 from sudare.errors import OutputError, ParameterError, SudareError
+from sudare.tables.mix import margin_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -85,8 +86,12 @@ class SparkStore:
 
     @classmethod
     def freezing(cls, frame: DataFrame, scratch: Scratch) -> SparkStore:
-        """The rows of a frame, held from now on as they are."""
-        return cls(scratch.freeze(frame), scratch)
+        """The rows of a frame, held from now on as they are; where that fails or is broken off, nothing is held."""
+        try:
+            return cls(scratch.freeze(frame), scratch)
+        except BaseException:
+            scratch.remove()
+            raise
 
     def sums(self, level: int, below: tuple[int, Integers] | None = None) -> tuple[Integers, Integers]:
         """See `Store`."""
@@ -101,6 +106,15 @@ class SparkStore:
             block = sql.shiftright(sql.col("index"), level).alias("block")
             found = frame.groupBy(block).agg(sql.sum("count").cast("bigint").alias("sum")).toArrow()
         return _sorted(found.column("block"), found.column("sum"))
+
+    def margin(self, level: int) -> Integers:
+        """See `Store`."""
+        from pyspark.sql import functions as sql
+
+        kind = sql.col("index").bitwiseAND(sql.lit((1 << level) - 1)).alias("kind")
+        with working():
+            found = self.frame.groupBy(kind).agg(sql.sum("count").cast("bigint").alias("sum")).toArrow()
+        return margin_of(level, found.column("kind").to_numpy(), found.column("sum").to_numpy())
 
     def histogram(self) -> tuple[Integers, Integers]:
         """See `Store`."""
@@ -153,7 +167,7 @@ def _task(kernel: Kernel) -> Callable[[Any, Any], Any]:
 
 def declared(schema: pa.Schema) -> str:
     """An Arrow schema in Spark's words."""
-    words = {"int64": "bigint", "double": "double", "string": "string", "bool": "boolean"}
+    words = {"int64": "bigint", "double": "double", "string": "string", "binary": "binary", "bool": "boolean"}
     return ", ".join(f"{field.name} {words[str(field.type)]}" for field in schema)
 
 

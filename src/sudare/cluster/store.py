@@ -1,4 +1,4 @@
-"""Where the cells of a table are when one machine cannot hold them, and the four questions that may be asked of them.
+"""Where the cells of a table are when one machine cannot hold them, and the five questions that may be asked of them.
 
 A store holds rows (index, count). The release methods see nothing else, so that they run alike in Spark
 (`sudare.cluster.spark_store`) and in one process (`Here`), byte for byte under the same seed.
@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudare.errors import AccountingError
+from sudare.tables.mix import margin_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -73,6 +74,9 @@ class Store(Protocol):
         With ``below``, a level and some of its nodes, only blocks within these.
         """
 
+    def margin(self, level: int) -> Integers:
+        """Exact sums (2**level,) of cells by where they lie in their block of 2**level."""
+
     def histogram(self) -> tuple[Integers, Integers]:
         """The counts that occur, ascending, and how many cells have each."""
 
@@ -129,6 +133,10 @@ class Here:
         block = index >> level
         first = np.flatnonzero(np.diff(block, prepend=-1))
         return block[first], np.add.reduceat(count, first) if len(first) else count
+
+    def margin(self, level: int) -> Integers:
+        """See `Store`."""
+        return margin_of(level, self.index, self.count)
 
     def histogram(self) -> tuple[Integers, Integers]:
         """See `Store`."""

@@ -1,7 +1,8 @@
 """The tree, cut in two: the driver has its top, workers the subtrees.
 
 Pass 1: workers measure their subtrees, join them upwards, and answer with two numbers each: the subtree's sum by its
-children, and its variance. The driver finishes the way up, then splits people down to a whole number for each subtree.
+children, and its variance; and with what they tallied of categories (`Tally`). The driver finishes the way up, then
+splits people down to a whole number for each subtree.
 Pass 2: workers make the very same measurements again (see `Grant`) and split on, down to cells.
 """
 
@@ -20,6 +21,7 @@ from sudare.cluster.store import Integers, Jobs, Store, answers_by_node, in_part
 from sudare.errors import AccountingError
 from sudare.noise import Grant, Part, delegate, metered, secret
 from sudare.tables.method import Asked, Cells
+from sudare.tables.mix import Mix, Tally, mix_level
 from sudare.tables.spread import spread
 from sudare.tables.tree import Tree
 from sudare.tables.tree_level import Flags, Level, populated_levels
@@ -37,6 +39,7 @@ _NONE = -1
 
 def release_tree(method: Tree, task: Asked, store: Store, cut: Cut, output: Output) -> tuple[PartFile, ...]:
     """Both passes, between the driver and its workers."""
+    margin = method.measure_margin(task, lambda: store.margin(mix_level(task.domain)))
     total, variance, budgets = method.measure_root(task)
     plan = method.plan(task, budgets)
     top = _top(plan, Start.root(total, variance), store, cut, task) if budgets else []
@@ -44,13 +47,14 @@ def release_tree(method: Tree, task: Asked, store: Store, cut: Cut, output: Outp
     for depth in range(len(top), len(budgets)):
         delegate(f"level {depth + 1} in subtrees", budgets[depth])
     work = _work(subtrees, top, cut)
-    _join_upwards(subtrees, top, work, store)
+    tally = _join_upwards(subtrees, top, work, store)
     if top and variance:
         total = top[0].joined_root(total, variance)
     whole = max(0, round(total))
+    mix = Mix.learned(plan.domain, tally, total, margin)
     generator = np.random.default_rng(secret(task.source, "rounding"))
     work["released"] = _split_top(plan, top, whole, generator)
-    return output.write(store, _jobs(subtrees, work, cut), ReleaseSubtrees(subtrees, plan.group(whole)))
+    return output.write(store, _jobs(subtrees, work, cut), ReleaseSubtrees(subtrees, plan.group(whole), mix))
 
 
 @dataclass(frozen=True)
@@ -70,6 +74,12 @@ class Subtrees:
     def level(self) -> int:
         """Bits of a subtree."""
         return self.plan.below(self.depth)
+
+    @property
+    def mixed_bits(self) -> list[int]:
+        """Of the subtrees' levels within a place, from the top: see `Tally`."""
+        below = [self.plan.below(depth + 1) for depth in range(self.depth, len(self.plan.branching))]
+        return [mix_level(self.plan.domain) - own for own in below if own < mix_level(self.plan.domain)]
 
     def measured(self, jobs: pa.Table, index: Integers, count: Integers) -> tuple[Part, list[Level]]:
         """The first two passes over the subtrees of one part, at exactly the cost of their levels."""
@@ -92,11 +102,14 @@ class MeasureSubtrees:
 
     @property
     def gives(self) -> pa.Schema:
-        """See `Kernel`: the sum of a subtree's children, its variance, and the seal of what was measured."""
+        """See `Kernel`: the sum of a subtree's children, its variance, and the seal of what was measured.
+
+        The part's ``tally`` stands with its first subtree.
+        """
         import pyarrow as pa
 
         numbers = [("sum", pa.float64()), ("variance", pa.float64())]
-        return pa.schema([("node", pa.int64()), *numbers, ("seal", pa.int64())])
+        return pa.schema([("node", pa.int64()), *numbers, ("seal", pa.int64()), ("tally", pa.binary())])
 
     def __call__(self, jobs: pa.Table, index: Integers, count: Integers, /) -> pa.Table:
         """See `Kernel`."""
@@ -104,7 +117,8 @@ class MeasureSubtrees:
 
         part, levels = self.subtrees.measured(jobs, index, count)
         total, variance = levels[0].sums()
-        return pa.table([levels[0].node, total, variance, np.full(len(total), part.seal)], schema=self.gives)
+        tally = [Tally.of(self.subtrees.plan.domain, levels).flat().tobytes(), *([b""] * (len(total) - 1))]
+        return pa.table([levels[0].node, total, variance, np.full(len(total), part.seal), tally], schema=self.gives)
 
 
 @dataclass(frozen=True)
@@ -113,6 +127,7 @@ class ReleaseSubtrees:
 
     subtrees: Subtrees
     group: int
+    mix: Mix | None
 
     def __call__(self, jobs: pa.Table, index: Integers, count: Integers, /) -> Iterator[Cells]:
         """See `ReleasedCells`."""
@@ -132,14 +147,15 @@ class ReleaseSubtrees:
         for level in np.unique(levels).tolist():
             own = levels == level
             block = node[own] >> (level - self.subtrees.level)
-            yield spread(self.subtrees.plan.domain, block, level, people[own], generator, self.group)
+            yield spread(self.subtrees.plan.domain, block, level, people[own], generator, self.group, self.mix)
 
     def _subtrees(self, jobs: pa.Table, index: Integers, count: Integers) -> Cells:
         part, levels = self.subtrees.measured(jobs, index, count)
         if not np.equal(jobs.column("seal").to_numpy(), part.seal).all():
             raise AccountingError("the cells of a subtree changed between two passes")
         generator = np.random.default_rng(secret(part.source(), f"rounding of subtrees from {levels[0].node[0]} on"))
-        return released_cells(self.subtrees.plan, levels, jobs.column("released").to_numpy(), generator, self.group)
+        people = jobs.column("released").to_numpy()
+        return released_cells(self.subtrees.plan, levels, people, generator, self.group, self.mix)
 
 
 @dataclass
@@ -208,9 +224,10 @@ def _rows(level: Level, which: Flags, bits: int) -> Work:
     return rows
 
 
-def _join_upwards(subtrees: Subtrees, top: list[Level], work: Work, store: Store) -> None:
+def _join_upwards(subtrees: Subtrees, top: list[Level], work: Work, store: Store) -> Tally:
     """Pass 1: the top joined with what its subtrees measured, which leave the seals of that with the work."""
     inner = work["seal"] != _NONE
+    parts: list[bytes] = []
     if inner.any():
         own = work[inner]
         people = {"people": np.ascontiguousarray(own["people"])}
@@ -218,7 +235,9 @@ def _join_upwards(subtrees: Subtrees, top: list[Level], work: Work, store: Store
         found = answers_by_node(store.each(jobs, MeasureSubtrees(subtrees)), jobs.node)
         top[-1].join_children(found["sum"].to_numpy(), found["variance"].to_numpy())
         work["seal"][inner] = found["seal"].to_numpy()
+        parts = found["tally"].to_pylist()
     ascend(top)
+    return Tally.of(subtrees.plan.domain, top).joined(subtrees.mixed_bits, (np.frombuffer(own) for own in parts if own))
 
 
 def _split_top(plan: TreePlan, top: list[Level], total: int, generator: np.random.Generator) -> Integers:

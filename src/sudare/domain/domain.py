@@ -105,6 +105,23 @@ class Domain:
             for position in range(len(attribute.lengths))
         )
 
+    @cached_property
+    def place_level(self) -> int:
+        """The level of a block that is one place with its categories and bins; 0 where none end the order.
+
+        Nothing spatial is below it, and no attribute is cut by it, so that all places have the same logical cells.
+
+        >>> from sudare.domain import Categories, Grid
+        >>> Domain(cell=Grid(3, 5), sex=Categories(["f", "m"]), age=Categories(["0-14", "15-64", "65-"])).place_level
+        3
+        """
+        level = 0
+        for group in reversed(self.groups):
+            if any(self.attributes[name].spatial for name in group):
+                return level
+            level += sum((length - 1).bit_length() for name in group for length in self.attributes[name].lengths)
+        return 0
+
     def index(self, *coordinates: Any) -> IntArray:
         """Indices of cells, given one array per axis of `shape` (all of one shape, which is kept)."""
         if len(coordinates) != len(self.shape):

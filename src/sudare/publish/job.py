@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -57,7 +58,7 @@ class Rehearsal:
 class Job(ABC, Generic[Shape, Made]):
     """A recipe and the folder its paths are relative to. Each kind is a subclass, named in `kinds`.
 
-    The order of a publication is `gather` (reads private data), spend, `protect`, `write`.
+    The order of a publication is `foresee`, `gather` (reads private data), spend, `protect`, `write`, `discard`.
     """
 
     recipe: Shape
@@ -71,6 +72,13 @@ class Job(ABC, Generic[Shape, Made]):
 
         return open_job(path)
 
+    @staticmethod
+    def ready(path: str | Path) -> Job[Any, Any]:
+        """`open`, and refuse what could never be published: what plan, rehearse and publish begin with."""
+        from sudare.publish.kinds import ready_job
+
+        return ready_job(path)
+
     @classmethod
     def variant(cls, recipe: Shape) -> type[Job[Shape, Any]]:  # noqa: ARG003 - a kind may have several
         """The job that does what the recipe says, where a kind has more than one."""
@@ -79,6 +87,10 @@ class Job(ABC, Generic[Shape, Made]):
     def prepare(self) -> None:
         """Build what can be wrong, before anything is touched."""
         _ = self.guarantee, self.cap
+
+    @abstractmethod
+    def foresee(self) -> None:
+        """Refuse what `protect` would refuse whatever the private data: by a trial on others, with seeded noise."""
 
     def path(self, name: str) -> Path:
         """A path of the recipe."""
@@ -130,9 +142,21 @@ class Job(ABC, Generic[Shape, Made]):
     def gather(self, source: Source) -> Any:
         """The private data, read and bounded."""
 
+    @contextmanager
+    def gathered(self, source: Source) -> Iterator[Any]:
+        """What `gather` gives; whatever ends the block, nothing of it stays on a disk."""
+        data = self.gather(source)
+        try:
+            yield data
+        finally:
+            self.discard(data)
+
     @abstractmethod
     def protect(self, data: Any, source: Source) -> Made:
         """The release of what `gather` gave."""
+
+    def discard(self, data: Any) -> None:
+        """Remove what `gather` and `protect` left on disks, whether or not a release came of it: most leave nothing."""
 
     @abstractmethod
     def write(self, made: Made, folder: Path) -> Mapping[str, Path | Sequence[Path]]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -36,11 +38,28 @@ def open_job(path: str | Path) -> Job[Any, Any]:
     job = job_of(kind)
     recipe = checked(contents, job.shape)
     made = job.variant(recipe)(recipe, Path(path).resolve().parent)
-    try:
+    with _within_reach():
         made.prepare()
-    except OverflowError:  # TOML knows whole numbers of any length
-        raise RecipeError("a number of the recipe is too large", allowed="at most 1e308") from None
     return made
+
+
+def ready_job(path: str | Path) -> Job[Any, Any]:
+    """`open_job`, and what its release would refuse whatever the data: said before these are read or paid for."""
+    made = open_job(path)
+    with _within_reach():
+        made.foresee()
+    return made
+
+
+@contextmanager
+def _within_reach() -> Iterator[None]:
+    """Numbers that no double holds (TOML knows whole numbers of any length), as a sentence."""
+    try:
+        yield
+    except ArithmeticError:
+        raise RecipeError("a number of the recipe is too large or too small to be computed with") from None
+    except MemoryError:
+        raise RecipeError("the recipe asks for more than fits into the memory of this machine") from None
 
 
 def _nearest(kind: object) -> str | None:

@@ -47,6 +47,11 @@ class PerturbationJob(Job[PerturbationRecipe, Perturbed]):
         k = None if asked.k is None else float(asked.k)
         return row_cost(k, asked.epsilon, asked.records or 0, self.recipe.data.protected_unit())
 
+    @property
+    def epsilon(self) -> Fraction:
+        """What all rows of a person spend together."""
+        return self.row_epsilon * self.recipe.data.protected_unit().max_rows
+
     @cached_property
     def guarantee(self) -> Guarantee:
         """What the release will promise: known before any private value is."""
@@ -55,10 +60,14 @@ class PerturbationJob(Job[PerturbationRecipe, Perturbed]):
         return promise(self.row_epsilon, self.recipe.data.protected_unit(), k)
 
     def prepare(self) -> None:
-        """Also perturb a row at the first bound or category of each column, which shows what is wrong with them."""
+        """Also perturb a row at the first bound or category of each column, at its cost, and describe the noise."""
         super().prepare()
         first = {name: [ends[0]] for name, ends in (self.recipe.bounds | self.recipe.categories).items()}
-        self.perturb({name: first[name] for name in self.recipe.columns}, Source.from_seed(0), epsilon=1)
+        columns = {name: first[name] for name in self.recipe.columns}
+        self.headline(self.perturb(columns, Source.from_seed(0), epsilon=self.epsilon))
+
+    def foresee(self) -> None:
+        """Nothing more is to be seen: all rows are perturbed like the one of `prepare`."""
 
     def perturb(self, columns: Columns, source: Source, **cost: Any) -> Perturbed:
         """Every row randomised as the recipe says, at its cost or another one."""

@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
+from sudare.publish.amounts import Amount
 from sudare.publish.recipe import Data, Output, Part, Recipe
 
 Format = Literal["parquet", "csv"]
@@ -17,7 +18,7 @@ class PerturbedColumn(Part):
 
     bounds: tuple[int | Decimal, int | Decimal] | None = None
     categories: tuple[str, ...] | tuple[int, ...] | None = None
-    share: int | Decimal | None = Field(default=None, gt=0)
+    share: Amount | None = None
 
     @model_validator(mode="after")
     def _one_way(self) -> PerturbedColumn:
@@ -25,6 +26,8 @@ class PerturbedColumn(Part):
             raise ValueError("a column has either bounds or categories")
         if self.categories == ():
             raise ValueError("categories lists none")
+        if self.share is not None and self.share <= 0:
+            raise ValueError("share is not above 0")
         return self
 
 
@@ -33,7 +36,7 @@ class PerturbationChoice(Part):
 
     records: int | None = Field(default=None, ge=3, description="with k: the number of rows, which is public")
     k: int | Decimal | None = Field(default=None, description="no row is linked with a probability above 1/k")
-    epsilon: int | Decimal | None = Field(default=None, description="of all rows of a person, instead of k")
+    epsilon: Amount | None = Field(default=None, description="of all rows of a person, instead of k")
     noise: Literal["laplace", "square_wave"] = Field(default="laplace", description="of numbers")
     outside: Literal["error", "clamp"] = "error"
 

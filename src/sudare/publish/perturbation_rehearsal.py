@@ -29,7 +29,7 @@ def rehearse(job: PerturbationJob, seed: int, progress: Callable[[str], None]) -
     for run in range(job.recipe.rehearsal.repetitions):
         progress(f"perturbation {run + 1} of {job.recipe.rehearsal.repetitions}")
         source = Source.from_seed(seed * 10_007 + run)
-        made = job.perturb(truth, source, epsilon=job.row_epsilon * job.recipe.data.protected_unit().max_rows)
+        made = job.perturb(truth, source, epsilon=job.epsilon)
         runs.append([_compared(name, truth[name], made) for name in truth])
     errors = [
         {**rows[0], "l1_accuracy": float(np.mean([row["l1_accuracy"] for row in rows]))}

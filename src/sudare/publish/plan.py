@@ -66,7 +66,7 @@ def plan(recipe: str | Path) -> Plan:
     The errors are exact where they do not depend on the data. Elsewhere they come from a seeded release of the
     recipe's public data, or of synthetic people, and say so.
     """
-    job = Job.open(recipe)
+    job = Job.ready(recipe)
     outlook = job.outlook()
     remarks = []
     try:

@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from sudare.errors import RecipeError, did_you_mean
 from sudare.privacy import Unit
+from sudare.publish.amounts import Amount
 
 Shape = TypeVar("Shape", bound="Recipe")
 
@@ -61,9 +62,9 @@ class Data(Part):
 class Cap(Part):
     """The most that all releases of a data set may spend together."""
 
-    epsilon: int | Decimal | None = None
-    delta: int | Decimal | None = None
-    rho: int | Decimal | None = None
+    epsilon: Amount | None = None
+    delta: Amount | None = None
+    rho: Amount | None = None
 
 
 class LedgerChoice(Part):

@@ -10,4 +10,4 @@ from sudare.publish.job import Job, Rehearsal
 
 def rehearse(recipe: str | Path, *, seed: int = 0, progress: Callable[[str], None] = lambda _: None) -> Rehearsal:
     """Do what a recipe says on its public data, or on synthetic people, with seeded noise; spends nothing."""
-    return Job.open(recipe).rehearse(seed, progress)
+    return Job.ready(recipe).rehearse(seed, progress)

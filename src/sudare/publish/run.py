@@ -59,7 +59,7 @@ def publish(
     files appear under their final folder all together, or not at all; reports are drawn once they are there, so that
     nothing that goes wrong with a page can lose a release that is paid for.
     """
-    job = Job.open(recipe)
+    job = Job.ready(recipe)
     words = Words(language or job.recipe.report.language)
     target = job.path(job.recipe.output.folder)
     refuse_existing(target)
@@ -69,10 +69,9 @@ def publish(
     # A cap that is too small refuses here, before the long work; the binding check is the spending below.
     job.ledger.check(job.recipe.dataset, job.guarantee, **job.terms)
     source = Source.system()
-    progress("reading")
-    data = job.gather(source)
     release_id = f"{datetime.now(UTC):%Y%m%d}-{secrets.token_hex(6)}"
-    with whole_folder(target) as folder:
+    progress("reading")
+    with job.gathered(source) as data, whole_folder(target) as folder:
         progress("spending")
         entry = job.ledger.spend(
             job.recipe.dataset, job.guarantee, release_id, recipe_hash=job.recipe_sha256, **job.terms

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
 
 from sudare.anonymity import Anonymized
 from sudare.anonymity.request import Request
@@ -56,9 +58,23 @@ class SampleJob(Job[SampleRecipe, Anonymized]):
         """What the release will promise: known before any private value is."""
         return self.request.terms.guarantee
 
+    def foresee(self) -> None:
+        """Learn on the public file, where there is one; else choose levels for k records that are all alike.
+
+        What a requirement asks of a sensitive column is left out, since it depends on that column.
+        """
+        request = self.request
+        if request.learned is not None:
+            return
+        trees, terms = request.hierarchies, request.terms
+        codes = np.zeros((1, len(trees)), dtype=np.int32)
+        alike = Tuples(tuple(trees), tuple(trees.values()), codes, np.array([terms.k]))
+        # A generalisation found on what was drawn needs k of them.
+        free = replace(terms, sample=terms.sample if terms.honest else None, requirements=())
+        replace(request, terms=free).meet(alike, Source.from_seed(0))
+
     def gather(self, source: Source) -> Tuples:
         """The private records as distinct tuples with counts, one row of each person."""
-        _ = self.request.learned  # a public file that cannot be learned on must show before anything is spent
         return self.request.read(self.records(), source)
 
     def protect(self, data: Tuples, source: Source) -> Anonymized:

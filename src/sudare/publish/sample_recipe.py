@@ -10,6 +10,7 @@ from pydantic import Field, model_validator
 
 from sudare.anonymity import Hierarchy
 from sudare.anonymity.requirements import Requirement, requirement_from_json
+from sudare.publish.amounts import Amount
 from sudare.publish.recipe import Data, Output, Part, Recipe
 
 Format = Literal["parquet", "csv"]
@@ -56,17 +57,17 @@ class SampleChoice(Part):
     """What is drawn and how it is generalised: one of levels, learn_on, choose_epsilon and method."""
 
     k: int
-    rate: int | Decimal | None = Field(default=None, description="of sampling, between 0 and 1")
+    rate: Amount | None = Field(default=None, description="of sampling, between 0 and 1")
     levels: dict[str, int] | None = Field(default=None, description="a level for each column, fixed beforehand")
     learn_on: str | None = Field(default=None, description="a file of public records with the same columns")
-    choose_epsilon: int | Decimal | None = Field(default=None, description="what a private choice of levels may cost")
+    choose_epsilon: Amount | None = Field(default=None, description="what a private choice of levels may cost")
     method: Literal["greedy", "optimal", "mondrian", "passes"] | None = Field(
         default=None, description="on the private records: k-anonymity alone; with learn_on, how to learn"
     )
     relaxed: bool = False
     max_suppressed: float | None = Field(default=None, ge=0, le=1)
-    epsilon: int | Decimal | None = Field(default=None, description="at which the guarantee is stated")
-    delta: int | Decimal | None = Field(default=None, description="at which the guarantee is stated, 10**-6")
+    epsilon: Amount | None = Field(default=None, description="at which the guarantee is stated")
+    delta: Amount | None = Field(default=None, description="at which the guarantee is stated, 10**-6")
     missing: Literal["error", "value"] = "error"
 
 

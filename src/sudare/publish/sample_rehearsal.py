@@ -15,6 +15,7 @@ from sudare.anonymity.tuples import Tuples
 from sudare.engines import read
 from sudare.errors import ParameterError
 from sudare.noise import Source
+from sudare.privacy import readable
 from sudare.publish.job import Outlook, Rehearsal
 from sudare.publish.sample_job import SampleJob
 
@@ -107,7 +108,7 @@ def _origin(job: SampleJob) -> str:
     if terms.origin == "method":
         return f"found on the private records by {job.request.method}: k-anonymity alone"
     if terms.choose_epsilon is not None:
-        return f"chosen on the private records at a cost of epsilon {float(terms.choose_epsilon):g}"
+        return f"chosen on the private records at a cost of epsilon {readable(terms.choose_epsilon)}"
     if learned is None:
         levels = job.request.levels or ()
         return "fixed: " + ", ".join(f"{name} {level}" for name, level in zip(terms.columns, levels, strict=True))

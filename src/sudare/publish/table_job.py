@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from sudare.domain import CountTable, Domain
-from sudare.errors import InputError
+import numpy as np
+
+from sudare.domain import CountTable, Domain, Line
+from sudare.errors import InputError, RecipeError
 from sudare.noise import Source, secret
+from sudare.noise.sparse import DENSE_LIMIT
 from sudare.privacy import Budget, Guarantee
 from sudare.publish.files import GEOJSON_LIMIT, write
 from sudare.publish.job import Job, Outlook
 from sudare.publish.recipe import Recipe
 from sudare.publish.table_check import check_table
 from sudare.publish.table_recipe import TableRecipe
-from sudare.tables import Method
+from sudare.tables import Laplace, Method
 from sudare.tables.public_totals import PublicTotals
 from sudare.tables.release import Release, budget_of, promise, release, require_noise
 
@@ -46,7 +49,16 @@ class TableJob(Job[TableRecipe, Release]):
         """Build what can be wrong, before anything is touched."""
         super().prepare()
         require_noise(self.method, self.budget)
+        if self.public_totals and not self.method.uses_total:
+            raise RecipeError(f"method {self.method.name} cannot keep public totals")
         PublicTotals.of(self.domain, self.public_totals)
+
+    def foresee(self) -> None:
+        """The release of an empty table. Declared totals have no part in it: nobody would contradict them."""
+        domain, nothing = self.domain, np.empty(0, dtype=np.int64)
+        if isinstance(self.method, Laplace) and (self.method.cut is not None or domain.size <= DENSE_LIMIT):
+            domain = Domain(cell=Line(1))  # noise per cell is alike in every domain, and long to draw for a large one
+        self.release(CountTable(domain, nothing, nothing, self.recipe.data.protected_unit()), (), seed=0)
 
     @cached_property
     def domain(self) -> Domain:
@@ -77,8 +89,15 @@ class TableJob(Job[TableRecipe, Release]):
         unit, areas = self.recipe.data.protected_unit(), len(self.recipe.public_totals)
         return promise(unit, self.budget, public_total, privacy.delta, areas=areas)
 
-    def release(self, table: CountTable, *, source: Source | None = None, seed: int | None = None) -> Release:
-        """Protect a table as the recipe says."""
+    def release(
+        self,
+        table: CountTable,
+        public_totals: Sequence[tuple[Any, int]] | None = None,
+        *,
+        source: Source | None = None,
+        seed: int | None = None,
+    ) -> Release:
+        """Protect a table as the recipe says; with its public totals, unless others are given."""
         privacy = self.recipe.privacy
         return release(
             table,
@@ -87,7 +106,7 @@ class TableJob(Job[TableRecipe, Release]):
             total=privacy.total,
             rho=privacy.rho,
             delta=privacy.delta,
-            public_totals=self.public_totals,
+            public_totals=self.public_totals if public_totals is None else public_totals,
             source=source,
             seed=seed,
         )

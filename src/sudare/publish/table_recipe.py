@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from decimal import Decimal
 from typing import Literal
 
 from pydantic import Field, model_validator
 
 from sudare.domain import Domain
 from sudare.errors import RecipeError
-from sudare.publish.attributes import AnyAttribute, MeshAttribute
+from sudare.publish.amounts import Amount
+from sudare.publish.attributes import AnyAttribute, GridAttribute, MeshAttribute
 from sudare.publish.recipe import Data, Output, Part, Recipe
 from sudare.tables import Laplace, Method, NegativeL2, NonnegativeLasso, Privelet, Simplex, TopDown, Tree
 
@@ -60,8 +60,9 @@ class MethodChoice(Part):
     name: Literal["tree", "laplace", "simplex", "negative_l2", "nonnegative_lasso", "privelet", "top_down"] = "tree"
     cut: int | None = Field(default=None, description="laplace: the value from which on cells are kept")
     children: int | None = Field(default=None, description="tree: children per node, 16 if not given")
-    shares: tuple[int | Decimal, ...] | None = Field(default=None, description="tree: of the root and each level")
-    strength: int | Decimal | Literal["auto"] | None = Field(
+    shares: tuple[Amount, ...] | None = Field(default=None, description="tree: of the root and each level")
+    margin: Amount | None = Field(default=None, description="tree: share for the totals of categories; default 0.02")
+    strength: Amount | Literal["auto"] | None = Field(
         default=None, description="negative_l2, nonnegative_lasso: how strong, or auto; tree: in the splits"
     )
     fit: Literal["scale", "shift"] | None = Field(default=None, description="negative_l2, nonnegative_lasso")
@@ -70,7 +71,7 @@ class MethodChoice(Part):
     def build(self) -> Method:
         """The method that is meant."""
         kinds: dict[str, tuple[Callable[..., Method], tuple[str, ...]]] = {
-            "tree": (Tree, ("children", "shares", "strength")),
+            "tree": (Tree, ("children", "shares", "strength", "margin")),
             "laplace": (Laplace, ("cut",)),
             "simplex": (Simplex, ()),
             "negative_l2": (NegativeL2, ("strength", "fit")),
@@ -88,9 +89,9 @@ class MethodChoice(Part):
 class Privacy(Part):
     """What may be spent, and whether the exact total is public."""
 
-    epsilon: int | Decimal | None = Field(default=None, description="finite, above 0; or rho")
-    delta: int | Decimal | None = Field(default=None, description="with epsilon: Gaussian noise")
-    rho: int | Decimal | None = Field(default=None, description="zCDP instead of epsilon: Gaussian noise")
+    epsilon: Amount | None = Field(default=None, description="finite, above 0; or rho")
+    delta: Amount | None = Field(default=None, description="with epsilon: Gaussian noise")
+    rho: Amount | None = Field(default=None, description="zCDP instead of epsilon: Gaussian noise")
     total: Literal["noisy", "public"] = "noisy"
 
 
@@ -142,6 +143,16 @@ class TableRecipe(Recipe):
         wanted = [name for name in self.output.formats if name in GEOGRAPHIC]
         if wanted and not any(isinstance(part, MeshAttribute) for part in self.domain.values()):
             raise ValueError(f"output format {wanted[0]} needs a mesh in the domain")
+        return self
+
+    @model_validator(mode="after")
+    def _columns_apart(self) -> TableRecipe:
+        taken = {"index", "count"}
+        for name, part in self.domain.items():
+            own = {f"{name}_row", f"{name}_column"} if isinstance(part, GridAttribute) else {name}
+            if both := own & taken:
+                raise ValueError(f"domain.{name}: the release would have two columns named {min(both)}")
+            taken |= own
         return self
 
     @model_validator(mode="after")

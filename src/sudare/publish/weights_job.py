@@ -77,7 +77,7 @@ class WeightsJob(Job[WeightsRecipe, Weighting]):
     def public(self) -> dict[str, NDArray[Any]]:
         """All columns of the public file; a declared number is one also where the file has no types.
 
-        What the fit would refuse about them is refused here, where nothing is spent yet.
+        What the fit would refuse about them is refused here.
         """
         records = self._records(self.recipe.public)
         if WEIGHT in records.columns:
@@ -93,9 +93,16 @@ class WeightsJob(Job[WeightsRecipe, Weighting]):
         checked_public(space, space.encode({name: columns[name] for name in space.names}))
         return columns
 
+    def foresee(self) -> None:
+        """Weights as if the public rows were the private ones too, as many as there are or as centres are asked for."""
+        space, asked = self.request.space, self.recipe.weights
+        codes = space.encode({name: self.public[name] for name in space.names})
+        rows = np.resize(codes, (max(len(codes), asked.number or 0), codes.shape[1]))
+        person = np.arange(len(rows)) if asked.rows == "averaged" else None
+        self.request.meet([Rows(rows, person)], self.public, Source.from_seed(0))
+
     def gather(self, source: Source) -> list[Rows]:
         """The private records as codes of the declared columns."""
-        _ = self.public  # a public file that cannot be read must show before anything is spent
         return list(self.request.read(self.records(), source))
 
     def protect(self, data: list[Rows], source: Source) -> Weighting:

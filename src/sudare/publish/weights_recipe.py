@@ -7,6 +7,7 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
+from sudare.publish.amounts import Amount
 from sudare.publish.recipe import Data, Output, Part, Recipe
 from sudare.reweight import Space
 
@@ -37,8 +38,8 @@ class WeightedColumn(Part):
 class WeightsChoice(Part):
     """What the ratio costs and how it is measured."""
 
-    epsilon: int | Decimal
-    delta: int | Decimal | None = None
+    epsilon: Amount
+    delta: Amount | None = None
     adjacency: Literal["replace", "add_remove"] = "replace"
     size: int | None = Field(default=None, description="add_remove: a declared number of records")
     rows: Literal["bounded", "averaged"] = Field(
@@ -51,7 +52,7 @@ class WeightsChoice(Part):
     pairs: Literal["auto", "all", "none"] | tuple[tuple[str, str], ...] = "auto"
     estimator: Literal["tilt", "ulsif"] = "tilt"
     regularisation: int | Decimal | None = None
-    split: Decimal = Field(default=Decimal("0.5"), description="of epsilon, what noisy centres take")
+    split: Amount = Field(default=Decimal("0.5"), description="of epsilon, what noisy centres take")
 
 
 class WeightsOutput(Output):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import expm1
+from math import exp, expm1
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -81,8 +81,8 @@ class RetentionNoise:
     @property
     def kept(self) -> float:
         """r with 1 + r V/(1 - r) = e**epsilon: how often a value stays without being drawn."""
-        gain = expm1(float(self.law.epsilon))
-        return gain / (gain + self.law.size)
+        epsilon = float(self.law.epsilon)
+        return -expm1(-epsilon) / (1 + (self.law.size - 1) * exp(-epsilon))  # e**epsilon itself may be too large
 
     def places(self, values: ArrayLike) -> Integers:
         """Where each value stands among the categories; -1 where it is none."""

@@ -215,7 +215,9 @@ class ErrorModel:
         spread = spread * self._wider(level, value)
         width = student(1 - RESERVE * (1 - coverage) / 2, replicates - 1) * spread
         expected = np.sqrt(2 / np.pi) * np.sqrt(spread**2 + mean**2)
-        return expected, *self._within(value + mean - width, value + mean + width)
+        # Plausible truths know roughly what a method does to an area: from no shift to theirs, all is possible.
+        low, high = np.minimum(mean, 0) - width, np.maximum(mean, 0) + width
+        return expected, *self._within(value + low, value + high)
 
     def _wider(self, level: Integers | int, value: Numbers) -> Floats:
         """By which factor intervals of areas of about 2**level cells grow: see `_FLATTENING`."""

@@ -4,7 +4,8 @@ A released table is not a likely truth itself: where it was thin, a method sprea
 invent and remove them. Error bars need tables that are as uneven as the truth. They are found in two steps.
 
 1. `first_guess`: people who stand evenly were not measured where they stand. They are put together again, by
-   splits like those of the blocks that were measured, made more uneven, since thin areas are.
+   splits like those of the blocks that were measured, made more uneven, since thin areas are. Within a place they
+   are divided by chance as everybody is.
 2. `redraw`: the guesses are released once more. How a block's true halves differ from its released ones, given how
    many people it truly has, how many were released and how they were split, is then known from many examples;
    new truths are drawn from the root down by picking an example like each block. Repeated, this is a stochastic
@@ -16,11 +17,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sudare.domain import Domain
+from sudare.tables.mix import mix_level
 from sudare.tables.pyramid import Integers, Pyramid, at_blocks
 
 Floats = NDArray[np.float64]
@@ -39,15 +42,19 @@ _SHARES = np.array([1e-9, 0.1, 0.25, 0.4])
 
 def first_guess(released: Pyramid, domain: Domain, generator: np.random.Generator, number: int) -> list[Pyramid]:
     """``number`` tables with the sums of ``released`` where it is uneven, and uneven ones below that."""
-    even = _even_blocks(released, domain)
+    kinds = _Kinds.of(released, mix_level(domain))
+    even = _even_blocks(released, domain, kinds)
     borrowed = _measured_shares(released, even, generator)
     halves = lru_cache(maxsize=1)(released.halves)
 
     def split(node: Integers, people: Integers, level: int) -> Floats:
         block, left, whole = halves(level)
         own = at_blocks(node, block, left[0] / whole[0])
-        share = generator.choice(borrowed[level], len(node))
-        share = share**UNEVEN / (share**UNEVEN + (1 - share) ** UNEVEN)
+        if level <= kinds.level:
+            share = kinds.first_halves(node, level)
+        else:
+            share = generator.choice(borrowed[level], len(node))
+            share = share**UNEVEN / (share**UNEVEN + (1 - share) ** UNEVEN)
         drawn = generator.binomial(people, share) / people
         return np.where(at_blocks(node, block, even[level], absent=True), drawn, own)
 
@@ -61,12 +68,12 @@ def redraw(
     """As many tables as ``pairs`` (two columns: a guess, and what it was released as), given ``released``."""
     errors = np.array([pair.columns[0].sum() - pair.columns[1].sum() for pair in pairs])
     total = int(released.columns[0].sum())
-    examples = _Examples(tuple(pairs), generator)
+    examples = _Examples(tuple(pairs), mix_level(domain), generator)
     halves = lru_cache(maxsize=1)(released.halves)
 
     def split(node: Integers, people: Integers, level: int) -> Floats:
         block, left, whole = halves(level)
-        return examples.like(level, people, at_blocks(node, block, left[0]), at_blocks(node, block, whole[0]))
+        return examples.like(level, node, people, at_blocks(node, block, left[0]), at_blocks(node, block, whole[0]))
 
     totals = [max(0, total + int(error)) for error in generator.choice(errors, len(pairs))]
     return _descend(domain, totals, [split] * len(pairs), generator)
@@ -98,19 +105,44 @@ def _logical(domain: Domain, node: Integers, level: int, share: Floats) -> Float
     return np.where(left, np.where(right, share, 1.0), 0.0)
 
 
-def _even_blocks(released: Pyramid, domain: Domain) -> list[Flags]:
+@dataclass(frozen=True)
+class _Kinds:
+    """``people`` (2**level,) of each category and bin, over all places."""
+
+    level: int
+    people: Integers
+
+    @classmethod
+    def of(cls, released: Pyramid, level: int) -> Self:
+        kind = released.index & ((1 << level) - 1)
+        return cls(level, np.bincount(kind, released.columns[0], minlength=1 << level).astype(np.int64))
+
+    def first_halves(self, node: Integers, level: int) -> Floats:
+        """Of the people of all blocks that lie in their place as ``node`` does: the share in the first half."""
+        halves = self.people.reshape(-1, 2, 1 << (level - 1)).sum(axis=2)
+        whole = halves.sum(axis=1)
+        share = np.where(whole > 0, halves[:, 0] / np.maximum(whole, 1), 0.5)
+        return np.asarray(share[node & (len(share) - 1)])
+
+
+def _even_blocks(released: Pyramid, domain: Domain, kinds: _Kinds) -> list[Flags]:
     """Per level and listed block: whether its people stand as evenly as its logical cells, down to the cells.
 
-    One person off is allowed in each half, which is as even as randomly placed whole people are.
+    One person off is allowed in each half, which is as even as randomly placed whole people are. Within a place even
+    is what is as likely as the shares of all places make it, within two standard deviations more.
     """
     even = [np.ones(len(released.index), dtype=np.bool_)]
     half = released.index
     for level in range(1, domain.bits + 1):
         block, left, whole = released.halves(level)
         share: Floats | float = 0.5
-        if domain.size < 1 << domain.bits:
+        allowed: Floats | float = 1.0
+        if level <= kinds.level:
+            share = kinds.first_halves(block, level)
+            allowed = 1 + 2 * np.sqrt(whole[0] * share * (1 - share))
+        elif domain.size < 1 << domain.bits:
             share = domain.block_sizes(block << 1, level - 1) / domain.block_sizes(block, level)
-        flags = np.abs(left[0] - share * whole[0]) <= 1
+        flags = np.abs(left[0] - share * whole[0]) <= allowed
         flags[np.searchsorted(block, half[~even[-1]] >> 1)] = False
         even.append(flags)
         half = block
@@ -134,17 +166,22 @@ def _measured_shares(released: Pyramid, even: list[Flags], generator: np.random.
 
 @dataclass
 class _Examples:
-    """Blocks of guesses and what became of them, by true sum, released sum and released share."""
+    """Blocks of guesses and what became of them, by true sum, released sum and released share.
+
+    Within a place, that is below ``places``, they are also told apart by where in their place they lie: women are not
+    men. Elsewhere a block and its mirror image are alike.
+    """
 
     pairs: tuple[Pyramid, ...]
+    places: int
     generator: np.random.Generator
     level: int = -1
 
-    def like(self, level: int, people: Integers, left: Integers, whole: Integers) -> Floats:
+    def like(self, level: int, node: Integers, people: Integers, left: Integers, whole: Integers) -> Floats:
         """True shares of first halves: the released share plus what a similar example was off."""
         if level != self.level:
             self._collect(level)
-        key, share, mirrored = _features(people, left, whole)
+        key, share, mirrored = self._features(level, node, people, left, whole)
         off = np.zeros(len(people))
         waiting = np.arange(len(people))
         for coarser, (order, known) in zip(_COARSER, self._orders, strict=True):
@@ -161,11 +198,11 @@ class _Examples:
     def _collect(self, level: int) -> None:
         keys, offs = [], []
         for pair in self.pairs:
-            _, left, whole = pair.halves(level)
+            node, left, whole = pair.halves(level)
             some = np.flatnonzero(whole[0] > 0)
             if len(some) > MOST_EXAMPLES // len(self.pairs):
                 some = self.generator.choice(some, MOST_EXAMPLES // len(self.pairs), replace=False)
-            key, share, mirrored = _features(whole[0, some], left[1, some], whole[1, some])
+            key, share, mirrored = self._features(level, node[some], whole[0, some], left[1, some], whole[1, some])
             true = left[0, some] / whole[0, some]
             keys.append(key)
             offs.append(np.where(mirrored, 1 - true, true) - share)
@@ -174,14 +211,19 @@ class _Examples:
         self._orders = [(order, coarser(key)[order]) for order, coarser in zip(orders, _COARSER, strict=True)]
         self.level = level
 
-
-def _features(people: Integers, left: Integers, whole: Integers) -> tuple[Integers, Floats, Flags]:
-    """A key of octaves and of the share's class; the share of the smaller half; whether that is the second."""
-    share = np.where(whole > 0, left / np.maximum(whole, 1), 0.5)
-    mirrored = share > 0.5
-    share = np.where(mirrored, 1 - share, share)
-    octaves = [np.frexp(number.astype(np.float64))[1].astype(np.int64) for number in (people, whole)]
-    return (octaves[0] << 16) + (octaves[1] << 8) + np.searchsorted(_SHARES, share, side="right"), share, mirrored
+    def _features(
+        self, level: int, node: Integers, people: Integers, left: Integers, whole: Integers
+    ) -> tuple[Integers, Floats, Flags]:
+        """A key of octaves and of the share's class; a share; whether it is that of the second half, the smaller."""
+        share = np.where(whole > 0, left / np.maximum(whole, 1), 0.5)
+        second = share > 0.5
+        smaller = np.where(second, 1 - share, share)
+        octaves = [np.frexp(number.astype(np.float64))[1].astype(np.int64) for number in (people, whole)]
+        key = (octaves[0] << 16) + (octaves[1] << 8) + np.searchsorted(_SHARES, smaller, side="right")
+        if level > self.places:
+            return key, smaller, second
+        kind = node & ((1 << (self.places - level)) - 1)
+        return key + (second << 4) + (kind << 32), share, np.zeros_like(second)
 
 
 _COARSER: tuple[Callable[[Integers], Integers], ...] = (

@@ -1,4 +1,4 @@
-"""Spreading the people of a block evenly over its cells: what is left to do where nothing finer was measured."""
+"""Spreading the people of a block over its cells: what is left to do where nothing finer was measured."""
 
 from __future__ import annotations
 
@@ -7,34 +7,65 @@ from numpy.typing import NDArray
 
 from sudare.domain import Domain
 from sudare.estimate import round_rows
+from sudare.tables.mix import Mix
 
+Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 _STEP_BITS = 4
+_GROUPS_AT_ONCE = 1 << 17
+"""Of blocks with padding: what is known of all their children takes much memory."""
 
 
 def spread(
-    domain: Domain, block: Integers, level: int, people: Integers, generator: np.random.Generator, group: int = 1
+    domain: Domain,
+    block: Integers,
+    level: int,
+    people: Integers,
+    generator: np.random.Generator,
+    group: int = 1,
+    mix: Mix | None = None,
 ) -> tuple[Integers, Integers]:
     """Cells and counts: ``people`` > 0 of each block (ascending) of 2**level cells, as even as whole people allow.
 
-    People stand in groups of about ``group``, where a block has more cells than groups. Each of k groups gets a
-    stretch of 1/k of the block and a random cell in there. Where padding or a mask takes part of a block, the
-    groups go down the tree in proportion to the logical cells instead.
+    With a ``mix`` they are spread evenly over places, and divided by it within a place.
     """
     if level == 0 or not len(block):
         return block, people
-    cells = np.full(len(block), 1 << level, dtype=np.int64)
+    if mix is None:
+        return _evenly(domain, block, level, 0, people, generator, group)
+    if level > mix.level:
+        block, people = _evenly(domain, block, level, mix.level, people, generator, group)
+        level = mix.level
+    return _divided(block, level, people, generator, group, mix)
+
+
+def _evenly(
+    domain: Domain,
+    block: Integers,
+    level: int,
+    floor: int,
+    people: Integers,
+    generator: np.random.Generator,
+    group: int,
+) -> tuple[Integers, Integers]:
+    """Down to blocks of 2**floor cells. People stand in groups of about ``group``, where there are more blocks.
+
+    Each of k groups gets a stretch of 1/k of its block and a random place in there. Where padding or a mask takes part
+    of a block, the groups go down the tree in proportion to the logical cells instead.
+    """
+    places = np.full(len(block), 1 << (level - floor), dtype=np.int64)
     if domain.size < 1 << domain.bits:
-        cells = domain.block_sizes(block, level)
-    groups = np.minimum(-(-people // group), cells)
-    whole = cells == 1 << level
+        places = domain.block_sizes(block, level)
+        places //= domain.block_sizes(domain.cells([0]) >> floor, floor)  # a place has as many cells as any other
+    groups = np.minimum(-(-people // group), places)
+    whole = places == 1 << (level - floor)
     if whole.all():
-        return _stretches(block, level, people, groups, generator)
-    parts = [
-        _stretches(block[whole], level, people[whole], groups[whole], generator),
-        _descend(domain, block[~whole], level, people[~whole], groups[~whole], generator),
-    ]
+        return _stretches(block, level - floor, people, groups, generator)
+    parts = [_stretches(block[whole], level - floor, people[whole], groups[whole], generator)]
+    broken = np.flatnonzero(~whole)
+    for piece in np.split(broken, np.flatnonzero(np.diff(np.cumsum(groups[broken]) // _GROUPS_AT_ONCE)) + 1):
+        parts.append(_descend(domain, block[piece], level, floor, people[piece], groups[piece], generator))
     return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
 
 
@@ -46,19 +77,71 @@ def _stretches(
     With one u for all, groups at equal distances could all fall on the same category of different places.
     """
     cells = 1 << level
-    total = int(groups.sum())
-    number = np.arange(total, dtype=np.float64)
-    number -= np.repeat(np.cumsum(groups) - groups, groups)
-    place = generator.random(total)
+    number, owner = _numbered(groups)
+    place = generator.random(len(number))
     place += number
-    place *= np.repeat(cells / groups, groups)
+    place *= (cells / groups)[owner]
     index = place.astype(np.int64)
     np.minimum(index, cells - 1, out=index)
-    index += np.repeat(block << level, groups)
+    index += (block << level)[owner]
+    return _gathered(index, number, people, groups, generator)
+
+
+def _divided(
+    block: Integers, level: int, people: Integers, generator: np.random.Generator, group: int, mix: Mix
+) -> tuple[Integers, Integers]:
+    """Blocks of no more than a place. Few groups fall on cells with chances in proportion, many are divided so."""
+    weight = mix.rest if level == mix.level else mix.within
+    kind = block & ((1 << (mix.level - level)) - 1)
+    groups = -(-people // group)
+    many = groups > 1 << level
+    rows = weight.reshape(-1, 1 << level)[kind[many]]
+    split = round_rows(rows * (people[many] / rows.sum(axis=1))[:, None], people[many], generator)
+    children = (block[many] << level)[:, None] + np.arange(1 << level)
+    few = ~many
+    drawn = _drawn(block[few] << level, kind[few] << level, level, people[few], groups[few], weight, generator)
+    parts = [(children[split > 0], split[split > 0]), drawn]
+    return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
+
+
+def _drawn(
+    first: Integers,
+    start: Integers,
+    level: int,
+    people: Integers,
+    groups: Integers,
+    weight: Floats,
+    generator: np.random.Generator,
+) -> tuple[Integers, Integers]:
+    """Blocks from the cell ``first``, with weights from ``start`` on: group q of k is (q + u) / k of the way through.
+
+    One u for all groups of a block, so that each cell gets its share, rounded up or down.
+    """
+    before = np.concatenate([[0.0], np.cumsum(weight)])
+    low, high = before[start], before[start + (1 << level)]
+    number, owner = _numbered(groups)
+    aim = number + generator.random(len(first))[owner]
+    aim *= ((high - low) / groups)[owner]
+    aim += low[owner]
+    np.minimum(aim, np.nextafter(high, 0.0)[owner], out=aim)
+    index = np.searchsorted(before, aim, side="right") - 1 + (first - start)[owner]
+    return _gathered(index, number, people, groups, generator)
+
+
+def _numbered(groups: Integers) -> tuple[Floats, Integers]:
+    """The groups of all blocks in a row: the number of each within its block, from 0 on, and its block."""
+    owner = np.repeat(np.arange(len(groups)), groups)
+    return np.arange(len(owner)) - (np.cumsum(groups) - groups).astype(np.float64)[owner], owner
+
+
+def _gathered(
+    index: Integers, number: Floats, people: Integers, groups: Integers, generator: np.random.Generator
+) -> tuple[Integers, Integers]:
+    """Groups with ascending ``index``, as cells and people."""
     if (people == groups).all():
-        count = np.ones(total, dtype=np.int64)
+        count = np.ones(len(index), dtype=np.int64)
     else:
-        count = _sizes(number, np.ones(total), np.repeat(people / groups, groups), generator, groups)
+        count = _sizes(number, np.ones(len(index)), np.repeat(people / groups, groups), generator, groups)
     apart = index[1:] != index[:-1]
     if apart.all():
         return index, count
@@ -67,9 +150,9 @@ def _stretches(
 
 
 def _sizes(
-    start: NDArray[np.float64],
-    width: NDArray[np.float64],
-    each: NDArray[np.float64],
+    start: Floats,
+    width: Floats,
+    each: Floats,
     generator: np.random.Generator,
     per_block: Integers,
 ) -> Integers:
@@ -80,12 +163,18 @@ def _sizes(
 
 
 def _descend(
-    domain: Domain, block: Integers, level: int, people: Integers, groups: Integers, generator: np.random.Generator
+    domain: Domain,
+    block: Integers,
+    level: int,
+    floor: int,
+    people: Integers,
+    groups: Integers,
+    generator: np.random.Generator,
 ) -> tuple[Integers, Integers]:
     """Blocks with padding or masked cells: a few bits at a time, groups in proportion to logical cells."""
     owner, node, here = np.arange(len(block)), block, groups
-    while level:
-        bits = min(_STEP_BITS, level)
+    while level > floor:
+        bits = min(_STEP_BITS, level - floor)
         level -= bits
         children = (node[:, None] << bits) + np.arange(1 << bits)
         sizes = domain.block_sizes(children.ravel(), level).reshape(children.shape).astype(np.float64)

@@ -17,6 +17,7 @@ from sudare.estimate import project_rows, round_rows
 from sudare.noise import Source, measure, noise_variance
 from sudare.privacy import Budget
 from sudare.tables.method import Cells
+from sudare.tables.mix import Mix
 from sudare.tables.spread import spread
 from sudare.tables.tree_level import Floats, Integers, Level, populated_levels
 
@@ -116,13 +117,18 @@ def split_down(
 
 
 def released_cells(
-    plan: TreePlan, levels: Sequence[Level], people: Integers, generator: np.random.Generator, group: int
+    plan: TreePlan,
+    levels: Sequence[Level],
+    people: Integers,
+    generator: np.random.Generator,
+    group: int,
+    mix: Mix | None,
 ) -> Cells:
-    """The third pass to its end: cells above 0, ascending; blocks that were not split are spread evenly."""
+    """The third pass to its end: cells above 0, ascending; blocks that were not split are spread over theirs."""
     index, count = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int64)]
     for level, split in split_down(plan, levels, people, generator):
         ends = ~level.goes & (split > 0)
-        cells = spread(plan.domain, level.children[ends], level.below, split[ends], generator, group)
+        cells = spread(plan.domain, level.children[ends], level.below, split[ends], generator, group, mix)
         index.append(cells[0])
         count.append(cells[1])
     merged = np.concatenate(index)

@@ -13,7 +13,7 @@ import sudare as sd
 from sudare import cluster
 from sudare.cluster.job import ClusterTableJob
 from sudare.cluster.store import Here
-from sudare.errors import BudgetError, InputError, ParameterError, RecipeError, VerificationError
+from sudare.errors import BudgetError, InputError, OutputError, ParameterError, RecipeError, VerificationError
 from sudare.privacy import Ledger
 from sudare.publish import Job
 from sudare.words import Words
@@ -176,8 +176,9 @@ def test_other_kinds_read_by_spark_too(spark, recipe, tmp_path):
 
 
 def test_counted_in_spark_and_released_here(spark, recipe):
-    made = sd.publish(recipe(('release = "cluster"', 'release = "here"'), ("epsilon = 0.5", "epsilon = 0.25")))
+    made = sd.publish(recipe(('release = "cluster"', 'release = "here"'), ("epsilon = 0.5", "epsilon = 1")))
     assert {path.name for path in made.folder.iterdir()} >= {"table.parquet", "table.csv", "release.json"}
+    # The total has a standard deviation of 11, and no part of its noise a scale above 8: 200 is 25 scales.
     assert made.release.table.total == pytest.approx(2000, abs=200)
 
 
@@ -253,3 +254,56 @@ def test_records_that_are_not_there(spark, recipe, tmp_path):
         sd.publish(path)
     assert "the data are not there yet: people.parquet" in sd.plan(path).remarks
     assert not (tmp_path / "release").exists()
+
+
+def test_a_budget_without_any_noise_is_refused_before_spark_starts(recipe, tmp_path, monkeypatch):
+    monkeypatch.setattr("sudare.engines.spark_sources.spark_session", lambda: pytest.fail("Spark was asked"))
+    for verb in (sd.plan, sd.rehearse, sd.publish):
+        with pytest.raises(ParameterError, match="the scale of the noise is out of range"):
+            verb(recipe(("epsilon = 0.5", "epsilon = 1e-30")))
+    assert not (tmp_path / "ledger.db").exists()
+
+
+class StoppedError(Exception):
+    """Whatever ends a publication."""
+
+
+def interrupted(*_, **__):
+    raise KeyboardInterrupt
+
+
+def fails_for_good(table):  # on workers, which cannot import this module: every attempt ends there
+    raise ValueError(table)
+
+
+@pytest.mark.parametrize(
+    ("fault", "error", "rows"),
+    [
+        (("progress", "spending", StoppedError), StoppedError, 0),
+        (("progress", "protecting", KeyboardInterrupt), KeyboardInterrupt, 2),
+        (("progress", "writing", StoppedError), StoppedError, 2),
+        (("patch", "sudare.cluster.job.release", interrupted), KeyboardInterrupt, 2),
+        (("patch", "sudare.cluster.job.columns", fails_for_good), OutputError, 2),
+        (("patch", "sudare.privacy.ledger.Ledger.spend", interrupted), KeyboardInterrupt, 0),
+    ],
+)
+def test_whatever_ends_a_publication_no_exact_counts_stay(spark, recipe, tmp_path, monkeypatch, fault, error, rows):
+    """The error is still held, and with it all that the publication held: nobody else may clean up."""
+    kind, place, what = fault
+    path, seen = recipe(("[domain.mesh]", 'scratch = "."\n[domain.mesh]')), []
+    if kind == "patch":
+        monkeypatch.setattr(place, what)
+
+    def progress(step):
+        if step == "spending":
+            seen.extend(tmp_path.glob(".sudare-scratch-*/rows-*/*.parquet"))
+        if (kind, place) == ("progress", step):
+            raise what
+
+    with pytest.raises(error) as held:
+        sd.publish(path, progress=progress)
+    assert seen, "the counts were there"
+    assert not list(tmp_path.glob(".*"))
+    assert not (tmp_path / "release").exists()
+    assert len(Ledger(tmp_path / "ledger.db").entries()) == rows
+    assert held.value.__traceback__ is not None

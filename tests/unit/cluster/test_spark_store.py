@@ -164,3 +164,23 @@ def test_mistakes(spark, monkeypatch):
 
     with pytest.raises(ParameterError, match=r"^scratch is missing \(allowed: a folder that every worker reaches"):
         Scratch.under(None, Elsewhere)
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, OSError])
+def test_rows_that_cannot_be_frozen_leave_no_scratch(spark, tmp_path, monkeypatch, error):
+    frame = spark.sql("select id as index, if(id < 3, id, raise_error('for good')) as count from range(0, 4, 1, 2)")
+    scratch = Scratch.within(tmp_path)
+    with pytest.raises(Exception, match="for good") as held:
+        SparkStore.freezing(frame, scratch)
+    assert not list(tmp_path.iterdir())
+    assert held.value.__traceback__ is not None  # and with it the frame that holds the scratch
+
+    def broken_off(self, _frame):
+        (self.path / "rows-000").mkdir()
+        raise error
+
+    monkeypatch.setattr(Scratch, "freeze", broken_off)
+    scratch = Scratch.within(tmp_path)
+    with pytest.raises(error):
+        SparkStore.freezing(frame, scratch)
+    assert not list(tmp_path.iterdir())

@@ -37,6 +37,12 @@ def test_a_recipe_says_all_of_it(village):
         ("rows = [8480, 8496]", 'rows = "many"', r"domain.mesh.rows: input should be a valid tuple"),
         ("people = 2000", 'path = "census.csv"', r"a public table needs both path and counts"),
         ('name = "simplex"', 'name = "simplex"\ncut = 3', r"method simplex has no parameter cut"),
+        ("[domain.sex]", "[domain.count]", r"domain.count: the release would have two columns named count"),
+        (
+            "[domain.sex]",
+            '[domain.x]\ntype = "grid"\nshape = [2, 2]\n[domain.x_row]',
+            r"domain.x_row: the release would have two columns named x_row",
+        ),
     ],
 )
 def test_mistakes_are_named(village, old, new, sentence):

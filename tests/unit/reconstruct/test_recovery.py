@@ -188,3 +188,12 @@ def test_values_that_are_equal_even_after_the_noise(shape):
 def test_one_record():
     assert mixture().fit([3.0], 1.0).means_ == pytest.approx([3.0], abs=1e-6)
     assert bayes([3.0], 1.0, [0, 2, 4, 6]).probabilities.sum() == pytest.approx(1)
+
+
+@pytest.mark.parametrize("epsilon", ["0.1", "3", "1000"])
+def test_how_often_a_category_stays_at_any_epsilon(epsilon):
+    from sudare.noise import RandomisedResponse
+    from sudare.reconstruct import RetentionNoise
+
+    kept = RetentionNoise(("a", "b", "c"), RandomisedResponse(3, sd.privacy.exact(epsilon))).kept
+    assert np.log1p(3 * kept / (1 - kept)) == pytest.approx(float(epsilon)) if kept < 1 else float(epsilon) == 1000

@@ -155,6 +155,19 @@ def test_spread_reaches_every_logical_cell_and_no_other():
     assert count.min() == 2
 
 
+def test_many_blocks_with_padding_are_spread_piece_by_piece(monkeypatch):
+    from sudare.tables import spread as module
+
+    mask = RNG.random(2**12) < 0.5
+    domain = sd.Domain(cell=sd.Line(2**12, mask=mask))
+    people = RNG.integers(1, 20, 256)
+    monkeypatch.setattr(module, "_GROUPS_AT_ONCE", 50)
+    index, count = module.spread(domain, np.arange(256), 4, people, np.random.default_rng(1))
+    assert np.array_equal(np.bincount(index >> 4, count, minlength=256), people)
+    assert domain.contains(index).all()
+    assert (np.diff(index) > 0).all()
+
+
 def test_people_stand_in_groups_where_cells_are_too_many_to_list():
     from sudare.tables.spread import spread
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable
+from decimal import Decimal
 from difflib import get_close_matches
 from fractions import Fraction
 from numbers import Integral
@@ -23,13 +24,22 @@ def _as_written(value: object) -> str:
     """A declared value as its owner would write it: 1/3, 0.5 and 'a.csv', not the name of a Python type."""
     if isinstance(value, os.PathLike):
         return repr(os.fspath(value))
-    if isinstance(value, Fraction):
+    if isinstance(value, Fraction | Decimal):
         return str(value)
     if isinstance(value, float):
         return float.__repr__(value)
     if isinstance(value, bool) or not isinstance(value, Integral):
         return repr(value)
     return str(int(value))
+
+
+def one_line(sentence: str) -> str:
+    """A sentence without the signs that would break its line or steer a terminal: they are spelt out.
+
+    >>> print(one_line("no such column: a\\nb"))
+    no such column: a\\nb
+    """
+    return _STEERING.sub(lambda sign: repr(sign[0])[1:-1], sentence)
 
 
 class SudareError(Exception):
@@ -46,14 +56,15 @@ class SudareError(Exception):
         self.value = None if value is _ABSENT else value
         self.allowed = allowed
         self.hint = hint
+        self.given = None if value is _ABSENT else _as_written(value)
         details = []
-        if value is not _ABSENT:
-            details.append(f"got {_as_written(value)}")
+        if self.given is not None:
+            details.append(f"got {self.given}")
         if allowed is not None:
             details.append(f"allowed: {allowed}")
         sentence = what + (f" ({'; '.join(details)})" if details else "")
         sentence += f". {hint}" if hint else ""
-        super().__init__(_STEERING.sub(lambda sign: repr(sign[0])[1:-1], sentence))
+        super().__init__(one_line(sentence))
 
 
 class ParameterError(SudareError):

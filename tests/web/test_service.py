@@ -381,3 +381,13 @@ def test_the_body_of_reports_is_described(serve):
     body = schema["paths"]["/reports"]["post"]["requestBody"]["content"]["application/json"]["schema"]
     assert body["required"] == ["survey"]
     assert set(body["properties"]) == {"survey", "id", "report", "reports"}
+
+
+def test_a_refusal_speaks_the_language_of_the_browser_and_english_to_programs(serve):
+    service = serve()
+    assert service.get("/estimate").json()["error"].startswith("there are too few reports")
+    japanese = service.get("/estimate", headers={"accept-language": "ja"}).json()["error"]
+    assert (
+        japanese == "報告が少なすぎるため、推定を表示できません（許容：10 件以上の報告）。後でもう一度お試しください。"
+    )
+    assert service.get("/nothing?lang=ja").json()["error"] == "見つかりません。"

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sudare.errors import ParameterError
-from sudare.words import ENGLISH, Words
+from sudare.words import ENGLISH, Words, phrase, reworded
 
 PARTS = ("replay", "laws", "distinguishers", "sampling", "behaviour")
 """The parts of an audit, in the order they are run."""
@@ -21,7 +21,16 @@ class Said:
 
     def __call__(self, words: Words = ENGLISH) -> str:
         """In words."""
-        return words(f"audit.{self.key}", **{name: words.known("audit", value) for name, value in self.gaps})
+        return words(f"audit.{self.key}", **{name: _worded(value, words) for name, value in self.gaps})
+
+
+def _worded(text: str, words: Words) -> str:
+    """A piece of a name, a number, or the refusal that was seen."""
+    known = words.known("audit", text)
+    kind, _, refusal = text.partition(": ")
+    if kind.endswith("Error"):
+        return f"{kind}: {reworded(refusal, words)}"
+    return phrase(text, words) if known == text else known
 
 
 def said(key: str, **gaps: str) -> Said:
@@ -56,7 +65,7 @@ class Finding:
 
     def named(self, words: Words = ENGLISH) -> str:
         """The name, each piece of it in words where there are some."""
-        return ", ".join(words.known("audit", piece) for piece in self.name.split(", "))
+        return ", ".join(_worded(piece, words) for piece in self.name.split(", "))
 
     def to_json(self) -> dict[str, Any]:
         """For machines."""

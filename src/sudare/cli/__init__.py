@@ -50,7 +50,10 @@ class Commands(click.Group):
         try:
             return super().invoke(ctx)
         except SudareError as mistake:
-            raise click.ClickException(str(mistake)) from None
+            from sudare.cli.console import spoken
+            from sudare.words import sentence
+
+            raise click.ClickException(sentence(mistake, spoken(ctx))) from None
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})

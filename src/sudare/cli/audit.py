@@ -6,7 +6,15 @@ from pathlib import Path
 
 import click
 
-from sudare.cli.console import json_option, print_facts, print_json, print_table, quiet_option, stages
+from sudare.cli.console import (
+    json_option,
+    print_facts,
+    print_json,
+    print_table,
+    quiet_option,
+    remember_language,
+    stages,
+)
 from sudare.words import LANGUAGES, Words
 
 
@@ -15,7 +23,14 @@ from sudare.words import LANGUAGES, Words
 @click.option(
     "--folder", type=click.Path(path_type=Path), default=Path("out/audit"), show_default=True, help="Where to."
 )
-@click.option("--language", type=click.Choice(LANGUAGES), default="en", show_default=True, help="Of the page.")
+@click.option(
+    "--language",
+    type=click.Choice(LANGUAGES),
+    default="en",
+    show_default=True,
+    callback=remember_language,
+    help="Of the page.",
+)
 @json_option
 @quiet_option
 @click.pass_context

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import click
 
-from sudare.cli.console import json_option, print_facts, print_json, quiet_option
+from sudare.cli.console import json_option, print_facts, print_json, quiet_option, remember_language
+from sudare.words import LANGUAGES
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -74,7 +75,14 @@ def send(url: str, answers: Path, outbox: Path | None, most_epsilon: str | None,
 @click.argument("survey", type=click.Path())
 @click.argument("reports", type=click.Path(path_type=Path))
 @click.option("--report", type=click.Path(path_type=Path), help="Write the public page of the collection here as well.")
-@click.option("--language", type=click.Choice(["en", "ja"]), default="en", show_default=True, help="Of the page.")
+@click.option(
+    "--language",
+    type=click.Choice(LANGUAGES),
+    default="en",
+    show_default=True,
+    callback=remember_language,
+    help="Of the page.",
+)
 @quiet_option
 def export(survey: str, reports: Path, report: Path | None, language: str, quiet: bool) -> None:
     """Write the stored reports of the file SURVEY into the Parquet file REPORTS, once its collector is stopped.

@@ -8,7 +8,11 @@ from contextlib import contextmanager
 from typing import Any, TypeVar
 
 import click
+from click.core import ParameterSource
 
+from sudare.words import LANGUAGES, Words, spoken_here
+
+_LANGUAGE = "sudare.language"
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
@@ -22,10 +26,23 @@ def quiet_option(command: Command) -> Command:
     return click.option("--quiet", is_flag=True, help="Print nothing but errors.")(command)
 
 
+def remember_language(context: click.Context, option: click.Parameter, chosen: str | None) -> str | None:
+    """Note for `spoken` that a language was asked for on the command line."""
+    if context.get_parameter_source(str(option.name)) is ParameterSource.COMMANDLINE:
+        context.meta[_LANGUAGE] = chosen
+    return chosen
+
+
+def spoken(context: click.Context) -> Words:
+    """The language of a mistake's sentence: that of ``--language``, else of the environment, else English."""
+    asked = context.meta.get(_LANGUAGE)
+    return Words(asked) if asked else spoken_here()
+
+
 def language_option(command: Command) -> Command:
     """``--language``."""
     text = "The language of pages, if not the recipe's or English."
-    return click.option("--language", type=click.Choice(["en", "ja"]), help=text)(command)
+    return click.option("--language", type=click.Choice(LANGUAGES), callback=remember_language, help=text)(command)
 
 
 def recipe_argument(command: Command) -> Command:

@@ -31,6 +31,7 @@ from sudare.collector.pages import HEADERS, language_of, page
 from sudare.collector.rate import RateLimit
 from sudare.collector.refusals import RequestError, StorageError
 from sudare.collector.watch import Watch
+from sudare.words import Words, reworded
 
 BODY_SECONDS = 20.0
 _SAFE = {"x-content-type-options": "nosniff", "referrer-policy": "no-referrer", "cache-control": "no-store"}
@@ -172,22 +173,25 @@ def _html(name: str, request: Request, collection: Collection, status: int = 200
     return HTMLResponse(page(name, collection.survey, language), status, {**_SAFE, **HEADERS})
 
 
-def _sentence(status: int, sentence: str, **headers: str) -> JSONResponse:
-    return JSONResponse({"error": sentence}, status, {**_SAFE, **headers})
+def _sentence(request: Request, status: int, sentence: str, **headers: str) -> JSONResponse:
+    """An error in the language that a browser asks for; programs ask for none and read English."""
+    language = language_of(request.query_params.get("lang"), request.headers.get("accept-language", ""))
+    return JSONResponse({"error": reworded(sentence, Words(language))}, status, {**_SAFE, **headers})
 
 
-async def _refused(_: Request, problem: Any) -> Response:
+async def _refused(request: Request, problem: Any) -> Response:
     headers = {"retry-after": str(problem.retry_after)} if problem.retry_after else {}
     if problem.status == 401:
         headers["www-authenticate"] = "Bearer"
-    return _sentence(problem.status, str(problem), **headers)
+    return _sentence(request, problem.status, str(problem), **headers)
 
 
-async def _not_stored(_: Request, problem: Any) -> Response:
+async def _not_stored(request: Request, problem: Any) -> Response:
     """Where the database is concerns the steward, not the senders."""
     _log.error("%s", problem)
-    return _sentence(503, "the collector cannot store reports just now. Send them again later.", **{"retry-after": "5"})
+    sentence = "the collector cannot store reports just now. Send them again later."
+    return _sentence(request, 503, sentence, **{"retry-after": "5"})
 
 
-async def _not_here(_: Request, problem: Any) -> Response:
-    return _sentence(problem.status_code, problem.detail.lower(), **(problem.headers or {}))
+async def _not_here(request: Request, problem: Any) -> Response:
+    return _sentence(request, problem.status_code, problem.detail.lower(), **(problem.headers or {}))

@@ -147,12 +147,11 @@ class PerturbationJob(Job[PerturbationRecipe, Perturbed]):
     def public_sections(self, made: Perturbed, words: Words) -> list[Section]:
         """Rows and noise, and that single values mean little."""
         from sudare.report import Facts, Section, Text
+        from sudare.words import phrase
 
-        facts = {}
-        for name, value in self.headline(made).items():
-            column = name.removeprefix("noise of ")
-            shown = name if column == name else f"{words.known('perturbation', 'noise of')} {column}"
-            facts[words.known("perturbation", shown)] = value
+        facts = {
+            words.known("perturbation", name): phrase(value, words) for name, value in self.headline(made).items()
+        }
         return [
             Section(words.known("perturbation", "Perturbed records"), (Facts(facts),)),
             Section(

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from sudare.anonymity import Anonymized, Measure
 from sudare.report import Facts, Section, Table, Text
-from sudare.words import Words
+from sudare.words import Words, phrase
 
 _EVALUATED = "This evaluates one output and promises nothing. It rests on private counts and cannot be published."
 
@@ -37,7 +37,7 @@ def internal_sections(made: Anonymized, words: Words) -> list[Section]:
     written = "infinite" if math.isinf(epsilon) else f"{epsilon:.4f}"
     evaluated = Text.of(
         words.known("sample", _EVALUATED),
-        f"{words.known('sample', 'evaluated epsilon')}: {written}",
+        f"{words.known('sample', 'evaluated epsilon')}: {phrase(written, words)}",
     )
     title = words.known("sample", "Risk and loss, with the records behind the sample")
     return [Section(title, (_table(made.assessment.table, words), evaluated), internal=True)]

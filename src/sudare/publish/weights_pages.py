@@ -11,12 +11,12 @@ from sudare.report import Facts, Section, Table
 from sudare.reweight import Answers, Weighting
 from sudare.reweight.rows import Rows
 from sudare.reweight.space import Codes, Numeric
-from sudare.words import Words
+from sudare.words import Words, phrase
 
 
 def public_sections(made: Weighting, headline: Mapping[str, str], words: Words) -> list[Section]:
     """From the weighted public rows alone."""
-    facts = {words.known("weights", name): value for name, value in headline.items()}
+    facts = {words.known("weights", name): phrase(value, words) for name, value in headline.items()}
     return [
         Section(words.known("weights", "A weighted public file"), (Facts(facts),)),
         Section(words.known("weights", "What it answers"), (_table(made, None, words),), chapter="trust"),

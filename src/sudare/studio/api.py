@@ -15,6 +15,7 @@ from sudare.studio import asked as bodies
 from sudare.studio import models, rehearsals, releases
 from sudare.studio.desk import Desk
 from sudare.studio.drawings import expected_svg, rehearsed_svg, values_svg
+from sudare.studio.outcomes import reworded_facts
 from sudare.studio.pages import chosen_language
 from sudare.studio.refusals import RequestError
 from sudare.studio.sources import upload
@@ -30,9 +31,9 @@ Width = Annotated[int, Query(ge=240, le=1400)]
 
 def spoken(request: Request, language: Annotated[str | None, Query(max_length=10)] = None) -> Words:
     """The language of an answer: asked for, chosen before, the command's or the browser's."""
-    headers = request.headers
+    headers, asked = request.headers, language or request.query_params.get("language")
     kept, accepted = headers.get("cookie", ""), headers.get("accept-language", "")
-    return Words(chosen_language(language, kept, accepted, request.app.state.language))
+    return Words(chosen_language(asked, kept, accepted, request.app.state.language))
 
 
 Spoken = Annotated[Words, Depends(spoken)]
@@ -63,37 +64,37 @@ def routes(desk: Desk) -> APIRouter:
     @api.get("/api/state", response_model=models.State)
     def get_state(words: Spoken) -> Any:
         """The recipe, its versions, and whether it is valid."""
-        return desk.state(words.language)
+        return desk.state(words)
 
     @api.put("/api/recipe", response_model=models.State)
     def put_recipe(words: Spoken, asked: bodies.NewText) -> Any:
         """Make a text the recipe; one that is not valid yet is kept too, and says so."""
-        return desk.state(words.language, desk.versions.edit(asked.text, asked.based_on))
+        return desk.state(words, desk.versions.edit(asked.text, asked.based_on))
 
     @api.patch("/api/recipe", response_model=models.State)
     def patch_recipe(words: Spoken, asked: bodies.Changes) -> Any:
         """Set or remove keys of the recipe; comments stay."""
-        return desk.state(words.language, desk.change(asked.changes, asked.based_on))
+        return desk.state(words, desk.change(asked.changes, asked.based_on))
 
     @api.post("/api/undo", response_model=models.State)
     def undo(words: Spoken, asked: bodies.BasedOn) -> Any:
         """Back to the version before the last change."""
-        return desk.state(words.language, desk.versions.undo(asked.based_on))
+        return desk.state(words, desk.versions.undo(asked.based_on))
 
     @api.post("/api/redo", response_model=models.State)
     def redo(words: Spoken, asked: bodies.BasedOn) -> Any:
         """Take back an undo."""
-        return desk.state(words.language, desk.versions.redo(asked.based_on))
+        return desk.state(words, desk.versions.redo(asked.based_on))
 
     @api.post("/api/versions/{version}", response_model=models.State)
     def go(words: Spoken, version: int, asked: bodies.BasedOn) -> Any:
         """To an earlier version, as a new one."""
-        return desk.state(words.language, desk.versions.go(version, asked.based_on))
+        return desk.state(words, desk.versions.go(version, asked.based_on))
 
     @api.get("/api/data", response_model=models.DataPage)
-    def get_data(file: str | None = None, table: str | None = None) -> Any:
+    def get_data(words: Spoken, file: str | None = None, table: str | None = None) -> Any:
         """Files of the workspace, and names and types of the columns of one: never a value."""
-        return desk.data(file, table)
+        return desk.data(words, file, table)
 
     @api.post(
         "/api/files/{name}",
@@ -122,19 +123,20 @@ def routes(desk: Desk) -> APIRouter:
         return desk.protect(words, epsilon)
 
     @api.get("/api/rehearse", response_model=models.RehearsePage)
-    def get_rehearse() -> Any:
+    def get_rehearse(words: Spoken) -> Any:
         """The rehearsals that are kept, and the last job."""
-        return desk.rehearse_page()
+        return desk.rehearse_page(words)
 
     @api.post("/api/rehearse", response_model=models.Job, status_code=202)
-    def post_rehearse(asked: bodies.RehearseAsked) -> Any:
+    def post_rehearse(words: Spoken, asked: bodies.RehearseAsked) -> Any:
         """Begin a rehearsal on data that are not private."""
-        return desk.rehearse(asked.based_on, asked.other).to_json()
+        return desk.rehearse(asked.based_on, asked.other).to_json(words)
 
     @api.get("/api/rehearsals/{name}", response_model=models.RehearsalFound)
-    def get_rehearsal(name: str) -> Any:
+    def get_rehearsal(words: Spoken, name: str) -> Any:
         """What a rehearsal found."""
-        return rehearsals.get(desk.workspace, name)
+        found = rehearsals.get(desk.workspace, name)
+        return {**found, "facts": reworded_facts(found["facts"], words)}
 
     @api.get("/api/rehearsals/{name}/{side}.bin", response_class=Response, responses={200: _BINARY})
     def get_grid(name: str, side: Literal["true", "released"]) -> Response:
@@ -149,17 +151,17 @@ def routes(desk: Desk) -> APIRouter:
     @api.post("/api/publish", response_model=models.Job, status_code=202)
     def post_publish(words: Spoken, asked: bodies.PublishAsked) -> Any:
         """Publish the recipe, once: it spends, and cannot be undone."""
-        return desk.publish(asked.based_on, asked.confirm, words).to_json()
+        return desk.publish(asked.based_on, asked.confirm, words).to_json(words)
 
     @api.get("/api/jobs/{name}", response_model=models.Job)
-    def get_job(name: str) -> Any:
+    def get_job(words: Spoken, name: str) -> Any:
         """How far a job is."""
-        return desk.processes.get(name).to_json()
+        return desk.processes.get(name).to_json(words)
 
     @api.delete("/api/jobs/{name}", response_model=models.Job)
-    def delete_job(name: str) -> Any:
+    def delete_job(words: Spoken, name: str) -> Any:
         """Cancel a job that has not begun to spend."""
-        return desk.processes.tasks.cancel(desk.processes.get(name).id).to_json()
+        return desk.processes.tasks.cancel(desk.processes.get(name).id).to_json(words)
 
     @api.get("/api/ledger", response_model=models.LedgerPage)
     def get_ledger(words: Spoken) -> Any:
@@ -167,9 +169,9 @@ def routes(desk: Desk) -> APIRouter:
         return desk.ledger(words)
 
     @api.post("/api/verify", response_model=models.Findings)
-    def post_verify(asked: bodies.VerifyAsked) -> Any:
+    def post_verify(words: Spoken, asked: bodies.VerifyAsked) -> Any:
         """Check a release from its public bytes."""
-        return releases.findings(desk.workspace, asked.release)
+        return releases.findings(desk.workspace, asked.release, words)
 
     @api.get("/api/charts/expected.svg", response_class=Response, responses={200: _SVG})
     def get_expected(words: Spoken, epsilon: Epsilon = None, width: Width = 720) -> Response:

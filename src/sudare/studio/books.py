@@ -26,7 +26,7 @@ def ledger_json(workspace: Workspace, reading: Reading, words: Words) -> dict[st
         balances = ledger.balances()
     except (SudareError, OSError, ValueError) as problem:
         found = problem if isinstance(problem, SudareError) else SudareError("the ledger cannot be read")
-        return {**said, "exists": True, "problem": as_json(found)}
+        return {**said, "exists": True, "problem": as_json(found, words)}
     return {
         **said,
         "exists": bool(entries),

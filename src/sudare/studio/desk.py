@@ -28,7 +28,7 @@ from sudare.studio.sources import files_of, looked_at
 from sudare.studio.tasks import Task
 from sudare.studio.versions import Version, Versions
 from sudare.studio.workspace import Workspace
-from sudare.words import LANGUAGES, Words
+from sudare.words import LANGUAGES, Words, phrase, reworded
 
 BASIS = "public things and a rehearsal on synthetic data"
 UPLOAD_BYTES = 64_000_000
@@ -48,7 +48,7 @@ class Desk:
         """Begin nothing more; jobs at work go on."""
         self.forecasts.close()
 
-    def state(self, language: str, now: Version | None = None) -> dict[str, Any]:
+    def state(self, words: Words, now: Version | None = None) -> dict[str, Any]:
         """The recipe and its versions."""
         now = now or self.versions.current()
         reading = self.readings.read(now.text)
@@ -61,14 +61,14 @@ class Desk:
                 for one in self.versions.listed()
             ],
             "valid": reading.valid,
-            "problem": problem_json(reading),
+            "problem": problem_json(reading, words),
             "text": now.text,
             "recipe": reading.recipe,
             "effective": reading.effective,
             "kind": reading.kind,
             "kinds": list(KINDS),
             "dataset": dataset if isinstance(dataset, str) else None,
-            "language": language,
+            "language": words.language,
             "languages": list(LANGUAGES),
             "folder_name": self.workspace.folder.name,
             "file_name": self.workspace.name,
@@ -84,7 +84,7 @@ class Desk:
             raise StaleError(based_on, now.version)
         return self.versions.edit(edited(now.text, changes), based_on, "edit")
 
-    def data(self, file: str | None = None, table: str | None = None) -> dict[str, Any]:
+    def data(self, words: Words, file: str | None = None, table: str | None = None) -> dict[str, Any]:
         """Files, and the columns of the one named or of the recipe's."""
         declared = (self.readings.read(self.versions.current().text).contents or {}).get("data")
         own = declared if isinstance(declared, dict) else {}
@@ -94,7 +94,7 @@ class Desk:
         encoding = own.get("encoding") if name == own.get("path") else None
         chosen = name if isinstance(name, str) and name else None
         texts = [each if isinstance(each, str) else None for each in (table, encoding)]
-        seen = looked_at(self.workspace, chosen, texts[0], texts[1])
+        seen = looked_at(self.workspace, chosen, texts[0], texts[1], words)
         return {
             "files": files_of(self.workspace),
             "file": chosen,
@@ -108,17 +108,19 @@ class Desk:
         reading = self._reading()
         said: dict[str, Any] = {
             "valid": reading.valid,
-            "problem": problem_json(reading),
+            "problem": problem_json(reading, words),
             "pending": False,
             "slider": None,
             "value": None,
             "plan": None,
             "guarantee": None,
             "errors_from": None,
+            "errors_from_shown": None,
             "error_by_area": [],
             "smallest_area_10_percent": None,
             "ledger": None,
             "remarks": [],
+            "remarks_shown": [],
             "methods": list(get_args(MethodChoice.model_fields["name"].annotation)),
             "based_on": BASIS,
         }
@@ -131,7 +133,7 @@ class Desk:
         except RequestError:
             raise
         except SudareError as problem:
-            return {**said, "problem": as_json(problem)}
+            return {**said, "problem": as_json(problem, words)}
         said |= {"slider": found.slider and asdict(found.slider), "value": found.value, "pending": found.plan is None}
         if found.plan is None:
             return said
@@ -142,20 +144,22 @@ class Desk:
             "plan": plain(made.to_json()),
             "guarantee": promise_json(made.guarantee, words),
             "errors_from": made.errors_from,
+            "errors_from_shown": phrase(made.errors_from, words),
             "error_by_area": rows,
             "smallest_area_10_percent": smallest_area(rows, place_cells(reading.job)),
             "ledger": books_json(made.balance, made.balance_after, made.guarantee, words),
             "remarks": list(made.remarks),
+            "remarks_shown": [reworded(remark, words) for remark in made.remarks],
         }
 
-    def rehearse_page(self) -> dict[str, Any]:
+    def rehearse_page(self, words: Words) -> dict[str, Any]:
         """The rehearsals that are kept."""
         reading = self._reading()
         return {
             "valid": reading.valid,
-            "problem": problem_json(reading),
+            "problem": problem_json(reading, words),
             "rehearsals": listed_rehearsals(self.workspace),
-            "job": self._last("rehearse"),
+            "job": self._last("rehearse", words),
         }
 
     def rehearse(self, based_on: int, other: int | None) -> Task:
@@ -175,18 +179,19 @@ class Desk:
         job = reading.job
         said: dict[str, Any] = {
             "valid": reading.valid,
-            "problem": problem_json(reading),
+            "problem": problem_json(reading, words),
             "can_publish": False,
             **dict.fromkeys(("dataset", "confirm", "title", "output", "guarantee", "ledger", "release")),
             "remarks": [],
-            "job": self._last("publish"),
+            "remarks_shown": [],
+            "job": self._last("publish", words),
         }
         if job is None:
             return said
         try:
             balance, after, refusal = self._books(job)
         except SudareError as problem:
-            return {**said, "problem": as_json(problem)}
+            return {**said, "problem": as_json(problem, words)}
         target = job.path(job.recipe.output.folder)
         remarks = [] if refusal is None else [str(refusal)]
         if "://" not in job.recipe.data.path and not is_there(job.path(job.recipe.data.path)):
@@ -204,6 +209,7 @@ class Desk:
             "guarantee": promise_json(job.guarantee, words),
             "ledger": books_json(balance, after, job.guarantee, words),
             "remarks": remarks,
+            "remarks_shown": [reworded(remark, words) for remark in remarks],
             "release": next((one for one in releases.listed(self.workspace) if one["folder"] == shown), None),
         }
 
@@ -249,7 +255,7 @@ class Desk:
         except BudgetError as refusal:
             return balance, None, refusal
 
-    def _last(self, verb: str) -> dict[str, Any] | None:
+    def _last(self, verb: str, words: Words) -> dict[str, Any] | None:
         self.processes.settle()
         found = self.processes.tasks.listed(verb)
-        return found[0].to_json() if found else None
+        return found[0].to_json(words) if found else None

@@ -17,8 +17,8 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from sudare.collector.pages import language_of
 from sudare.studio.access import Access
+from sudare.studio.pages import chosen_language
 from sudare.studio.refusals import RequestError, answer
 from sudare.words import Words
 
@@ -47,11 +47,15 @@ _WELCOME = _HEAD + '<meta http-equiv="refresh" content="0; url=/data">'
 
 @dataclass(frozen=True)
 class Guard:
-    """Lets to ``app`` what may pass; ``hosts`` are the names of the studio with their port."""
+    """Lets to ``app`` what may pass; ``hosts`` are the names of the studio with their port.
+
+    ``language`` is the command's: what is refused is said as the pages would say it.
+    """
 
     app: ASGIApp
     access: Access
     hosts: frozenset[str]
+    language: str | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One request."""
@@ -79,10 +83,16 @@ class Guard:
             if scope["method"] not in _READING and not scope["path"].startswith(UPLOADS):
                 receive = _replay(await _short_body(headers, receive), receive)
         except RequestError as refusal:
+            words = self._words(scope, headers)
             shown = refusal.status == 401 and "text/html" in headers.get("accept", "")
-            await (_door(headers) if shown else answer(refusal))(scope, receive, send_safely)
+            await (_door(words) if shown else answer(refusal, words))(scope, receive, send_safely)
             return
         await self.app(scope, receive, send_safely)
+
+    def _words(self, scope: Scope, headers: Headers) -> Words:
+        asked = parse_qs(scope["query_string"].decode("latin-1")).get("language", [None])[0]
+        kept, accepted = headers.get("cookie", ""), headers.get("accept-language", "")
+        return Words(chosen_language(asked, kept, accepted, self.language))
 
     def _check_host(self, headers: Headers) -> None:
         if headers.getlist("host") not in [[host] for host in self.hosts]:
@@ -134,9 +144,8 @@ def _check_framing(scope: Scope, headers: Headers) -> None:
         raise RequestError(400, "the request has two lengths", allowed="content-length or transfer-encoding")
 
 
-def _door(headers: Headers) -> Response:
+def _door(words: Words) -> Response:
     """The refusal as a person reads it whose browser has not opened the studio, or opened an earlier run of it."""
-    words = Words(language_of(None, headers.get("accept-language", "")))
     return HTMLResponse(f"{_HEAD}<p lang={words.language}>{escape(words('door.text'))}</p>", 401)
 
 

@@ -8,7 +8,7 @@ from pydantic import BaseModel
 
 
 class ErrorParts(BaseModel):
-    """What was wrong, the value, what is allowed, what to do; ``message`` is all of it in one sentence."""
+    """What was wrong, the value, what is allowed, what to do; ``message`` is all of it in the reader's language."""
 
     what: str
     value: str | None
@@ -204,10 +204,12 @@ class ProtectPage(BaseModel):
     plan: dict[str, Any] | None
     guarantee: Promise | None
     errors_from: str | None
+    errors_from_shown: str | None
     error_by_area: list[AreaError]
     smallest_area_10_percent: Area | None
     ledger: Books | None
     remarks: list[str]
+    remarks_shown: list[str]
     methods: list[str]
     based_on: str
 
@@ -301,6 +303,7 @@ class PublishPage(BaseModel):
     guarantee: Promise | None
     ledger: Books | None
     remarks: list[str]
+    remarks_shown: list[str]
     job: Job | None
     release: ReleaseFacts | None
 

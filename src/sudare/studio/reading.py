@@ -16,6 +16,7 @@ from sudare.publish.kinds import KINDS
 from sudare.studio.editing import contents_of
 from sudare.studio.refusals import RequestError, as_json
 from sudare.studio.workspace import Workspace
+from sudare.words import Words
 
 FRESH = 1.0
 """Seconds for which a verdict is given again: a recipe also names files, which may come and go."""
@@ -114,6 +115,6 @@ def plain(value: Any) -> Any:
     return value
 
 
-def problem_json(reading: Reading) -> dict[str, Any] | None:
+def problem_json(reading: Reading, words: Words) -> dict[str, Any] | None:
     """What is wrong with it, for a page."""
-    return None if reading.problem is None else as_json(reading.problem)
+    return None if reading.problem is None else as_json(reading.problem, words)

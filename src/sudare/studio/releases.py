@@ -8,11 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from sudare.errors import VerificationError
-from sudare.publish import verify
+from sudare.privacy.shown import headline
+from sudare.publish import Verification, verify
 from sudare.publish.certificate import NAME
 from sudare.publish.pages import public_path
 from sudare.studio.refusals import RequestError, as_json
 from sudare.studio.workspace import Workspace
+from sudare.words import Words, phrase
 
 _DEPTH = 3
 _MOST = 200
@@ -49,21 +51,28 @@ def file_of(workspace: Workspace, name: str) -> tuple[Path, str]:
     return path, "application/json" if path.suffix == ".geojson" else kind or "application/octet-stream"
 
 
-def findings(workspace: Workspace, name: str) -> dict[str, Any]:
+def findings(workspace: Workspace, name: str, words: Words) -> dict[str, Any]:
     """What `verify` says of a release of the workspace."""
     path = workspace.inside(name)
     try:
         found = verify(path)
     except VerificationError as problem:
-        return {"release": name, "ok": False, "release_id": None, "checks": [], "problem": as_json(problem)}
+        return {"release": name, "ok": False, "release_id": None, "checks": [], "problem": as_json(problem, words)}
     said = found.to_json()
     return {
         "release": name,
         "ok": True,
         "release_id": said["release_id"],
-        "checks": said["checks"],
+        "checks": [_check(check, found, words) for check in found.checks],
         "problem": None,
     }
+
+
+def _check(check: str, found: Verification, words: Words) -> str:
+    """A check as the page says it; the guarantee in its own words."""
+    if words.language != "en" and check == f"guarantee: {found.guarantee}":
+        return f"{words('guarantee.promise')}：{headline(found.guarantee, words)}"
+    return phrase(check, words)
 
 
 def _certificate(folder: Path) -> dict[str, Any]:

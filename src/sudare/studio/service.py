@@ -19,7 +19,7 @@ from starlette.exceptions import HTTPException
 import sudare
 from sudare.errors import LedgerError, SudareError
 from sudare.studio import releases
-from sudare.studio.api import Spoken, routes
+from sudare.studio.api import Spoken, routes, spoken
 from sudare.studio.desk import Desk
 from sudare.studio.pages import COOKIE, PAGES, page
 from sudare.studio.refusals import RequestError, answer
@@ -60,13 +60,13 @@ def create_app(desk: Desk, default_language: str | None = None) -> FastAPI:
         if name not in PAGES:
             raise RequestError(404, "there is no such page", allowed=", ".join(PAGES))
         twins: dict[str, Callable[[], dict[str, Any]]] = {
-            "data": desk.data,
+            "data": lambda: desk.data(words),
             "protect": lambda: desk.protect(words),
-            "rehearse": desk.rehearse_page,
+            "rehearse": lambda: desk.rehearse_page(words),
             "publish": lambda: desk.publish_page(words),
             "ledger": lambda: desk.ledger(words),
         }
-        made = HTMLResponse(page(name, words.language, desk.state(words.language), twins[name]()))
+        made = HTMLResponse(page(name, words.language, desk.state(words), twins[name]()))
         if request.query_params.get("language") == words.language:
             made.set_cookie(COOKIE, words.language, httponly=True, samesite="strict", path="/", max_age=400 * 86_400)
         return made
@@ -79,27 +79,29 @@ def create_app(desk: Desk, default_language: str | None = None) -> FastAPI:
     return app
 
 
-async def _refused(_: Request, problem: Any) -> Response:
-    return answer(problem, 503 if isinstance(problem, LedgerError) else 422)
+async def _refused(request: Request, problem: Any) -> Response:
+    return answer(problem, spoken(request), 503 if isinstance(problem, LedgerError) else 422)
 
 
-async def _not_as_described(_: Request, problem: Any) -> Response:
+async def _not_as_described(request: Request, problem: Any) -> Response:
     """Where the request differs from its description; never what was in it."""
     first = problem.errors()[0]
     place = ".".join(str(step) for step in first["loc"] if not isinstance(step, int))
     broken = first["type"] == "json_invalid"
     what = "the request is not JSON" if broken else f"{place or 'the request'} is not as described"
-    return answer(RequestError(422, what, hint=None if broken else str(first["msg"])[:200]))
+    hint = None if broken else f"{str(first['msg'])[:200]}."
+    return answer(RequestError(422, what, hint=hint), spoken(request))
 
 
-async def _failed(_: Request, problem: Any) -> Response:
+async def _failed(request: Request, problem: Any) -> Response:
     """A defect of the studio: its type alone, since its text could quote anything."""
-    return answer(RequestError(500, f"the studio failed: {type(problem).__name__}"))
+    return answer(RequestError(500, f"the studio failed: {type(problem).__name__}"), spoken(request))
 
 
-async def _not_here(_: Request, problem: Any) -> Response:
+async def _not_here(request: Request, problem: Any) -> Response:
     what = {404: "there is no such address", 405: "this address is not used that way"}
-    made = answer(RequestError(problem.status_code, what.get(problem.status_code, str(problem.detail).lower())))
+    refusal = RequestError(problem.status_code, what.get(problem.status_code, str(problem.detail).lower()))
+    made = answer(refusal, spoken(request))
     for name, value in (problem.headers or {}).items():
         made.headers[name] = value
     return made

@@ -59,7 +59,7 @@ def serve(
         used = listening.getsockname()[1]
         access = Access(used)
         hosts = frozenset(f"{name}:{used}" for name in ("127.0.0.1", "localhost", "[::1]"))
-        app = Guard(create_app(desk, language), access, hosts)
+        app = Guard(create_app(desk, language), access, hosts, language)
         server = PatientServer(
             app,
             _MOST_CONNECTIONS,

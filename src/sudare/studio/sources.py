@@ -16,6 +16,7 @@ from sudare.engines import read
 from sudare.errors import InputError, SudareError
 from sudare.studio.refusals import RequestError, as_json
 from sudare.studio.workspace import UPLOAD, Workspace
+from sudare.words import Words
 
 TEXT = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
 PARQUET = (".parquet", ".pq")
@@ -152,7 +153,9 @@ async def _received(parts: AsyncIterator[bytes], partial: Path, most_bytes: int)
     return size
 
 
-def looked_at(workspace: Workspace, name: str | None, table: str | None, encoding: str | None) -> dict[str, Any]:
+def looked_at(
+    workspace: Workspace, name: str | None, table: str | None, encoding: str | None, words: Words
+) -> dict[str, Any]:
     """What a page shows of a file: columns, tables, suggestions, or the sentence that it cannot be read."""
     columns: list[dict[str, str]] = []
     tables: list[str] = []
@@ -162,5 +165,5 @@ def looked_at(workspace: Workspace, name: str | None, table: str | None, encodin
             tables = tables_of(workspace, name)
             columns = columns_of(workspace, name, table, encoding)
     except SudareError as found:
-        problem = as_json(found)
+        problem = as_json(found, words)
     return {"columns": columns, "tables": tables, "suggestions": suggestions_for(columns), "problem": problem}

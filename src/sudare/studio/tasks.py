@@ -21,9 +21,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from sudare.studio.refusals import RequestError
+from sudare.studio.outcomes import reworded_result
+from sudare.studio.refusals import RequestError, retold
 from sudare.studio.store import session
 from sudare.studio.workspace import Workspace
+from sudare.words import Words
 
 OPEN = ("waiting", "running", "spending")
 _SHOWN, _KEPT = 50, 200
@@ -61,7 +63,7 @@ class Task:
         """Whether nothing is spent, and nothing will be if it is cancelled now."""
         return self.state in ("waiting", "running")
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self, words: Words) -> dict[str, Any]:
         """For the page."""
         return {
             "id": self.id,
@@ -71,8 +73,8 @@ class Task:
             "state": self.state,
             "stage": self.stage,
             "fraction": self.fraction,
-            "error": self.error,
-            "result": self.result,
+            "error": retold(self.error, words),
+            "result": self.result and reworded_result(self.result, words),
             "can_cancel": self.can_cancel,
         }
 

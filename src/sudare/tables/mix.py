@@ -26,6 +26,8 @@ MOST_BITS = 16
 """A place with more cells than this has no mix: nobody measures so many well enough."""
 _LEAST = 1e-9
 """What no category goes below: nothing can be divided in the proportions 0 to 0."""
+_BUCKETS = 16
+"""For each cell of a place, in the table that finds cells quickly."""
 _NOWHERE = -(2.0**60)
 """The value of padding: no projection gives it anybody."""
 
@@ -132,6 +134,43 @@ class Mix:
             lacking = np.where(even > 0, totals - measured * within - surplus, _NOWHERE)
             rest = project_rows(lacking[None], np.array([thin]))[0] / thin
         return cls(level, (1 - _LEAST) * within + _LEAST * even, rest / rest.sum())
+
+    def rows(self, block: Integers, level: int) -> Floats:
+        """The proportions (blocks, 2**level) within blocks of no more than a place."""
+        weight = self.rest if level == self.level else self.within
+        return np.asarray(weight.reshape(-1, 1 << level)[block & ((1 << (self.level - level)) - 1)])
+
+    def cells(self, point: Floats, level: int, block: Integers | None = None) -> Integers:
+        """Which cell of its block each ``point`` from 0 to 1 falls on, where cells are as wide as their proportions.
+
+        Blocks of 2**level cells are parts of a place, or without ``block`` places.
+
+        >>> Mix(2, np.zeros(4), np.array([0.1, 0.6, 0.3, 0.0])).cells(np.array([0.05, 0.1, 0.699, 0.999]), 2).tolist()
+        [0, 1, 1, 2]
+        """
+        weight = self.rest if block is None else self.within
+        ends = np.cumsum(weight)
+        if block is None:
+            aim = np.minimum(point * ends[-1], np.nextafter(ends[-1], 0.0))
+            return _found(ends, aim)
+        first = (block & ((1 << (self.level - level)) - 1)) << level
+        before, last = ends[first] - weight[first], ends[first + (1 << level) - 1]
+        aim = np.minimum(before + point * (last - before), np.nextafter(last, 0.0))
+        return np.asarray(np.searchsorted(ends, aim, side="right") - first)
+
+
+def _found(ends: Floats, aim: Floats) -> Integers:
+    """The stretch up to one of ``ends`` that each ``aim`` lies in: by a table, where one bucket lies in one stretch."""
+    buckets = _BUCKETS * len(ends)
+    if len(aim) < buckets:
+        return np.searchsorted(ends, aim, side="right")
+    guide = np.searchsorted(ends, np.linspace(0.0, ends[-1], buckets + 1), side="right")
+    bucket = (aim * (buckets / ends[-1])).astype(np.int64)
+    np.minimum(bucket, buckets - 1, out=bucket)
+    found = guide[bucket]
+    unclear = np.flatnonzero((guide[:-1] != guide[1:])[bucket])
+    found[unclear] = np.searchsorted(ends, aim[unclear], side="right")
+    return np.asarray(found)
 
 
 def _learned(tally: Tally, even: Floats) -> tuple[Floats, Floats]:

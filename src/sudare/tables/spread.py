@@ -26,18 +26,32 @@ def spread(
     group: int = 1,
     mix: Mix | None = None,
 ) -> tuple[Integers, Integers]:
-    """Cells and counts: ``people`` > 0 of each block (ascending) of 2**level cells, as even as whole people allow.
+    """Cells and counts: ``people`` > 0 of each block of 2**level cells, spread evenly as far as whole people allow.
 
-    With a ``mix`` they are spread evenly over places, and divided by it within a place.
+    With a ``mix`` they are spread evenly over places, and divided by it within a place. People stand in groups of about
+    ``group``, where there are more cells than groups. Where padding or a mask takes part of a block, its groups go down
+    the tree in proportion to the logical cells; a block that is whole has them at equal distances. Cells of a block
+    come in ascending order.
     """
     if level == 0 or not len(block):
         return block, people
     if mix is None:
         return _evenly(domain, block, level, 0, people, generator, group)
-    if level > mix.level:
-        block, people = _evenly(domain, block, level, mix.level, people, generator, group)
-        level = mix.level
-    return _divided(block, level, people, generator, group, mix)
+    floor = min(level, mix.level)
+    groups = -(-people // group)
+    few = (_places(domain, block, level, floor) == 1 << (level - floor)) & (groups <= 1 << level)
+    parts = [_stretches(block[few], level, floor, people[few], groups[few], generator, mix)]
+    if not few.all():
+        places = _evenly(domain, block[~few], level, floor, people[~few], generator, group)
+        parts.append(_divided(places[0], floor, places[1], generator, group, mix))
+    return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
+
+
+def _places(domain: Domain, block: Integers, level: int, floor: int) -> Integers:
+    """How many blocks of 2**floor cells, that are not all padding, each of 2**level has."""
+    if domain.size == 1 << domain.bits or level == floor:
+        return np.full(len(block), 1 << (level - floor), dtype=np.int64)
+    return domain.block_sizes(block, level) // domain.block_sizes(domain.cells([0]) >> floor, floor)
 
 
 def _evenly(
@@ -49,20 +63,13 @@ def _evenly(
     generator: np.random.Generator,
     group: int,
 ) -> tuple[Integers, Integers]:
-    """Down to blocks of 2**floor cells. People stand in groups of about ``group``, where there are more blocks.
-
-    Each of k groups gets a stretch of 1/k of its block and a random place in there. Where padding or a mask takes part
-    of a block, the groups go down the tree in proportion to the logical cells instead.
-    """
-    places = np.full(len(block), 1 << (level - floor), dtype=np.int64)
-    if domain.size < 1 << domain.bits:
-        places = domain.block_sizes(block, level)
-        places //= domain.block_sizes(domain.cells([0]) >> floor, floor)  # a place has as many cells as any other
+    """Down to blocks of 2**floor cells, which are places or cells."""
+    places = _places(domain, block, level, floor)
     groups = np.minimum(-(-people // group), places)
     whole = places == 1 << (level - floor)
     if whole.all():
-        return _stretches(block, level - floor, people, groups, generator)
-    parts = [_stretches(block[whole], level - floor, people[whole], groups[whole], generator)]
+        return _stretches(block, level - floor, 0, people, groups, generator, None)
+    parts = [_stretches(block[whole], level - floor, 0, people[whole], groups[whole], generator, None)]
     broken = np.flatnonzero(~whole)
     for piece in np.split(broken, np.flatnonzero(np.diff(np.cumsum(groups[broken]) // _GROUPS_AT_ONCE)) + 1):
         parts.append(_descend(domain, block[piece], level, floor, people[piece], groups[piece], generator))
@@ -70,19 +77,30 @@ def _evenly(
 
 
 def _stretches(
-    block: Integers, level: int, people: Integers, groups: Integers, generator: np.random.Generator
+    block: Integers,
+    level: int,
+    floor: int,
+    people: Integers,
+    groups: Integers,
+    generator: np.random.Generator,
+    mix: Mix | None,
 ) -> tuple[Integers, Integers]:
-    """Blocks without padding: group q of k is in cell floor((q + u) cells / k), u random for each.
+    """Blocks without padding: each of k groups gets a stretch of 1/k of its block, and a random point u in there.
 
-    With one u for all, groups at equal distances could all fall on the same category of different places.
+    Group q is (q + u) places / k places from the first; what is left of that within its place says which cell. With
+    one u for all groups at equal distances could all fall on the same category of different places.
     """
-    cells = 1 << level
+    places = 1 << (level - floor)
     number, owner = _numbered(groups)
-    place = generator.random(len(number))
-    place += number
-    place *= (cells / groups)[owner]
-    index = place.astype(np.int64)
-    np.minimum(index, cells - 1, out=index)
+    point = generator.random(len(number))
+    point += number
+    point *= (places / groups)[owner]
+    index = point.astype(np.int64)
+    np.minimum(index, places - 1, out=index)
+    if mix is not None:
+        point -= index
+        index <<= floor
+        index += mix.cells(point, floor, block[owner] if level < mix.level else None)
     index += (block << level)[owner]
     return _gathered(index, number, people, groups, generator)
 
@@ -91,41 +109,13 @@ def _divided(
     block: Integers, level: int, people: Integers, generator: np.random.Generator, group: int, mix: Mix
 ) -> tuple[Integers, Integers]:
     """Blocks of no more than a place. Few groups fall on cells with chances in proportion, many are divided so."""
-    weight = mix.rest if level == mix.level else mix.within
-    kind = block & ((1 << (mix.level - level)) - 1)
     groups = -(-people // group)
     many = groups > 1 << level
-    rows = weight.reshape(-1, 1 << level)[kind[many]]
+    few = _stretches(block[~many], level, level, people[~many], groups[~many], generator, mix)
+    rows = mix.rows(block[many], level)
     split = round_rows(rows * (people[many] / rows.sum(axis=1))[:, None], people[many], generator)
     children = (block[many] << level)[:, None] + np.arange(1 << level)
-    few = ~many
-    drawn = _drawn(block[few] << level, kind[few] << level, level, people[few], groups[few], weight, generator)
-    parts = [(children[split > 0], split[split > 0]), drawn]
-    return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
-
-
-def _drawn(
-    first: Integers,
-    start: Integers,
-    level: int,
-    people: Integers,
-    groups: Integers,
-    weight: Floats,
-    generator: np.random.Generator,
-) -> tuple[Integers, Integers]:
-    """Blocks from the cell ``first``, with weights from ``start`` on: group q of k is (q + u) / k of the way through.
-
-    One u for all groups of a block, so that each cell gets its share, rounded up or down.
-    """
-    before = np.concatenate([[0.0], np.cumsum(weight)])
-    low, high = before[start], before[start + (1 << level)]
-    number, owner = _numbered(groups)
-    aim = number + generator.random(len(first))[owner]
-    aim *= ((high - low) / groups)[owner]
-    aim += low[owner]
-    np.minimum(aim, np.nextafter(high, 0.0)[owner], out=aim)
-    index = np.searchsorted(before, aim, side="right") - 1 + (first - start)[owner]
-    return _gathered(index, number, people, groups, generator)
+    return np.concatenate([children[split > 0], few[0]]), np.concatenate([split[split > 0], few[1]])
 
 
 def _numbered(groups: Integers) -> tuple[Floats, Integers]:

@@ -1,13 +1,14 @@
 """What pages, charts and notebooks say, in English and in Japanese.
 
 One catalogue per language lies in ``messages``; `Words` looks messages up and writes numbers, shares and dates as the
-language does. `card` and its parts are the small boxes that notebooks show.
+language does. `sentence` is an error's. `card` and its parts are the small boxes that notebooks show.
 """
 
 from sudare.words.card import bar, card, facts, picture, table
 from sudare.words.catalogue import ENGLISH, LANGUAGES, Words, spoken_here
 from sudare.words.dates import date, moment
 from sudare.words.numbers import chance, file_size, number, percent
+from sudare.words.sentences import phrase, reworded, sentence
 
 __all__ = [
     "ENGLISH",
@@ -22,7 +23,10 @@ __all__ = [
     "moment",
     "number",
     "percent",
+    "phrase",
     "picture",
+    "reworded",
+    "sentence",
     "spoken_here",
     "table",
 ]

@@ -65,10 +65,17 @@ class Words:
     def known(self, family: str, name: str) -> str:
         """The word for one of a list that may grow, such as a method's name; the name itself where there is none.
 
+        What is of a column is known by the first word.
+
         >>> Words("ja").known("unit", "person"), Words("ja").known("unit", "device-7")
         ('個人', 'device-7')
+        >>> Words("ja").known("sample", "ncp of age"), Words("ja").known("weights", "mean of age")
+        ('情報損失（NCP）：age', '平均：age')
         """
-        return catalogue(self.language).get(f"{family}.{name}") or kinds(self.language).get(family, {}).get(name, name)
+        names = kinds(self.language).get(family, {})
+        found = catalogue(self.language).get(f"{family}.{name}") or names.get(name)
+        what, of, column = name.partition(" of ")
+        return found or (f"{names[what + of.rstrip()]}{column}" if what + of.rstrip() in names else name)
 
     def stated(self, text: str) -> str:
         """A sentence that a guarantee states, in words for readers of this language; as it is where it is not known.

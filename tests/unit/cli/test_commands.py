@@ -117,3 +117,12 @@ def test_import_is_light():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("arguments", [("--language", "ja"), ()])
+def test_a_mistake_is_told_in_the_language_asked_for(arguments, monkeypatch):
+    if not arguments:
+        monkeypatch.setenv("SUDARE_LANGUAGE", "ja")
+    found = CliRunner().invoke(main, ["publish", "no.toml", *arguments])
+    assert found.exit_code == 1
+    assert found.output == "Error: レシピが見つかりません（値：'no.toml'）。\n"

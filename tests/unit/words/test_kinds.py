@@ -7,7 +7,9 @@ import pytest
 
 import sudare
 from sudare.anonymity import assessment
+from sudare.privacy.shown import NAMES
 from sudare.publish.perturbation_job import USE
+from sudare.words import Words
 from sudare.words.catalogue import kinds
 
 PAGES = Path(sudare.__file__).parent / "publish"
@@ -48,3 +50,15 @@ def test_japanese_is_japanese():
         for name, shown in names.items():
             assert shown != name or name == "ncp"
             assert shown == "NCP" or re.search(r"[\u3040-\u30ff\u4e00-\u9fff]", shown), name
+
+
+def test_what_is_of_a_column_is_known_by_its_first_word():
+    japanese = Words("ja")
+    assert japanese.known("sample", "ncp of home town") == "情報損失（NCP）：home town"
+    assert japanese.known("perturbation", "noise of age") == "ノイズ：age"
+    assert japanese.known("sample", "colour of age") == "colour of age"
+    assert Words("en").known("sample", "ncp of age") == "ncp of age"
+
+
+def test_every_notion_of_privacy_has_a_name():
+    assert {*kinds("ja")["notion"], "none", "none: seeded"} == set(NAMES)

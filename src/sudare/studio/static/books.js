@@ -18,18 +18,19 @@ const OTHER = { folder: /^the output folder exists already: (.+)$/, data: /^the 
 
 const NO_CAP = /has no cap in the ledger/; // the bar says so in its place
 
-/** Remarks of a plan, in the language of the page where they are known ones. */
-export function remarks(texts) {
-  return texts.filter((text) => !NO_CAP.test(text)).map((text) => {
+/** Remarks of a plan, in the language of the page: those that `wanted` takes. */
+export function remarks(page, wanted = () => true) {
+  const chosen = page.remarks.map((text, place) => [text, page.remarks_shown[place]]);
+  return chosen.filter(([text]) => wanted(text) && !NO_CAP.test(text)).map(([text, shown]) => {
     const known = Object.entries(OTHER).find(([, pattern]) => pattern.test(text));
-    const said = known ? say(`live.remark.${known[0]}`, { name: known[1].exec(text)[1] }) : text;
+    const said = known ? say(`live.remark.${known[0]}`, { name: known[1].exec(text)[1] }) : shown;
     return make("p", { class: "box warning" }, said);
   });
 }
 
 /** Only those remarks that speak of the budget. */
-export function budgetRemarks(texts) {
-  return remarks(texts.filter((text) => !Object.values(OTHER).some((pattern) => pattern.test(text))));
+export function budgetRemarks(page) {
+  return remarks(page, (text) => !Object.values(OTHER).some((pattern) => pattern.test(text)));
 }
 
 /** Cost, cap, and what is left before and after. */

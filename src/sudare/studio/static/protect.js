@@ -101,7 +101,7 @@ function show(found) {
   byId("outlook").hidden = !found.guarantee;
   if (!found.guarantee) return;
   showPromise(found.guarantee);
-  byId("cost").replaceChildren(meter(found.ledger), booksTable(found.ledger), ...budgetRemarks(found.remarks));
+  byId("cost").replaceChildren(meter(found.ledger), booksTable(found.ledger), ...budgetRemarks(found));
   showErrors(found);
 }
 
@@ -115,7 +115,7 @@ function showPromise(promise) {
 function showErrors(found) {
   const rows = found.error_by_area;
   const smallest = found.smallest_area_10_percent;
-  byId("errors-from").textContent = basisWords(found.errors_from ?? "");
+  byId("errors-from").textContent = basisWords(found.errors_from ?? "", found.errors_from_shown);
   if (rows.length) {
     byId("smallest").textContent = smallest
       ? say("live.smallest", { area: areaWords(smallest), share: percent(smallest.relative) })

@@ -1,7 +1,7 @@
 // The Publish page: what will be spent, the name typed out, the work in the background, and what came of it.
 
 import { booksTable, meter, remarks } from "./books.js";
-import { byId, facts } from "./elements.js";
+import { byId, facts, make } from "./elements.js";
 import { bindFields, showFields } from "./fields.js";
 import { cancel, ended, follow, showProgress } from "./jobs.js";
 import { kindNow, showKind } from "./kinds.js";
@@ -26,7 +26,7 @@ async function look() {
 
 function show() {
   showSummary();
-  byId("remarks").replaceChildren(...remarks(page.remarks));
+  byId("remarks").replaceChildren(...remarks(page));
   const { dataset, ledger } = page;
   byId("cost").textContent = ledger ? say("live.publish.cost", { cost: ledger.cost, dataset }) : "";
   byId("budget").replaceChildren(...(ledger ? [meter(ledger), booksTable(ledger)] : []));
@@ -103,7 +103,9 @@ function showRelease(release) {
   if (!folder || byId("released").dataset.release === release.release_id) return;
   byId("released").dataset.release = release.release_id;
   byId("released-text").textContent = say("live.publish.released", { release: release.release_id, folder });
-  byId("headline").replaceChildren(facts((release.headline ?? []).map(({ name, value }) => [name, value])));
+  const lines = facts((release.headline ?? []).map(({ name, value }) => [name, value]));
+  const missing = (release.left_out ?? []).map((text) => make("p", { class: "box warning" }, text));
+  byId("headline").replaceChildren(lines, ...missing);
   byId("files").replaceChildren(...fileLinks(folder, release.files));
   const report = reportOf(release);
   byId("report").hidden = byId("open-report").hidden = !report;

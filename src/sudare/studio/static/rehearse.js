@@ -10,7 +10,7 @@ import { complain, notify } from "./notices.js";
 import { current, settled, watch } from "./recipe.js";
 import { showMaps } from "./rehearsal_maps.js";
 import { ask } from "./request.js";
-import { kindWords, known, number, percent, say } from "./words.js";
+import { known, number, percent, say } from "./words.js";
 
 const page = JSON.parse(byId("page-data").textContent);
 let running = null;
@@ -94,7 +94,7 @@ function supportTable(found) {
 }
 
 function otherTable(one) {
-  const lines = one.facts.map(({ name, value }) => [kindWords(one.kind, name), value]);
+  const lines = one.facts.map(({ name, value }) => [name, value]);
   return make("div", {}, facts(lines), ...(one.errors.length ? [measureTable(one.kind, label(one), one.errors)] : []));
 }
 

@@ -1,0 +1,123 @@
+"""What the studio refuses is said in the language of the page; the parts stay as they were raised, for programs."""
+
+import re
+
+import pytest
+
+from sudare.errors import ParameterError
+from sudare.publish import publish
+from sudare.studio.outcomes import reworded_result
+from sudare.studio.processes import Processes
+from sudare.studio.refusals import RequestError, as_json, retold
+from sudare.words import ENGLISH, Words
+
+JAPANESE = Words("ja")
+IN_JAPANESE = {"accept-language": "ja,en;q=0.5"}
+# Names of keys, values and files stay as they are; three words in a row would be a sentence.
+PROSE = re.compile(r"[A-Za-z]+ [a-z]+ [a-z]+")
+WRONG_RECIPES = {
+    "no TOML": ("[privacy]", "[privacy"),
+    "a quote without end": ('dataset = "village"', 'dataset = "village'),
+    "no number": ("epsilon = 0.5", 'epsilon = "many"'),
+    "no table": ("cap = { epsilon = 20, delta = 1e-3 }", "cap = 1"),
+    "negative": ("epsilon = 0.5", "epsilon = -1"),
+    "two currencies": ("epsilon = 0.5", "epsilon = 0.5\nrho = 1"),
+    "misspelt": ("epsilon = 0.5", "epsilo = 0.5"),
+    "missing": ('dataset = "village"', ""),
+    "another kind": ('kind = "table"', 'kind = "tabel"'),
+    "another method": ('name = "tree"', 'name = "trie"'),
+    "another parameter": ('name = "tree"', 'name = "tree"\ncut = 1'),
+    "another type": ('type = "grid"', 'type = "grit"'),
+    "one number of two": ("shape = [12, 20]", "shape = [12]"),
+    "a grid of nothing": ("shape = [12, 20]", "shape = [0, 20]"),
+    "twice": ('values = ["f", "m"]', 'values = ["f", "f"]'),
+    "too few people": ("people = 2000", "people = 0"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG_RECIPES)
+def test_a_wrong_recipe_is_told_in_japanese(client, name):
+    before, after = WRONG_RECIPES[name]
+    text = client.get("/api/state").json()["text"]
+    assert before in text
+    body = {"text": text.replace(before, after), "based_on": 1}
+    problem = client.request("PUT", "/api/recipe", json=body, headers=IN_JAPANESE).json()["problem"]
+    assert re.search(r"[ぁ-ん]", problem["message"]), problem["message"]
+    assert not PROSE.search(problem["message"]), problem["message"]
+    english = client.get("/api/state").json()["problem"]
+    assert english == {**problem, "message": english["message"]}
+    assert not re.search(r"[ぁ-ん]", english["message"])
+
+
+def test_a_refusal_speaks_the_language_that_was_asked_for(client, stranger):
+    for headers, query in (({}, {"language": "ja"}), (IN_JAPANESE, {})):
+        found = client.get("/api/jobs/none", headers=headers, params=query)
+        assert (found.status_code, found.json()["error"]["message"]) == (404, "この処理はありません。")
+    body = client.post("/api/undo", json={"based_on": "first"}, headers=IN_JAPANESE).json()["error"]
+    assert body["message"] == "body.based_on が正しい形ではありません。整数を指定してください。"
+    assert body["what"] == "body.based_on is not as described"
+    assert "起動" in stranger.get("/api/state", headers=IN_JAPANESE).json()["error"]["message"]
+    assert "again" in stranger.get("/api/state").json()["error"]["message"]
+
+
+def test_an_empty_budget_and_a_wrong_file_are_told_in_japanese(client, workspace):
+    workspace.recipe.write_text(workspace.recipe.read_text().replace("epsilon = 20", "epsilon = 0.25"))
+    page = client.get("/api/publish", headers=IN_JAPANESE).json()
+    assert page["remarks_shown"][0].startswith(
+        "データセット 'village' の予算が足りません。必要な epsilon は 0.5、残りは"
+    )
+    assert page["remarks"][0].startswith("data set 'village' has not enough budget left")
+    (workspace.folder / "broken.parquet").write_bytes(b"no Parquet")
+    found = client.get("/api/data", params={"file": "broken.parquet"}, headers=IN_JAPANESE).json()
+    assert found["problem"]["message"].startswith("レコードを読めません")
+
+
+def test_what_became_of_a_job_is_told_in_the_language_of_whoever_looks(workspace):
+    processes = Processes(workspace)
+    made = processes.tasks.add("publish", {"version": 1})
+    kept = as_json(ParameterError("epsilon is not positive", value=-1, allowed="a finite number > 0"))
+    processes.tasks.move(made.id, ("waiting",), "failed", error=kept)
+    failed = processes.tasks.get(made.id)
+    assert failed.to_json(ENGLISH)["error"] == kept
+    japanese = failed.to_json(JAPANESE)["error"]
+    assert japanese == {**kept, "message": "epsilon が正の数ではありません（値：-1、許容：0 より大きい有限の数）。"}
+    assert retold(None, JAPANESE) is None
+    with pytest.raises(RequestError):
+        processes.tasks.get("none")
+
+
+def test_a_release_is_verified_in_japanese(client, workspace):
+    publish(workspace.recipe)
+    body = {"release": "release"}
+    found = client.post("/api/verify", json=body, headers=IN_JAPANESE).json()
+    assert found["ok"]
+    assert found["checks"][1] == "保証：差分プライバシー（ε = 0.5）"
+    assert all(re.search(r"[ぁ-んァ-ン]", check) and not PROSE.search(check) for check in found["checks"])
+    assert client.post("/api/verify", json=body).json()["checks"][1].startswith("guarantee: epsilon-DP")
+
+
+def test_the_headline_of_every_kind_is_in_japanese(workspace):
+    values = {
+        "cells listed": "12 of 64",
+        "released total": "600",
+        "published rows": "120 in 8 classes",
+        "smallest class": "12 rows",
+        "loss (NCP)": "0.125 of 1",
+        "perturbed rows": "600",
+        "linked with probability": "at most 1/5",
+        "noise of row": "Laplace of scale 6",
+        "noise of sex": "kept with probability 0.4621, else any of 2",
+        "effective rows": "398.2",
+        "warning 1": "the weights rest on few public rows: effectively 3.0 of 400",
+    }
+    lines = [{"name": name, "value": value} for name, value in values.items()]
+    result = {"headline": lines, "left_out": ["the report is left out: the page cannot be written: Permission denied"]}
+    said = reworded_result(result, JAPANESE)
+    for line in said["headline"]:
+        assert re.search(r"[ぁ-んァ-ン一-龥]", line["name"]), line
+        assert not re.search(r"[A-Za-z]{4,}", line["value"]), line
+    assert said["left_out"] == [
+        "公表用レポートは作られませんでした：ページを書き込めません：アクセスが許可されていません"
+    ]
+    assert reworded_result(result, ENGLISH) == result
+    assert reworded_result({"rehearsals": ["a"]}, JAPANESE) == {"rehearsals": ["a"]}

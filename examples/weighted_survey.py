@@ -29,9 +29,15 @@ def main() -> None:
     folder = parser.parse_args().pictures
     private, public = hours(20_000, 44, seed=1), hours(2_000, 36, seed=2)
     made = sd.reweight.fit(private, public, epsilon=0.5, bounds=[(0, 80)])
-    weighted = np.average(public, weights=made.weights)
     print(made.guarantee)
-    print(f"mean hours: private {private.mean():.2f}, public {public.mean():.2f}, weighted {weighted:.2f}")
+    answer = made.mean("x0")
+    print(f"mean hours: private {private.mean():.2f}, public {public.mean():.2f}, weighted {answer.value[0]:.2f}")
+    print(f"90 % interval of the weighted mean: {answer.low[0]:.2f} to {answer.high[0]:.2f}")
+    # Hardly any public row is above 65 hours: such an answer is flagged, and its interval says what may be there.
+    longest = made.count(public > 65)
+    print(f"above 65 hours: private {(private > 65).sum()}, weighted {longest.low[0]:.0f} to {longest.high[0]:.0f}")
+    for note in longest.notes:
+        print(f"Note: {note}")
     if folder is not None:
         middle = EDGES[:-1] + 2
         spec = curves(

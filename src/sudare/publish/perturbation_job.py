@@ -149,9 +149,7 @@ class PerturbationJob(Job[PerturbationRecipe, Perturbed]):
         from sudare.report import Facts, Section, Text
         from sudare.words import phrase
 
-        facts = {
-            words.known("perturbation", name): phrase(value, words) for name, value in self.headline(made).items()
-        }
+        facts = {words.known("perturbation", name): phrase(value, words) for name, value in self.headline(made).items()}
         return [
             Section(words.known("perturbation", "Perturbed records"), (Facts(facts),)),
             Section(

@@ -7,8 +7,9 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from sudare.report import Facts, Section, Table
+from sudare.report import Facts, Section, Table, Text
 from sudare.reweight import Answers, Weighting
+from sudare.reweight.answers import FLAGS
 from sudare.reweight.rows import Rows
 from sudare.reweight.space import Codes, Numeric
 from sudare.words import Words, phrase
@@ -19,7 +20,7 @@ def public_sections(made: Weighting, headline: Mapping[str, str], words: Words) 
     facts = {words.known("weights", name): phrase(value, words) for name, value in headline.items()}
     return [
         Section(words.known("weights", "A weighted public file"), (Facts(facts),)),
-        Section(words.known("weights", "What it answers"), (_table(made, None, words),), chapter="trust"),
+        Section(words.known("weights", "What it answers"), _answers(made, None, words), chapter="trust"),
     ]
 
 
@@ -27,7 +28,7 @@ def internal_sections(data: list[Rows], made: Weighting, words: Words) -> list[S
     """The same answers beside those of the private rows: for the publisher."""
     (rows,) = data
     title = words.known("weights", "What it answers, beside the private records")
-    return [Section(title, (_table(made, rows.shares @ functions(made, rows.codes), words),), internal=True)]
+    return [Section(title, _answers(made, rows.shares @ functions(made, rows.codes), words), internal=True)]
 
 
 def functions(made: Weighting, codes: Codes) -> NDArray[np.float64]:
@@ -52,15 +53,20 @@ def labels(made: Weighting, words: Words) -> list[str]:
     return names
 
 
-def _table(made: Weighting, true: NDArray[np.float64] | None, words: Words) -> Table:
-    public = functions(made, made.features.codes)
+def _answers(made: Weighting, true: NDArray[np.float64] | None, words: Words) -> tuple[Table | Text, ...]:
+    """A table, and what is to be known of the intervals that the public rows support badly."""
+    public, names = functions(made, made.features.codes), labels(made, words)
     answers: Answers = made.mean(public)
     plain = public.mean(axis=0)
     header = ["query", "weighted", "90 % low", "high", "unweighted", *(["private"] if true is not None else [])]
     rows = []
-    for place, label in enumerate(labels(made, words)):
+    for place, label in enumerate(names):
         numbers = [answers.value[place], answers.low[place], answers.high[place], plain[place]]
         numbers += [] if true is None else [true[place]]
         rows.append((label, *(f"{number:,.4g}" for number in numbers)))
     shown = tuple(words.known("weights", name) for name in header)
-    return Table(words.known("weights", "answers of the weighted rows"), shown, tuple(rows))
+    notes = []
+    for flag, sentence in FLAGS.items():
+        if flagged := [label for label, own in zip(names, answers.flags, strict=True) if own == flag]:
+            notes.append(Text.of(f"{words.listing(flagged)}: {words.known('weights', sentence)}"))
+    return (Table(words.known("weights", "answers of the weighted rows"), shown, tuple(rows)), *notes)

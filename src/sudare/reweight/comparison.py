@@ -25,7 +25,10 @@ _MOST_CELLS = 1000
 
 @dataclass(frozen=True)
 class Row:
-    """One query: the weighted answer with its interval where a model was at hand, the unweighted, and the private."""
+    """One query: the weighted answer with its interval where a model was at hand, the unweighted, and the private.
+
+    ``flag`` is that of `Answers`, empty where the public rows support the answer.
+    """
 
     query: str
     weighted: float
@@ -33,6 +36,7 @@ class Row:
     high: float | None
     unweighted: float
     private: float | None
+    flag: str = ""
 
 
 @dataclass(frozen=True)
@@ -90,11 +94,14 @@ def compare(
     normalised = weights / weights.sum()
     answers, plain = normalised @ functions, functions.mean(axis=0)
     low = high = None
+    flags = ("",) * len(names)
     warnings: tuple[str, ...] = ()
     if model is not None:
         made = from_json(model, columns)
-        found = made.mean(functions, level)
-        low, high, warnings = found.low, found.high, made.warnings
+        found = made.estimates.mean(functions, level, names)
+        # The weights of a file may differ from the model's in the last digits: the answer stays inside all the same.
+        low, high, flags = np.minimum(found.low, answers), np.maximum(found.high, answers), found.flags
+        warnings = (*made.warnings, *found.notes)
     rows = tuple(
         Row(
             name,
@@ -103,6 +110,7 @@ def compare(
             None if high is None else float(high[k]),
             float(plain[k]),
             None if true is None else float(true[k]),
+            flags[k],
         )
         for k, name in enumerate(names)
     )

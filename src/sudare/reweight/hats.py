@@ -67,8 +67,8 @@ class Hats(Summed):
     both; blocks add in L1, their squares in L2. Averaging a person's rows stays inside, its rounding adds 1/2 a cell.
 
     >>> hats = Hats.of(Space.declare([(0, 10)]), np.array([[0.0], [524288.0], [1048576.0]]), knots=5)
-    >>> (hats.steps(np.array([[262144.0]])) / GRID).tolist()
-    [[0.5, 0.5, 0.0]]
+    >>> (hats.steps(np.array([[131072.0]])) / GRID).tolist()
+    [[0.5, 0.5, 0.0, 0.0, 0.0]]
     """
 
     blocks: tuple[tuple[Axis, ...], ...]
@@ -112,16 +112,17 @@ class Hats(Summed):
     @cached_property
     def size(self) -> int:
         """The cells of all blocks."""
-        return sum(self._sizes)
+        return sum(self.sizes)
 
     @cached_property
-    def _sizes(self) -> list[int]:
+    def sizes(self) -> list[int]:
+        """How many cells each block has."""
         return [int(np.prod([axis.size for axis in block])) for block in self.blocks]
 
     def _cells(self, codes: Codes) -> tuple[NDArray[np.int64], Floats]:
         """The cells (rows, k) that each record touches, over all blocks, and its steps in each."""
         cells, steps, start = [], [], 0
-        for block, size in zip(self.blocks, self._sizes, strict=True):
+        for block, size in zip(self.blocks, self.sizes, strict=True):
             whole = 1 << (_BITS // len(block))
             cell, step = block[0].shares(codes, GRID // whole ** (len(block) - 1))
             for axis in block[1:]:
@@ -157,7 +158,7 @@ class Hats(Summed):
     def consistent(self, mean: Floats) -> Floats:
         """The shares of every block add up to one: what is over or short is taken from all alike (least squares)."""
         mean, start = mean.copy(), 0
-        for size in self._sizes:
+        for size in self.sizes:
             mean[start : start + size] += (1 - mean[start : start + size].sum()) / size
             start += size
         return mean
@@ -177,13 +178,48 @@ class Hats(Summed):
         """
         prior = np.zeros((self.size, self.size))
         start = 0
-        for block, size in zip(self.blocks, self._sizes, strict=True):
+        for block, size in zip(self.blocks, self.sizes, strict=True):
             part: Floats = np.ones((1, 1))
             for axis in block:
                 part = np.asarray(np.kron(part, 1 + axis.prior()), dtype=np.float64)
             prior[start : start + size, start : start + size] = VARIANCE * part
             start += size
         return prior
+
+    def knots(self, place: int) -> Codes:
+        """The knots of a number, in steps, where `combination` wants its values."""
+        return np.array(next(axis.knots for block in self.blocks for axis in block if axis.place == place), np.float64)
+
+    def combination(self, place: int, values: Floats) -> Floats:
+        """The coefficients (size,) of a function of one attribute with these ``values`` at its knots or categories.
+
+        >>> hats = Hats.at(np.array([[0.0], [1.0]]), np.array([524288.0]))
+        >>> hats.combination(0, np.array([0.0, 5.0, 10.0])).tolist()
+        [0.0, 5.0, 10.0]
+        """
+        coefficients, start = np.zeros(self.size), 0
+        for block, size in zip(self.blocks, self.sizes, strict=True):
+            places = [axis.place for axis in block]
+            if place in places:
+                along = [axis.size if axis.place == place else 1 for axis in block]
+                cells = np.broadcast_to(values.reshape(along), [axis.size for axis in block])
+                coefficients[start : start + size] = cells.ravel()
+                break  # one block is enough: each holds the whole distribution of its attributes
+            start += size
+        return coefficients
+
+    @cached_property
+    def gaps(self) -> Floats:
+        """How far (size,) it is from each cell to the next knot on the wider side, in declared ranges; 0 without."""
+        found = []
+        for block in self.blocks:
+            widest = np.zeros((1,) * len(block))
+            for along, axis in enumerate(block):
+                width = np.diff(np.array(axis.knots or range(0), np.float64), prepend=np.nan, append=np.nan) / STEPS
+                own = np.fmax(width[:-1], width[1:]) if axis.knots else np.zeros(axis.size)
+                widest = np.maximum(widest, own.reshape([-1 if k == along else 1 for k in range(len(block))]))
+            found.append(widest.ravel())
+        return np.concatenate(found)
 
     def to_json(self) -> dict[str, Any]:
         """Knots in steps, by block."""
@@ -212,6 +248,17 @@ def _axis(space: Space, public: Codes, place: int, knots: int) -> Axis:
     assert isinstance(attribute, Numeric)  # noqa: S101 - the two kinds there are
     if knots < 3:
         raise ParameterError("too few knots for hats", value=knots, allowed="at least 3")
-    inner = np.rint(np.quantile(public[:, place], np.linspace(0, 1, max(knots - 2, 2))))
-    chosen = np.unique(np.concatenate([[0.0], inner, [float(STEPS)]])).astype(np.int64)
+    chosen = _knots(public[:, place], knots)
     return Axis(place, tuple(chosen.tolist()), len(chosen), spread(public[:, place]))
+
+
+def _knots(public: Codes, number: int) -> NDArray[np.int64]:
+    """The bounds, and about ``number`` quantiles of the public values; more where these are far apart.
+
+    Few rows are in a wide cell of quantiles, and what they stand for would be measured as one. Knots are free (see
+    `Hats`), so that no cell between the least and the largest public value is wider than 2 / ``number`` of the range.
+    """
+    inner = np.unique(np.rint(np.quantile(public, np.linspace(0, 1, max(number - 2, 2)))))
+    parts = np.ceil(np.diff(inner) / (2 * STEPS / number)).astype(np.int64)
+    filled = [np.linspace(a, b, k, endpoint=False) for a, b, k in zip(inner[:-1], inner[1:], parts, strict=True)]
+    return np.unique(np.rint(np.concatenate([[0.0], *filled, inner[-1:], [float(STEPS)]]))).astype(np.int64)

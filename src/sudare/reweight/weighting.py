@@ -15,8 +15,10 @@ from sudare.privacy import Guarantee
 from sudare.reweight.answers import Answers, Estimates
 from sudare.reweight.basis import Basis, Floats
 from sudare.reweight.coverage import coverage_warnings
+from sudare.reweight.doubt import Doubt
 from sudare.reweight.measurement import NoisyMean
 from sudare.reweight.public_features import PublicFeatures
+from sudare.reweight.queries import Public
 from sudare.reweight.ratio import Link
 from sudare.reweight.rows import columns_of
 from sudare.reweight.space import Codes, Space
@@ -103,11 +105,18 @@ class Weighting:
     @cached_property
     def estimates(self) -> Estimates:
         """Answers to any linear query; the methods below name the common ones."""
-        return Estimates(self.model, self.features, self.normalised(), self.measured, dict(self.columns))
+        return Estimates(
+            Doubt(self.model, self.features, self.normalised(), self.measured),
+            Public(self.model.space, self.model.basis, self.features.codes, dict(self.columns)),
+        )
 
-    def mean(self, values: str | ArrayLike, level: float = LEVEL) -> Answers:
-        """Means over the private records of a column, or of functions given at the public rows: (rows,), (rows, q)."""
-        return self.estimates.mean(values, level)
+    def mean(self, values: str | ArrayLike, level: float = LEVEL, extremes: ArrayLike | None = None) -> Answers:
+        """Means over the private records of a column, or of functions given at the public rows: (rows,), (rows, q).
+
+        Where private records have no public row near them, a function may be anything between its ``extremes``, (2,)
+        or (2, q): those of its rows where they are not given, 0 and 1 for conditions. Declared columns are known.
+        """
+        return self.estimates.mean(values, level, extremes=extremes)
 
     def count(self, condition: ArrayLike, level: float = LEVEL) -> Answers:
         """How many private units are like the public rows where ``condition`` (rows,) or (rows, q) is true."""

@@ -152,7 +152,7 @@ def test_compare_answers_with_intervals_and_internally_with_the_truth(hospital):
     publish(hospital.recipe)
     made = compare(hospital.folder / "release", means=["hours"], shares=["night", "night,ward"])
     assert not made.internal
-    assert made.rows[0].low < made.rows[0].weighted < made.rows[0].high
+    assert made.rows[0].low <= made.rows[0].weighted <= made.rows[0].high
     private = hospital.folder / "private.parquet"
     beside = compare(hospital.folder / "release", means=["hours"], shares=["night"], private=private)
     assert beside.internal
@@ -215,3 +215,14 @@ def test_reports_show_answers_and_only_the_internal_one_the_truth(hospital, lang
     assert answer in public
     assert f"<td>{truth}</td></tr>" not in public  # the last column of the internal table
     assert f"<td>{truth}</td></tr>" in internal
+
+
+@pytest.mark.parametrize("language", ["en", "ja"])
+def test_reports_say_which_intervals_may_be_too_short(hospital, language):
+    hospital.change(
+        ("public = false", f'public = true\nlanguage = "{language}"'),
+        ("epsilon = 1.0", 'epsilon = 1.0\nbasis = "kernel"'),
+    )
+    page = publish(hospital.recipe).report.read_text(encoding="utf-8")
+    place = page.index("区間が狭すぎることがあります" if language == "ja" else "the interval may be too short")
+    assert "hours" in page[place - 300 : place]

@@ -1,12 +1,16 @@
+import json
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.csv as csv
 import pytest
 from click.testing import CliRunner
 
+import sudare.reweight as reweight
 from sudare.cli.compare import compare as command
 from sudare.errors import InputError, ParameterError
 from sudare.reweight.comparison import compare
+from sudare.reweight.saved import to_json
 
 
 @pytest.fixture
@@ -67,3 +71,20 @@ def test_mistakes(files, tmp_path):
     (tmp_path / "weighting.json").write_text("{")
     with pytest.raises(InputError, match="the saved weighting cannot be read"):
         compare(tmp_path, means=["hours"])
+
+
+def test_answers_that_the_public_rows_do_not_support_are_announced(tmp_path):
+    generator = np.random.default_rng(15)
+    hours = generator.uniform(0, 60, 2000).round(1)
+    public = {"hours": hours, "long": np.where(hours > 50, "yes", "no")}
+    made = reweight.fit({"hours": generator.uniform(0, 100, 20_000)}, public, 1.0, bounds={"hours": (0, 100)}, seed=15)
+    csv.write_csv(pa.table({**public, "weight": made.weights}), tmp_path / "weighted.csv")
+    (tmp_path / "weighting.json").write_text(json.dumps(to_json(made)))
+    found = compare(tmp_path, means=["hours"], shares=["long"])
+    assert [row.flag for row in found.rows] == ["unseen"] * 3
+    assert found.to_json()["answers"][0]["flag"] == "unseen"
+    assert found.warnings[-1].startswith("mean of hours, share of long no, share of long yes: most of the interval")
+    shown = CliRunner().invoke(command, [str(tmp_path), "--mean", "hours"])
+    assert (
+        "Note: mean of hours: most of the interval is there because the public file has few or no rows" in shown.output
+    )

@@ -28,7 +28,7 @@ def test_every_block_adds_up_exactly(pairs):
     assert (steps >= 0).all()
     assert (steps == np.rint(steps)).all()
     start = 0
-    for block, size in zip(hats.blocks, hats._sizes, strict=True):
+    for block, size in zip(hats.blocks, hats.sizes, strict=True):
         assert (steps[:, start : start + size].sum(axis=1) == GRID).all(), block
         start += size
 
@@ -84,7 +84,7 @@ def test_the_number_of_people_and_consistency():
     assert hats.people(-hats.total(rows)) == 1
     noisy = hats.total(rows) / (GRID * 500) + GENERATOR.normal(0, 0.1, hats.size)
     start = 0
-    for size in hats._sizes:
+    for size in hats.sizes:
         assert hats.consistent(noisy)[start : start + size].sum() == pytest.approx(1)
         start += size
 
@@ -97,3 +97,32 @@ def test_json_and_back():
 def test_the_spread_of_heaped_values_is_not_zero():
     assert spread(np.array([5.0] * 99 + [9.0])) == 1.0
     assert spread(np.array([0.0, 300.0])) == pytest.approx(300 / np.sqrt(2))
+
+
+def test_no_cell_between_public_values_is_wide():
+    """Most of the public rows are close together; the few far away are not measured as one."""
+    lumped = np.concatenate([GENERATOR.normal(30, 2, 1000), [60.0, 78.0, 90.0]])
+    space = Space.declare([(0, 100)])
+    hats = Hats.of(space, space.encode({"x0": lumped}), knots=20)
+    knots = hats.knots(0) * 100 / STEPS
+    inside = (knots[:-1] >= lumped.min() - 1e-3) & (knots[1:] <= 90 + 1e-3)
+    assert np.diff(knots)[inside].max() <= 10 + 1e-3
+    assert knots[-2:] == pytest.approx([90, 100], abs=1e-3)
+    assert hats.reach("replace", averaged=False).l1 == 2 * GRID
+
+
+@pytest.mark.parametrize("pairs", [[], [(0, 1)], [(0, 2), (1, 2)]])
+def test_functions_of_one_attribute_are_combinations_of_hats(pairs):
+    hats, rows = Hats.of(SPACE, PUBLIC, pairs=pairs), codes(50)
+    features = hats.steps(rows) / GRID
+    assert features @ hats.combination(1, hats.knots(1)) == pytest.approx(rows[:, 1], abs=STEPS * 1e-3)
+    assert features @ hats.combination(2, np.array([5.0, 7.0, 9.0])) == pytest.approx(5 + 2 * rows[:, 2])
+
+
+def test_gaps_are_the_way_to_the_next_knot_on_the_wider_side():
+    hats = Hats.at(PUBLIC, np.array([STEPS / 4, STEPS / 2]))
+    assert hats.gaps.tolist() == [0.25, 0.25, 0.5, 0.5]
+    paired = Hats.of(SPACE, PUBLIC, pairs=[(0, 2)])
+    assert len(paired.gaps) == paired.size
+    words = Hats.of(Space.declare(categories={"sex": ["f", "m", "x"]}), PUBLIC[:, 2:])
+    assert words.gaps.tolist() == [0, 0, 0]

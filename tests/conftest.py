@@ -7,11 +7,35 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from hypothesis import HealthCheck, settings
+
+# A gate that fails by chance says nothing of the code: examples are the same in every run, and no clock is looked at.
+settings.register_profile("same", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("fresh", deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow])
+STATES: dict[tuple[str, str], Any] = {}
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--full", action="store_true", help="faults, fuzzing and Spark at full counts (an hour or two)")
+    parser.addoption(
+        "--full", action="store_true", help="faults, fuzzing and Spark at full counts, with fresh examples (hours)"
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Fresh examples of Hypothesis are for those who look for mistakes: with --full, or by --hypothesis-profile."""
+    if not config.getoption("--hypothesis-profile", None):
+        settings.load_profile("fresh" if config.getoption("full") else "same")
+
+
+@pytest.fixture(autouse=True)
+def generators(request: pytest.FixtureRequest) -> None:
+    """Generators of a module are where its import left them, so that no test depends on those that ran before it."""
+    module = getattr(request.node, "module", None)
+    for name, value in vars(module).items() if module else ():
+        if isinstance(value, np.random.Generator):
+            value.bit_generator.state = STATES.setdefault((module.__name__, name), value.bit_generator.state)
 
 
 @pytest.fixture(scope="session")

@@ -56,10 +56,11 @@ def test_the_key_decides(records: Any) -> None:
 
 
 def test_a_fresh_key_is_drawn_each_time(records: Any) -> None:
-    # 20 people with 10 places each: two independent draws agree with probability below 1e-12.
+    # 20 people with 10 places each, which the table shows one by one: two draws agree with probability 1e-20.
     people, cells = np.repeat(np.arange(20), 10), np.tile(np.arange(10), 20)
-    held = records({"who": people, "place": cells})
-    assert held.count(LINE, unit="who") != held.count(LINE, unit="who")
+    domain = Domain(who=Line(20), place=Line(10))
+    held = records({"who": people, "place": cells, "id": people})
+    assert held.count(domain, unit="id") != held.count(domain, unit="id")
 
 
 @pytest.mark.parametrize("max_rows", [1, 2])

@@ -123,7 +123,7 @@ class Mischief:
 
 def answer_to(port: int, request: bytes) -> int | None:
     """The status of the answer, None if the connection was closed without one."""
-    with closing(socket.create_connection(("127.0.0.1", port), timeout=30)) as connection:
+    with closing(socket.create_connection(("127.0.0.1", port), timeout=300)) as connection:
         with suppress(BrokenPipeError, ConnectionResetError):
             connection.sendall(request)  # may be refused before all is sent; the answer is there then
         answer = b""

@@ -31,7 +31,7 @@ IMPATIENT = """
 import sudare.collector.patience as patience
 import sudare.studio.guards as guards
 import sudare.studio.processes as processes
-guards.BODY_SECONDS = patience.HEAD_SECONDS = 2.0
+guards.BODY_SECONDS = patience.HEAD_SECONDS = 5.0
 processes._BEGIN_SECONDS = 5.0
 from sudare.cli.studio import studio
 studio()

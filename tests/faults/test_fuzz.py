@@ -1,4 +1,7 @@
-"""Fuzzing: 2,000 inputs of ten kinds in the quick form, always the same ones; 100,000 fresh ones in the full form."""
+"""Fuzzing: 2,000 inputs of ten kinds in the quick form, always the same ones; 100,000 fresh ones in the full form.
+
+The profiles of Hypothesis in the conftest.py of all tests say which.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +47,6 @@ def test_every_input_ends_in_a_result_or_in_one_sentence(name: str, full: bool) 
 
     @settings(
         max_examples=attempt.share * (FULL if full else QUICK) // QUICK,
-        derandomize=not full,
         database=None,
         deadline=None,
         print_blob=True,

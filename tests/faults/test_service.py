@@ -52,7 +52,7 @@ def status_of(connection: socket.socket) -> int | None:
 IMPATIENT = """
 import sudare.collector.patience as patience
 import sudare.collector.service as service
-patience.HEAD_SECONDS = service.BODY_SECONDS = 2.0
+patience.HEAD_SECONDS = service.BODY_SECONDS = 5.0
 """
 HEAD = b"POST /reports HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n"
 
@@ -68,10 +68,11 @@ def test_slow_clients_hold_up_nobody_and_are_not_waited_for_forever(launch, surv
         HEAD + b"content-length: 900\r\n\r\n{",
         HEAD + b"transfer-encoding: chunked\r\n\r\n5\r\n",
     ]
-    slow = [connected(server.port) for _ in range(clients)]
+    slow: list[socket.socket] = []
     try:
-        for number, connection in enumerate(slow):
-            connection.sendall(beginnings[number % 4])
+        for number in range(clients):
+            slow.append(connected(server.port))
+            slow[-1].sendall(beginnings[number % 4])
         for _ in range(20):  # meanwhile others are served
             status, receipt = server.request("/reports", batch_of(survey, 50))
             assert (status, receipt) == (200, {"stored": 50, "known": 0})

@@ -51,10 +51,11 @@ def test_slow_clients_hold_up_nobody_and_are_closed(studio, full):
         head = f"PUT /api/recipe HTTP/1.1\r\nhost: {studio.host}\r\ncookie: {studio.cookie}\r\n"
         head += f"origin: http://{studio.host}\r\ncontent-type: application/json\r\n"
         beginnings = [b"", b"GET /api/st", head.encode(), head.encode() + b"content-length: 900\r\n\r\n{"]
-        slow = [socket.create_connection(("127.0.0.1", studio.port), timeout=60) for _ in range(60)]
+        slow: list[socket.socket] = []
         try:
-            for number, connection in enumerate(slow):
-                connection.sendall(beginnings[number % 4])
+            for number in range(60):
+                slow.append(socket.create_connection(("127.0.0.1", studio.port), timeout=60))
+                slow[-1].sendall(beginnings[number % 4])
             assert [studio.status() for _ in range(5)] == [200] * 5
             for number, connection in enumerate(slow):
                 answer = ended(connection)

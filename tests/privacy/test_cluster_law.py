@@ -34,6 +34,7 @@ COUNTS[[1, 2, 17, 33, 34, 35, 47]] = [40, 25, 60, 8, 30, 1, 3]
 DOMAIN = sd.Domain(cell=sd.Line(61, mask=MASK))
 TABLE = sd.CountTable(DOMAIN, np.flatnonzero(COUNTS), COUNTS[COUNTS > 0])
 CUT = Cut(subtree_bits=4, fewest_bits=2, part_people=60)
+BLOCKS = 4  # of 16 cells
 TRUTH = np.append(COUNTS[MASK], [COUNTS[:end].sum() for end in (16, 32, 48)])
 METHODS = {
     "tree": sd.Tree(children=4),
@@ -197,7 +198,8 @@ def distance(before, after):
 def test_one_person_costs_epsilon_wherever_they_are(name):
     """A neighbour under replay gives the same release, and the loss of all its measurements adds up to epsilon."""
     with record() as tape:
-        release = in_parts(METHODS[name], 1, Source.system())
+        # Seeded, since top-down may by chance see nobody below its root; what is not on the tape shows all the same.
+        release = in_parts(METHODS[name], 1, Source.from_seed(1))
     costs = []
     for cell in (1, 2, 30, 47, 59):
         counts = COUNTS.copy()
@@ -210,6 +212,9 @@ def test_one_person_costs_epsilon_wherever_they_are(name):
             # Its second pass repeats the first, number for number (below): the same answers, which cost nothing more.
             inner = [place for place, (before, _) in enumerate(pairs) if before.label in IN_SUBTREES]
             pairs = [pair for place, pair in enumerate(pairs) if place not in inner[len(inner) // 2 :]]
+        if name == "simplex":
+            # Where the first level was too high all blocks are looked at again, down to another one: as above (below).
+            pairs = pairs[: 1 + BLOCKS]
         costs.append(sum(before.budget.epsilon * distance(before.exact, after.exact) for before, after in pairs))
     # Top-down never looks below a sum of 0: whoever is there is not measured any further.
     assert max(costs) == 1
@@ -226,3 +231,18 @@ def test_the_second_pass_repeats_the_first_to_the_last_number():
         assert first.label == second.label
         assert np.array_equal(first.exact, second.exact)
         assert np.array_equal(first.noisy, second.noisy)
+
+
+def test_blocks_that_are_looked_at_again_have_the_same_noise():
+    """One seed of fifty begins at too high a level; the 1st is such a one."""
+    with record() as tape:
+        in_parts(METHODS["simplex"], 1, Source.from_seed(1))
+    cells = [measured for measured in tape.measured if measured.label == "cells"]
+    assert len(cells) == 2 * BLOCKS
+    shown = 0
+    for first, second in zip(cells[:BLOCKS], cells[BLOCKS:], strict=True):
+        assert distance(first.exact, second.exact) == 0
+        before, after = (measured.noisy.above(15) for measured in (first, second))
+        assert [array.tolist() for array in before] == [array.tolist() for array in after]
+        shown += len(before[0])
+    assert shown >= 3  # of four cells with 25 people and more

@@ -11,6 +11,7 @@ from sudare.local import ENCODINGS, Reports, Tally, decode_report, encode_report
 from sudare.local.clones import closed_form, smallest_epsilon
 
 epsilons = st.fractions(min_value="1/100", max_value=12, max_denominator=1000)
+seeds = st.integers(0, 2**32)  # an example that fails can be looked at again only if its noise is part of it
 
 
 @st.composite
@@ -24,11 +25,11 @@ def surveys(draw):
     return encoding, draw(st.lists(st.integers(0, size - 1), min_size=1, max_size=40))
 
 
-@given(surveys())
+@given(surveys(), seeds)
 @settings(max_examples=150, deadline=None)
-def test_reports_survive_every_journey(survey):
+def test_reports_survive_every_journey(survey, seed):
     encoding, values = survey
-    reports = encoding.randomize(values)
+    reports = encoding.randomize(values, seed=seed)
     assert encoding_from_json(encoding.to_json()) == encoding
     for row in reports.packed:
         assert decode_report(encode_report(row.tobytes()), encoding) == row.tobytes()
@@ -40,11 +41,11 @@ def test_reports_survive_every_journey(survey):
             assert (read(path, encoding).packed == reports.packed).all()
 
 
-@given(surveys(), st.integers(0, 40))
+@given(surveys(), st.integers(0, 40), seeds)
 @settings(max_examples=150, deadline=None)
-def test_tallies_add_up_in_any_order(survey, cut):
+def test_tallies_add_up_in_any_order(survey, cut, seed):
     encoding, values = survey
-    reports = encoding.randomize(values)
+    reports = encoding.randomize(values, seed=seed)
     whole = Tally(encoding).add(reports)
     parts = Tally(encoding).add(reports[cut:]) + Tally(encoding).add(reports[:cut])
     assert parts.reports == whole.reports == len(values)
@@ -52,11 +53,11 @@ def test_tallies_add_up_in_any_order(survey, cut):
     assert (Tally.from_json(whole.to_json()).sums == whole.sums).all()
 
 
-@given(surveys(), st.sampled_from([0.5, 0.9, 0.99]))
+@given(surveys(), st.sampled_from([0.5, 0.9, 0.99]), seeds)
 @settings(max_examples=120, deadline=None)
-def test_estimates_are_people_and_intervals_hold_them(survey, level):
+def test_estimates_are_people_and_intervals_hold_them(survey, level, seed):
     encoding, values = survey
-    reports = encoding.randomize(values)
+    reports = encoding.randomize(values, seed=seed)
     methods = ("em", "ems") if encoding.name == "square_wave" else ("simplex", "em")
     for method in methods:
         made = estimate(reports, method, level, stop="auto" if method != "em" or len(values) > 4 else 5)

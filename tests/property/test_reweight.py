@@ -56,8 +56,8 @@ numbers = st.floats(-10, 10)
     st.randoms(),
 )
 def test_weights_are_weights_whatever_the_data(private, public, epsilon, options, random):
-    if np.ptp(public) < 1e-3:
-        return  # on the grid such a column is constant, which is refused
+    if np.ptp(np.clip(public, -8, 8)) < 1e-3:
+        return  # on the grid within the bounds such a column is constant, which is refused
     options = {**options, "number": 3 if options.get("basis") or options.get("estimator") else None}
     made = reweight.fit(private, public, epsilon, bounds=[(-8, 8)], seed=1, **options)
     assert np.isfinite(made.weights).all()

@@ -29,6 +29,8 @@ privacy = {encoding = "symmetric_unary", epsilon = 1}
 estimate = {minimum = 10}
 service = {storage = "reports.db", rate = 0}
 """
+PATIENCE = 300.0
+"""Seconds that anything may take on a busy machine; nothing waits longer than it must."""
 STATIC = Path(__file__).parents[2] / "src" / "sudare" / "collector" / "static"
 
 
@@ -59,7 +61,7 @@ class Server:
         sent = {"content-type": "application/json", **(headers or {})}
         try:
             request = Request(self.url + path, data, sent)  # noqa: S310 - our own server
-            with urlopen(request, timeout=30) as response:  # noqa: S310 - as above
+            with urlopen(request, timeout=PATIENCE) as response:  # noqa: S310 - as above
                 return response.status, json.loads(response.read())
         except HTTPError as refusal:
             with refusal:
@@ -127,7 +129,8 @@ def postgres(postgres_server):
 
     url, server = postgres_server
     schema = f"survey_{os.urandom(6).hex()}"
-    for _ in range(200):
+    end = time.monotonic() + PATIENCE
+    while time.monotonic() < end:
         assert server.poll() is None
         with contextlib.suppress(psycopg.OperationalError), psycopg.connect(url, autocommit=True) as connection:
             connection.execute(f"CREATE SCHEMA {schema}")
@@ -188,7 +191,8 @@ class Chromium:
 
     def wait(self, expression: str) -> object:
         """The value of an expression once it is true."""
-        for _ in range(200):
+        end = time.monotonic() + PATIENCE
+        while time.monotonic() < end:
             if value := self.evaluate(expression):
                 return value
             time.sleep(0.05)

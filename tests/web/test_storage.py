@@ -29,7 +29,7 @@ def url(request, tmp_path):
 
 
 def rows(count):
-    return [(os.urandom(16), os.urandom(2)) for _ in range(count)]
+    return [(os.urandom(16), number.to_bytes(2, "big")) for number in range(count)]
 
 
 def test_a_report_is_stored_once(url):

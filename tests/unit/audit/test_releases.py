@@ -167,10 +167,17 @@ def test_a_refusal_that_tells_something_is_found(told, tmp_path, monkeypatch):
 
 
 def test_a_layout_that_depends_on_the_data_is_found(tmp_path, monkeypatch):
+    people = {}
+
+    def protect(job, data, source, sound=TableJob.protect):
+        people["true"] = data.total
+        return sound(job, data, source)
+
     def write(job, made, folder, sound=TableJob.write):
         written = sound(job, made, folder)
-        return dict(list(written.items())[:: 1 if made.table.total > 150 else -1])
+        return dict(list(written.items())[:: 1 if people["true"] > 150 else -1])
 
+    monkeypatch.setattr(TableJob, "protect", protect)
     monkeypatch.setattr(TableJob, "write", write)
     monkeypatch.setattr(behaviour, "METHODS", ("tree", "simplex"))
     found = [finding for finding in behaviour.layout_findings(tmp_path) if finding.name.startswith("table")]

@@ -178,8 +178,8 @@ def test_other_kinds_read_by_spark_too(spark, recipe, tmp_path):
 def test_counted_in_spark_and_released_here(spark, recipe):
     made = sd.publish(recipe(('release = "cluster"', 'release = "here"'), ("epsilon = 0.5", "epsilon = 1")))
     assert {path.name for path in made.folder.iterdir()} >= {"table.parquet", "table.csv", "release.json"}
-    # The total has a standard deviation of 11, and no part of its noise a scale above 8: 200 is 25 scales.
-    assert made.release.table.total == pytest.approx(2000, abs=200)
+    # The total has a standard deviation of 14, so that no part of its noise has a scale above 10: 300 is 30 scales.
+    assert made.release.table.total == pytest.approx(2000, abs=300)
 
 
 def test_an_exhausted_budget_is_refused_before_spark_starts(recipe, monkeypatch):

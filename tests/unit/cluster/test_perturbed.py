@@ -60,7 +60,7 @@ def test_equal_rows_have_noise_of_their_own(spark, tmp_path, monkeypatch):
     made = cluster.perturb(alike, tmp_path / "out", {"age": (0, 80)}, epsilon=8, rows_per_part=2000)
     age = rows(made).column("age").to_numpy()
     assert len(age) == ROWS
-    assert len(set(age.tolist())) > 0.99 * ROWS
+    assert len(set(age.tolist())) > 0.95 * ROWS  # on the grid some 40 values come twice; noise used twice halves them
     assert stats.kstest(age, stats.laplace(40, 10).cdf).pvalue > 1e-7
     distance = np.abs(age - 40).mean()
     assert abs(distance - 10) < 6 * 10 / ROWS**0.5

@@ -1,6 +1,7 @@
 """Errors along the slider: exact on the grid, between its neighbours elsewhere; the books always exact."""
 
 import time
+from threading import Event
 
 import pytest
 
@@ -11,6 +12,8 @@ from sudare.studio.forecast import Forecasts, slider_of
 from sudare.studio.protection import smallest_area
 from sudare.studio.refusals import RequestError
 
+PATIENCE = 300.0  # seconds, for a busy machine; nothing waits longer than it must
+
 
 @pytest.fixture
 def forecasts(workspace):
@@ -20,7 +23,8 @@ def forecasts(workspace):
 
 
 def at(forecasts, text, value=None, kind="table"):
-    for _ in range(200):
+    end = time.monotonic() + PATIENCE
+    while time.monotonic() < end:
         found = forecasts.at(text, kind, value)
         if found.plan is not None:
             return found
@@ -127,13 +131,27 @@ def test_the_smallest_area():
     assert smallest_area(rows)["cells"] == pytest.approx(32, rel=1e-2)
 
 
-def test_what_is_asked_for_comes_before_what_may_be():
-    made = []
-    ahead = Ahead(lambda question: (made.append(question), time.sleep(0.02)))
-    ahead.get("a", ["first"], 10)
+@pytest.fixture
+def held():
+    """What makes an answer notes its question; all but the first answer wait until the event is set."""
+    made, going_on = [], Event()
+
+    def make(question):
+        made.append(question)
+        if question != "first":
+            going_on.wait(PATIENCE)
+
+    return Ahead(make), made, going_on
+
+
+def test_what_is_asked_for_comes_before_what_may_be(held):
+    ahead, made, going_on = held
+    ahead.get("a", ["first"], PATIENCE)
     ahead.look_ahead("a", ["later", "last"])
-    ahead.get("a", ["now"], 10)
-    ahead.get("a", ["last"], 10)
+    assert ahead.get("a", ["now"], 0) is None
+    going_on.set()
+    ahead.get("a", ["now"], PATIENCE)
+    ahead.get("a", ["last"], PATIENCE)
     ahead.close()
     assert made.index("now") <= 2
     assert made[0] == "first"
@@ -151,22 +169,29 @@ def test_an_error_is_raised_and_made_anew():
 
     ahead = Ahead(make)
     with pytest.raises(ValueError, match="x"):
-        ahead.get("a", ["x"], 10)
-    assert ahead.get("a", ["x"], 10) == [5]
-    assert ahead.get("a", ["x"], 10) == [5]
+        ahead.get("a", ["x"], PATIENCE)
+    assert ahead.get("a", ["x"], PATIENCE) == [5]
+    assert ahead.get("a", ["x"], PATIENCE) == [5]
     assert len(tries) == 2
     ahead.close()
 
 
 def test_what_takes_long_is_known_to_be_slow(monkeypatch):
-    monkeypatch.setattr("sudare.studio.ahead.QUICK", 0.01)
-    ahead = Ahead(lambda question: time.sleep(float(question)))
-    assert ahead.get("a", ["0.03"], 0) is None
+    now, going_on = [0.0], Event()
+    monkeypatch.setattr("sudare.studio.ahead.monotonic", lambda: now[0])
+
+    def make(seconds):
+        going_on.wait(PATIENCE)
+        now[0] += float(seconds)
+
+    ahead = Ahead(make)
+    assert ahead.get("a", ["0.8"], 0) is None
     assert not ahead.is_slow("a")
-    ahead.get("a", ["0.03"], 10)
+    going_on.set()
+    ahead.get("a", ["0.8"], PATIENCE)
     assert ahead.is_slow("a")
     assert not ahead.is_slow("b")
-    ahead.get("a", ["0"], 10)
+    ahead.get("a", ["0.6"], PATIENCE)
     assert not ahead.is_slow("a")
     ahead.close()
 
@@ -185,12 +210,13 @@ def test_a_slow_recipe_has_a_coarse_grid(forecasts, kinds, monkeypatch):
     assert len(asked) <= 8 + 1
 
 
-def test_another_recipe_drops_what_was_still_to_be_made():
-    made = []
-    ahead = Ahead(lambda question: (made.append(question), time.sleep(0.02)))
-    ahead.get("a", ["first"], 10)
+def test_another_recipe_drops_what_was_still_to_be_made(held):
+    ahead, made, going_on = held
+    ahead.get("a", ["first"], PATIENCE)
     ahead.look_ahead("a", [f"a{number}" for number in range(50)])
-    ahead.get("b", ["second"], 10)
-    assert "second" in made
-    assert len(made) <= 5
+    assert ahead.get("b", ["second"], 0) is None
+    going_on.set()
+    ahead.get("b", ["second"], PATIENCE)
+    assert made[-1] == "second"
+    assert len(made) <= 3  # one of the others was at work already
     ahead.close()

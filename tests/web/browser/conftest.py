@@ -17,7 +17,7 @@ import pytest
 from sudare.words import Words
 
 # Nothing here waits for a fixed time; a busy machine may take long all the same.
-PATIENCE = 60_000
+PATIENCE = 120_000
 ARGUMENTS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -143,7 +143,7 @@ class Studio:
     def stop(self) -> None:
         """As Ctrl+C does."""
         self.process.terminate()
-        self.process.communicate(timeout=30)
+        self.process.communicate(timeout=PATIENCE / 1000)
 
 
 @pytest.fixture

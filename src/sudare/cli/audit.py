@@ -6,16 +6,8 @@ from pathlib import Path
 
 import click
 
-from sudare.cli.console import (
-    json_option,
-    print_facts,
-    print_json,
-    print_table,
-    quiet_option,
-    remember_language,
-    stages,
-)
-from sudare.words import LANGUAGES, Words
+from sudare.cli.console import json_option, language_option, print_facts, print_json, print_table, quiet_option, stages
+from sudare.words import Words
 
 
 @click.command()
@@ -23,14 +15,7 @@ from sudare.words import LANGUAGES, Words
 @click.option(
     "--folder", type=click.Path(path_type=Path), default=Path("out/audit"), show_default=True, help="Where to."
 )
-@click.option(
-    "--language",
-    type=click.Choice(LANGUAGES),
-    default="en",
-    show_default=True,
-    callback=remember_language,
-    help="Of the page.",
-)
+@language_option("Of the page.", default="en")
 @json_option
 @quiet_option
 @click.pass_context

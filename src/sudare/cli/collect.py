@@ -6,8 +6,7 @@ from pathlib import Path
 
 import click
 
-from sudare.cli.console import json_option, print_facts, print_json, quiet_option, remember_language
-from sudare.words import LANGUAGES
+from sudare.cli.console import json_option, language_option, print_facts, print_json, quiet_option
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -75,14 +74,7 @@ def send(url: str, answers: Path, outbox: Path | None, most_epsilon: str | None,
 @click.argument("survey", type=click.Path())
 @click.argument("reports", type=click.Path(path_type=Path))
 @click.option("--report", type=click.Path(path_type=Path), help="Write the public page of the collection here as well.")
-@click.option(
-    "--language",
-    type=click.Choice(LANGUAGES),
-    default="en",
-    show_default=True,
-    callback=remember_language,
-    help="Of the page.",
-)
+@language_option("Of the page.", default="en")
 @quiet_option
 def export(survey: str, reports: Path, report: Path | None, language: str, quiet: bool) -> None:
     """Write the stored reports of the file SURVEY into the Parquet file REPORTS, once its collector is stopped.

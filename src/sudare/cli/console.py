@@ -26,7 +26,7 @@ def quiet_option(command: Command) -> Command:
     return click.option("--quiet", is_flag=True, help="Print nothing but errors.")(command)
 
 
-def remember_language(context: click.Context, option: click.Parameter, chosen: str | None) -> str | None:
+def _remember_language(context: click.Context, option: click.Parameter, chosen: str | None) -> str | None:
     """Note for `spoken` that a language was asked for on the command line."""
     if context.get_parameter_source(str(option.name)) is ParameterSource.COMMANDLINE:
         context.meta[_LANGUAGE] = chosen
@@ -39,10 +39,17 @@ def spoken(context: click.Context) -> Words:
     return Words(asked) if asked else spoken_here()
 
 
-def language_option(command: Command) -> Command:
-    """``--language``."""
-    text = "The language of pages, if not the recipe's or English."
-    return click.option("--language", type=click.Choice(LANGUAGES), callback=remember_language, help=text)(command)
+def language_option(help_text: str, default: str | None = None) -> Callable[[Command], Command]:
+    """``--language``: of pages, and of the sentence of a mistake."""
+    shown = default is not None
+    return click.option(
+        "--language",
+        type=click.Choice(LANGUAGES),
+        default=default,
+        show_default=shown,
+        callback=_remember_language,
+        help=help_text,
+    )
 
 
 def recipe_argument(command: Command) -> Command:

@@ -17,7 +17,7 @@ from sudare.cli.console import (
 
 @click.command()
 @recipe_argument
-@language_option
+@language_option("The language of pages, if not the recipe's or English.")
 @json_option
 @quiet_option
 def publish(recipe: str, language: str | None, as_json: bool, quiet: bool) -> None:

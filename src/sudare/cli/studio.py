@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import click
 
-from sudare.cli.console import quiet_option, remember_language
-from sudare.words import LANGUAGES
+from sudare.cli.console import language_option, quiet_option
 
 
 @click.command()
@@ -13,12 +12,7 @@ from sudare.words import LANGUAGES
 @click.option("--host", default="127.0.0.1", show_default=True, help="The loopback address to listen on; no other.")
 @click.option("--port", default=0, show_default=True, type=click.IntRange(0, 65535), help="0 takes a free one.")
 @click.option("--no-browser", is_flag=True, help="Print the link and open no browser.")
-@click.option(
-    "--language",
-    type=click.Choice(LANGUAGES),
-    callback=remember_language,
-    help="The language of the page, if not the browser's.",
-)
+@language_option("The language of the page, if not the browser's.")
 @quiet_option
 def studio(recipe: str | None, host: str, port: int, no_browser: bool, language: str | None, quiet: bool) -> None:
     """Open RECIPE in the studio: declare, rehearse, publish and keep the books in a browser, until stopped.

@@ -7,7 +7,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Annotated, Any, TypeAlias
 
-from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema
+from pydantic import PlainSerializer, PlainValidator, WithJsonSchema
 
 TEXT = r"^[+-]?([0-9]+/[0-9]+|[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?)$"
 _LONGEST = 400
@@ -21,6 +21,8 @@ def _read(written: object) -> object:
     (Fraction(1, 3), Decimal('0.25'), 2)
     """
     if isinstance(written, int | Decimal | Fraction) and not isinstance(written, bool):
+        if isinstance(written, Decimal) and not written.is_finite():
+            raise ValueError("input should be a finite number")
         return written
     if isinstance(written, str) and len(written) <= _LONGEST and re.fullmatch(TEXT, written, re.ASCII):
         if "/" not in written:
@@ -41,7 +43,7 @@ def _plain(amount: Any) -> Any:
 
 Amount: TypeAlias = Annotated[
     int | Decimal | Fraction,
-    BeforeValidator(_read),
+    PlainValidator(_read),  # older versions of Pydantic know no fractions
     PlainSerializer(_plain),
     WithJsonSchema({"anyOf": [{"type": "number"}, {"type": "string", "pattern": TEXT}]}),
 ]

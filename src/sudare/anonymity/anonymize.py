@@ -8,6 +8,7 @@ from typing import Any
 from sudare.anonymity.anonymized import Anonymized
 from sudare.anonymity.request import Request
 from sudare.anonymity.requirements import Requirement
+from sudare.domain.ids import MissingUnit
 from sudare.errors import ParameterError
 from sudare.noise import Source
 from sudare.privacy import Number
@@ -30,6 +31,7 @@ def anonymize(
     relaxed: bool = False,
     unit: str | None = None,
     missing: str = "error",
+    missing_unit: str | MissingUnit = "error",
     seed: int | None = None,
     source: Source | None = None,
 ) -> Anonymized:
@@ -48,7 +50,7 @@ def anonymize(
     ``require`` lists `DistinctDiversity`, `EntropyDiversity` or `Closeness` of sensitive columns, which are then
     published as they are; that gives differential privacy up. ``max_suppressed`` is the share of records that a
     method may leave out (0). ``unit`` names the column that says whose row it is: one row of each person takes part,
-    and k counts people. ``missing="value"`` takes a missing value for a value of its own. ``seed`` is for experiments:
+    and k counts people; rows without one are refused, or left out with ``missing_unit="drop"``. ``missing="value"`` takes a missing value for a value of its own. ``seed`` is for experiments:
     such a sample promises nothing and says so.
 
     >>> import pyarrow
@@ -74,6 +76,7 @@ def anonymize(
         relaxed=relaxed,
         unit=unit,
         missing=missing,
+        missing_unit=missing_unit,
     )
     if seed is not None and source is not None:
         raise ParameterError("give a seed or a source, not both")

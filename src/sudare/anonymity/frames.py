@@ -13,6 +13,7 @@ from sudare.anonymity.hierarchy import Hierarchy
 from sudare.anonymity.requirements import Sensitive
 from sudare.anonymity.taxonomy import number
 from sudare.anonymity.tuples import Tuples
+from sudare.domain.ids import MissingUnit
 from sudare.engines import Records, read
 from sudare.errors import InputError, ParameterError
 
@@ -43,6 +44,7 @@ def read_tuples(
     *,
     unit: str | None = None,
     missing: str = "error",
+    missing_unit: MissingUnit = MissingUnit(),
     key: bytes | None = None,
 ) -> Tuples:
     """The distinct tuples of the columns of ``hierarchies``, and of ``sensitive`` ones, with their counts.
@@ -51,7 +53,7 @@ def read_tuples(
     """
     records = frame if isinstance(frame, Records) else read(frame)
     names = (*hierarchies, *sensitive)
-    groups = records.groups(names, unit=unit, key=key)
+    groups = records.groups(names, unit=unit, key=key, missing_unit=missing_unit)
     if not len(groups.rows):
         raise InputError("there are no records in the frame")
     columns, values = [], []

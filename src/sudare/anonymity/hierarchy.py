@@ -28,6 +28,7 @@ from sudare.anonymity.taxonomy import (
     interval_label,
     number,
 )
+from sudare.domain.text import plain, twice
 from sudare.errors import ParameterError
 
 Ints = NDArray[np.int64]
@@ -56,9 +57,9 @@ class Hierarchy:
 
     def __post_init__(self) -> None:
         found = self._leaf_labels
-        if len(set(found)) < len(found):
-            twice = next(label for label in found if found.count(label) > 1)
-            raise ParameterError("a hierarchy has the same leaf twice", value=twice)
+        repeated = twice(found)
+        if repeated is not None:
+            raise ParameterError("a hierarchy has the same leaf twice", value=repeated)
         if self.edges is not None and len(self.edges) != len(found) + 1 - (None in found):
             raise ParameterError("a hierarchy of intervals has another number of edges than leaves need")
 
@@ -218,8 +219,8 @@ class Hierarchy:
         """The code of each text; -1 where the hierarchy does not have it."""
         if self.edges is not None:
             return self._locate_numbers(values)
-        place = {label: code for code, label in enumerate(self.leaves)}
-        return np.array([place.get(value, -1) for value in values], dtype=np.int64)
+        place = {None if label is None else plain(label): code for code, label in enumerate(self.leaves)}
+        return np.array([place.get(None if value is None else plain(value), -1) for value in values], dtype=np.int64)
 
     def _locate_numbers(self, values: Sequence[str | None]) -> Ints:
         edges = np.array(self.edges)

@@ -20,6 +20,7 @@ from sudare.anonymity.recoding import Recoding
 from sudare.anonymity.requirements import Requirement
 from sudare.anonymity.terms import Terms, one_origin
 from sudare.anonymity.tuples import Tuples
+from sudare.domain.ids import MissingUnit
 from sudare.errors import InputError, ParameterError, did_you_mean
 from sudare.noise import Source, metered, sample, secret
 from sudare.privacy import Budget, Number, Unit
@@ -38,6 +39,7 @@ class Request:
     relaxed: bool = False
     unit: str | None = None
     missing: str = "error"
+    missing_unit: MissingUnit = MissingUnit()
 
     @classmethod
     def of(
@@ -57,6 +59,7 @@ class Request:
         relaxed: bool = False,
         unit: str | None = None,
         missing: str = "error",
+        missing_unit: str | MissingUnit = "error",
         protected: Unit | None = None,
     ) -> Request:
         """The request, checked; parameters as those of `anonymize`. ``protected`` names who the unit is."""
@@ -77,7 +80,8 @@ class Request:
             delta=delta,
             requirements=_requirements(require, trees),
         )
-        return cls(trees, terms, how, fixed, learn_on, _limit(max_suppressed, origin), relaxed, unit, missing)
+        limit, without = _limit(max_suppressed, origin), MissingUnit.of(missing_unit)
+        return cls(trees, terms, how, fixed, learn_on, limit, relaxed, unit, missing, without)
 
     @property
     def sensitive(self) -> tuple[str, ...]:
@@ -95,7 +99,15 @@ class Request:
     def read(self, frame: Any, source: Source) -> Tuples:
         """The records as distinct tuples; refuses what cannot be published."""
         key = secret(source, "rows").to_bytes(16, "big")
-        population = read_tuples(frame, self.hierarchies, self.sensitive, unit=self.unit, missing=self.missing, key=key)
+        population = read_tuples(
+            frame,
+            self.hierarchies,
+            self.sensitive,
+            unit=self.unit,
+            missing=self.missing,
+            missing_unit=self.missing_unit,
+            key=key,
+        )
         if population.total < self.terms.k:
             raise InputError("k is larger than the number of records", value=self.terms.k, hint="Ask for a smaller k.")
         refuse_identifiers(population, self.levels)

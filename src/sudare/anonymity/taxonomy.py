@@ -11,6 +11,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from sudare.domain.text import number as read_number
 from sudare.errors import InputError, ParameterError
 from sudare.privacy import exact
 
@@ -169,8 +170,5 @@ def label_of(value: Any) -> str:
 
 def number(text: str | None) -> float | None:
     """The finite number that a text is, or None."""
-    try:
-        value = math.nan if text is None else float(text)
-    except ValueError:
-        return None
-    return value if math.isfinite(value) else None
+    said = read_number(text)
+    return said if said is not None and math.isfinite(said) else None

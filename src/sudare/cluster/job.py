@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from sudare.cluster.counting import count
 from sudare.cluster.release import ClusterRelease, ClusterTable, release, require_method
-from sudare.cluster.spark_store import Scratch
+from sudare.engines.spark_scratch import Scratch
 from sudare.noise import Source, secret
 from sudare.privacy import Guarantee
 from sudare.publish.files import columns
@@ -76,6 +76,7 @@ class ClusterTableJob(Job[TableRecipe, ClusterRelease]):
             max_rows=data.max_rows,
             outside=data.outside,
             key=secret(source, "choice of rows").to_bytes(16, "big"),
+            missing_unit=data.rows_without_unit(),
             scratch=None if data.scratch is None else self.path(data.scratch),
         )
         return replace(table, unit=data.protected_unit())

@@ -20,8 +20,12 @@ from numpy.typing import NDArray
 from sudare.cluster.counting import spark_engine_of
 from sudare.cluster.folder import empty_folder
 from sudare.cluster.parts import ROWS_AT_ONCE, part_name, write_file
-from sudare.cluster.spark_store import Scratch, declared, working
+from sudare.cluster.spark_store import declared, working
+from sudare.domain.ids import MissingUnit
 from sudare.engines import Records
+from sudare.engines.rows_sql import NOBODY_COLUMN
+from sudare.engines.spark_scratch import Scratch
+from sudare.engines.verbs import refuse_nobody
 from sudare.errors import AccountingError, InputError, ParameterError
 from sudare.noise import Grant, Source, delegate
 from sudare.privacy import Budget, Guarantee, Number, Unit
@@ -85,6 +89,7 @@ def perturb(
     unit: str | None = None,
     max_rows: int = 1,
     key: bytes | None = None,
+    missing_unit: str | MissingUnit = "error",
     seed: int | None = None,
     source: Source | None = None,
     scratch: str | Path | None = None,
@@ -106,13 +111,20 @@ def perturb(
             "max_rows needs a unit", value=max_rows, hint="Say with unit= which column holds the person."
         )
     names = tuple({**(bounds or {}), **(categories or {})})
-    selection = records.selection(names, unit, max_rows, key)
+    selection = records.selection(names, unit, max_rows, key, missing_unit)
     owner = Unit() if unit is None else Unit("person", max_rows)
     if source is None:
         source = Source.system() if seed is None else Source.from_seed(seed)
     with Scratch.under(scratch, engine.frame.sparkSession) as held:
         with engine.selected(*selection) as rows:
-            counted = held.freeze(rows.groupBy(*rows.columns).count())
+            # Frozen as soon as they are chosen: a task that is done again must not choose again.
+            chosen = held.freeze(rows)
+        with working():
+            if selection[1] is not None:
+                refuse_nobody(selection[1], chosen.selectExpr(f"bool_or({NOBODY_COLUMN}) AS {NOBODY_COLUMN}").toArrow())
+                chosen = chosen.drop(NOBODY_COLUMN)
+            counted = held.freeze(chosen.groupBy(*chosen.columns).count())
+        records.state.refuse_changed()
         with working():
             number = int(counted.agg({"count": "sum"}).toArrow().column(0)[0].as_py() or 0)
         if not number:

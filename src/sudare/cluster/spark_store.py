@@ -7,74 +7,23 @@ Parts are groups of a cogroup: one side has the jobs, the other the cells below 
 from __future__ import annotations
 
 import re
-import shutil
-import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
-from tempfile import mkdtemp
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from sudare import errors
 from sudare.cluster.store import Integers, Jobs, Kernel
+from sudare.engines.spark_scratch import Scratch
 from sudare.engines.spark_session import without_pandas_warning
-from sudare.engines.spark_sources import plain_path
-from sudare.errors import OutputError, ParameterError, SudareError
+from sudare.errors import OutputError, SudareError
 from sudare.tables.mix import margin_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from pyspark.sql import DataFrame, SparkSession
-
-
-@dataclass(frozen=True, eq=False)
-class Scratch:
-    """A private folder that all workers reach, for exact counts and noisy cells.
-
-    It goes with `remove`, at the latest when nobody holds it.
-    """
-
-    path: Path
-
-    @classmethod
-    def under(cls, folder: str | Path | None, spark: SparkSession) -> Scratch:
-        """A new folder under ``folder``; without it among the temporary files, if all workers are in this machine."""
-        if folder is None and not spark.conf.get("spark.master", "").startswith("local"):  # type: ignore[union-attr]  # a default is given
-            raise ParameterError(
-                "scratch is missing",
-                allowed="a folder that every worker reaches under the same path",
-                hint="It holds exact counts while the release is made: keep it as private as the data.",
-            )
-        return cls.within(folder)
-
-    @classmethod
-    def within(cls, folder: str | Path | None) -> Scratch:
-        """A new folder in ``folder``."""
-        try:
-            made = cls(Path(mkdtemp(prefix=".sudare-scratch-", dir=folder)).absolute())
-        except OSError as problem:
-            raise OutputError(f"the scratch folder cannot be made: {problem.strerror}", value=str(folder)) from None
-        weakref.finalize(made, shutil.rmtree, made.path, ignore_errors=True)
-        return made
-
-    def remove(self) -> None:
-        """Whoever still holds it finds nothing."""
-        shutil.rmtree(self.path, ignore_errors=True)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.remove()
-
-    def freeze(self, frame: DataFrame) -> DataFrame:
-        """The rows of a frame, computed once and read from files after that."""
-        path = self.path / f"rows-{len(list(self.path.iterdir())):03d}"
-        frame.write.parquet(f"file://{path}")
-        return frame.sparkSession.read.schema(frame.schema).parquet(plain_path(path))
+    from pyspark.sql import DataFrame
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 from sudare.domain.attribute import Attribute
 from sudare.domain.columns import BoolArray, IntArray, read_column
 from sudare.domain.regions import Box
+from sudare.domain.text import plain, plain_texts, twice
 from sudare.errors import DomainError
 
 MOST_VALUES = 2**20
@@ -22,6 +22,8 @@ MOST_VALUES = 2**20
 @dataclass(frozen=True)
 class Categories(Attribute):
     """Distinct values, all words or all whole numbers, in the order given.
+
+    Words are compared in their plain form (`sudare.domain.text`): " f" is "f", "１" is "1".
 
     >>> coordinates, inside = Categories(["f", "m"]).locate(["m", "x", None])
     >>> coordinates[0].tolist(), inside.tolist()
@@ -69,7 +71,7 @@ class Categories(Attribute):
 
     @cached_property
     def _ranks(self) -> dict[Any, int]:
-        return {value: rank for rank, value in enumerate(self.values)}
+        return {plain(value) if isinstance(value, str) else value: rank for rank, value in enumerate(self.values)}
 
     @cached_property
     def _array(self) -> NDArray[Any]:
@@ -77,20 +79,25 @@ class Categories(Attribute):
 
     @cached_property
     def _sorted(self) -> tuple[NDArray[Any], IntArray]:
-        """The values in ascending order, and the rank of each as declared."""
-        ranks = np.argsort(self._array, kind="stable").astype(np.int64)
-        return self._array[ranks], ranks
+        """The values as they are compared, in ascending order, and the rank of each as declared."""
+        compared = np.array(list(self._ranks))
+        ranks = np.argsort(compared, kind="stable").astype(np.int64)
+        return compared[ranks], ranks
 
     def _look_up(self, array: NDArray[Any]) -> IntArray:
         """Ranks of an array of the values' own kind; -1 for what is not declared."""
         values, ranks = self._sorted
         place = np.minimum(np.searchsorted(values, array), values.size - 1)
-        return np.where(values[place] == array, ranks[place], -1)
+        found = np.where(values[place] == array, ranks[place], -1)
+        unknown = np.flatnonzero(found < 0)
+        if not self._whole and unknown.size:
+            found[unknown] = _look_up_objects(array[unknown].astype(object), self._ranks)
+        return found
 
 
 def _look_up_objects(array: NDArray[Any], ranks: dict[Any, int]) -> IntArray:
     """Ranks of Python objects; -1 for what is not declared."""
-    values = array.tolist()
+    values = plain_texts(array).tolist()
     try:
         return np.array([ranks.get(value, -1) for value in values], dtype=np.int64)
     except TypeError:  # something in the column, a list perhaps, cannot be a key: look at each for itself
@@ -108,24 +115,28 @@ def _declared(values: Iterable[Any]) -> tuple[Any, ...]:
     """The values as plain str or int, or the reason why they cannot be categories."""
     if isinstance(values, str) or not isinstance(values, Iterable):
         raise DomainError("categories are not a list", value=values, hint="Write the values in brackets.")
-    plain = tuple(value.item() if isinstance(value, np.generic) else value for value in values)
-    if not plain:
+    listed = tuple(value.item() if isinstance(value, np.generic) else value for value in values)
+    if not listed:
         raise DomainError("there are no categories", allowed="at least one value")
-    if len(plain) > MOST_VALUES:
-        raise DomainError("there are too many categories", value=len(plain), allowed="at most 2**20")
-    kinds = {type(value) for value in plain}
+    if len(listed) > MOST_VALUES:
+        raise DomainError("there are too many categories", value=len(listed), allowed="at most 2**20")
+    kinds = {type(value) for value in listed}
     if not kinds <= {str} and not kinds <= {int}:
         raise DomainError(
             "categories are not all of one kind",
             value=sorted(kind.__name__ for kind in kinds),
             allowed="all str or all int",
         )
-    if len(set(plain)) < len(plain):
-        repeated = next(value for value, times in Counter(plain).items() if times > 1)
-        raise DomainError("a category is declared twice", value=repeated)
-    for value in plain:
+    repeated = twice(listed)
+    if repeated is not None:
+        raise DomainError(
+            "a category is declared twice",
+            value=repeated,
+            hint='Spaces around a word, full-width letters and the ".0" of a whole number make no difference.',
+        )
+    for value in listed:
         if isinstance(value, str) and "\0" in value:
             raise DomainError("a category holds the character NUL", value=value)
         if isinstance(value, int) and abs(value) >= 2**53:
             raise DomainError("a category is too large", value=value, allowed="less than 2**53 in size")
-    return plain
+    return listed

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from sudare.domain.columns import BoolArray, IntArray, read_column
 from sudare.domain.mesh import LEVELS, MeshLevel, mesh_level, rows_and_columns
+from sudare.domain.text import plain_texts
 from sudare.errors import DomainError
 
 _ROWS_AT_ONCE = 1 << 16
@@ -68,13 +69,18 @@ def read_declared_codes(codes: Any, finest: str) -> dict[str, tuple[IntArray, In
 
 def _numbers(array: NDArray[Any], level: MeshLevel, leading_zeros: bool) -> IntArray:
     """The codes as whole numbers; -1 for what does not have the level's digits."""
-    kind = array.dtype.kind
+    written, kind = array, array.dtype.kind
+    width = level.digits + 1  # one more than a code has: what is longer is cut and stays too long
     if kind == "O":
-        width = level.digits + 1  # one more than a code has: what is longer is cut and stays too long
         array = _text_of_objects(array, level.digits if leading_zeros else 1).astype(f"U{width}")
         kind = "U"
     if kind in "US":
-        return _numbers_of_text(array, level.digits)
+        numbers = _numbers_of_text(array, level.digits)
+        unread = np.flatnonzero(numbers < 0)
+        if written.dtype.kind in "OU" and unread.size:
+            texts = plain_texts(written[unread])
+            numbers[unread] = _numbers_of_text(_text_of_objects(texts, 1).astype(f"U{width}"), level.digits)
+        return numbers
     if kind not in "iuf":
         return np.full(array.shape, -1, dtype=np.int64)
     possible = (array >= (0 if leading_zeros else 10 ** (level.digits - 1))) & (array < 10**level.digits)

@@ -9,6 +9,7 @@ taken out before anything is compared.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import ceil
@@ -17,8 +18,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from sudare.domain import Attribute, Bins, Categories, Mesh
 from sudare.domain.columns import FARTHEST
 from sudare.domain.mesh import MeshLevel, mesh_level
+from sudare.domain.text import plain
 from sudare.engines.dialect import Dialect, text_literal
-from sudare.engines.protocol import Column
+from sudare.engines.protocol import Bound, Column
 
 if TYPE_CHECKING:
     import pyarrow
@@ -56,16 +58,25 @@ def translate(attribute: Attribute, columns: Sequence[Column], prefix: str, dial
     return _positions(columns, prefix, dialect)
 
 
-def unit_sql(column: Column, dialect: Dialect) -> str:
-    """Whose row it is: a whole number or text, NULL where it is missing, NaN or has a fraction."""
-    name = column.sql
+def unit_sql(bound: Bound, dialect: Dialect) -> str:
+    """Whose row it is: a whole number or text; NULL where it is missing, NaN, has a fraction or means nobody."""
+    column, name = bound.unit, bound.unit.sql
     if column.kind == "number" and column.type.startswith("DECIMAL"):
-        return f"CASE WHEN {name} = floor({name}) THEN TRY_CAST({name} AS {dialect.wide}) END"
-    if column.kind == "number":
+        own = f"CASE WHEN {name} = floor({name}) THEN TRY_CAST({name} AS {dialect.wide}) END"
+    elif column.kind == "number":
         # Beyond 2**53 two people's numbers can share a double: such a column cannot tell them apart.
         whole = f"abs({name}) <= {2**53} AND {name} = floor({name})"
-        return f"CASE WHEN {whole} THEN TRY_CAST({name} AS BIGINT) END"
-    return name if column.kind == "whole" else f"CAST({name} AS {dialect.text})"
+        own = f"CASE WHEN {whole} THEN TRY_CAST({name} AS BIGINT) END"
+    else:
+        own = name
+    text = column.kind in ("text", "untyped")
+    nobody = [each for each in bound.missing.spellings if text or re.fullmatch("-?[0-9]+", each)]
+    nobody += [""] if text else []
+    if not nobody:
+        return own
+    listed = ", ".join(dialect.literal(each) for each in nobody)
+    written = f"lower({own})" if text else f"CAST({own} AS {dialect.text})"
+    return f"CASE WHEN {written} IN ({listed}) THEN NULL ELSE {own} END"
 
 
 def count_sql(column: Column, dialect: Dialect) -> str:
@@ -99,9 +110,10 @@ def _categories(attribute: Categories, column: Column, prefix: str, dialect: Dia
 
     words = isinstance(attribute.values[0], str)
     value, position = f"{prefix}value", f"{prefix}position"
+    declared_values = [plain(each) if isinstance(each, str) else each for each in attribute.values]
     declared = pyarrow.table(
         {
-            f"{prefix}declared": pyarrow.array(attribute.values, pyarrow.string() if words else pyarrow.int64()),
+            f"{prefix}declared": pyarrow.array(declared_values, pyarrow.string() if words else pyarrow.int64()),
             position: pyarrow.array(range(len(attribute.values)), pyarrow.int64()),
         }
     )
@@ -175,8 +187,8 @@ def _codes(attribute: Mesh, level: MeshLevel, column: Column, prefix: str, diale
     # A whole number has no leading zeros, unless the domain reaches so far south that codes begin with one.
     least = 0 if attribute.rows[0] < 10 * level.cells else 10 ** (level.digits - 1)
     if column.kind in ("text", "untyped"):
-        text = f"CAST({column.sql} AS {dialect.text})"
-        read = f"CASE WHEN {dialect.digits(text, level.digits)} THEN {_parsed(column, 'BIGINT', dialect)} END"
+        coded = dialect.matches(f"CAST({column.sql} AS {dialect.text})", f"[0-9]{{{level.digits}}}")
+        read = f"CASE WHEN {coded} THEN {_parsed(column, 'BIGINT', dialect)} END"
         least = 0
     else:
         read = _whole_of_any(column, dialect)

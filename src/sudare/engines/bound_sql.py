@@ -1,7 +1,13 @@
-"""At most so many rows of each unit, in two looks at the rows.
+"""At most so many rows of each unit, chosen from rows that were looked at once.
 
-Most people have all their rows in one cell, or two rows. The first look groups by unit and settles those; only the
-others are looked at again, and a hash is computed only for units over the limit.
+The source is looked at in one pass, which freezes whose each row is and its cell (`Shell.freeze`). All that follows
+reads that copy: most people have all their rows in one cell, or two rows, and are settled by grouping the copy by unit;
+only the others are read a second time, and a hash is computed only for units over the limit.
+
+Why the bound holds whatever the source does: every count is made of frozen rows, each of which passed through
+`settled` or `chosen`. The two divide the units between them, by what the same frozen rows say of each, and either
+keeps at most ``max_rows`` rows of a unit. A file that is replaced or appended to, or a view that draws at random, can
+change which rows are frozen, and never how many of one unit are counted.
 """
 
 # ruff: noqa: S608 - names are ours; the rest are numbers and hexadecimal digits
@@ -11,25 +17,28 @@ from __future__ import annotations
 from sudare.engines.dialect import Dialect
 from sudare.engines.protocol import Bound
 
+OUTSIDE, NOBODY = -1, -2
+"""In place of a cell: a unit has a row outside the domain and such rows are refused; rows have no unit."""
 
-def first_look(bound: Bound, refuse: bool, placed: str) -> str:
-    """One pass over ``placed`` that groups by unit, and then by cell.
+
+def settled(bound: Bound, refuse: bool, rows: str) -> str:
+    """Groups the frozen ``rows`` by unit, and then by cell.
 
     A unit whose rows share a cell is settled: the cell gets its rows, at most ``max_rows``. So is one with two rows
-    of which one is kept. Another stays as a row of its own, ``spread``, to be looked at again. Cell -1 is there if a
-    unit is missing or, with ``refuse``, has a row outside the domain.
+    of which one is kept. Another stays as a row of its own, ``spread``, to be chosen from. Cells `OUTSIDE` and `NOBODY`
+    are there if a unit has a row outside (with ``refuse``), and if a unit is missing.
     """
-    low = "min(COALESCE(cell, -1))" if refuse else "min(cell)"
-    units = f"SELECT unit, {low} AS low, max(cell) AS high, count(cell) AS inside_rows FROM {placed} GROUP BY unit"
-    apart = "low >= 0 AND low <> high"
-    settled = "WHEN low = high THEN low"
+    low = f"min(COALESCE(cell, {OUTSIDE}))" if refuse else "min(cell)"
+    units = f"SELECT unit, {low} AS low, max(cell) AS high, count(cell) AS inside_rows FROM {rows} GROUP BY unit"
+    apart = "unit IS NOT NULL AND low >= 0 AND low <> high"
+    alike = "WHEN low = high THEN low"
     if bound.max_rows == 1:
         # Of two rows in two cells, each is its cell's first.
         low_first = f"{_hash(bound, 'low', '1')} < {_hash(bound, 'high', '1')}"
-        settled += f" WHEN inside_rows = 2 THEN CASE WHEN {low_first} THEN low ELSE high END"
+        alike += f" WHEN inside_rows = 2 THEN CASE WHEN {low_first} THEN low ELSE high END"
         apart += " AND inside_rows > 2"
     judged = (
-        f"SELECT CASE WHEN unit IS NULL OR low < 0 THEN -1 {settled} END AS cell, "
+        f"SELECT CASE WHEN unit IS NULL THEN {NOBODY} WHEN low < 0 THEN {OUTSIDE} {alike} END AS cell, "
         f"CASE WHEN {apart} THEN unit END AS spread, inside_rows FROM ({units})"
     )
     kept = "count(*) AS kept"
@@ -40,23 +49,23 @@ def first_look(bound: Bound, refuse: bool, placed: str) -> str:
 
 
 def spread_units(bound: Bound, counted: str) -> str:
-    """The units that are to be looked at again; with a limit above one, with their numbers of rows."""
+    """The units that are to be chosen from; with a limit above one, with their numbers of rows."""
     rows = "" if bound.max_rows == 1 else ", inside_rows"
     return f"SELECT spread{rows} FROM {counted} WHERE spread IS NOT NULL"
 
 
-def second_look(bound: Bound, dialect: Dialect, placed: str, spread_units: str) -> str:
-    """The rows of `spread_units`: all of them within the limit, else chosen by hash."""
+def chosen(bound: Bound, dialect: Dialect, rows: str, spread_units: str) -> str:
+    """The frozen ``rows`` of `spread_units`: all of them within the limit, else chosen by hash."""
     spread = f"SELECT spread FROM {spread_units}"
     over = spread if bound.max_rows == 1 else f"{spread} WHERE inside_rows > {bound.max_rows}"
-    joined = f"{placed} {dialect.semi_join}"
+    joined = f"{rows} {dialect.semi_join}"
     pairs = (
         f"SELECT unit, cell, count(cell) AS repeats FROM {joined} ({over}) ON unit = spread "
         "GROUP BY unit, cell HAVING count(cell) > 0"
     )
-    rows = f"SELECT unit, cell, {dialect.one_to('repeats')} AS occurrence FROM ({pairs})"
+    single = f"SELECT unit, cell, {dialect.one_to('repeats')} AS occurrence FROM ({pairs})"
     order = f"{_hash(bound, 'cell', 'occurrence')}, cell, occurrence"
-    ranked = f"SELECT cell, row_number() OVER (PARTITION BY unit ORDER BY {order}) AS place FROM ({rows})"
+    ranked = f"SELECT cell, row_number() OVER (PARTITION BY unit ORDER BY {order}) AS place FROM ({single})"
     cells = f"SELECT cell, count(*) AS kept FROM ({ranked}) WHERE place <= {bound.max_rows} GROUP BY cell"
     if bound.max_rows == 1:
         return cells

@@ -72,14 +72,9 @@ def find_count(name: Any, known: Mapping[str, Column]) -> Column:
     return _of_kind(find(name, known, "the counts"), _NUMBERS, "the counts", "whole numbers")
 
 
-def outside_error(placement: Placement, attributes: Iterable[str], unit: Column | None) -> InputError:
-    """Rows lie outside the domain: which attributes and columns are concerned, never how many or where.
-
-    ``unit`` is the unit's column if rows have no unit.
-    """
+def outside_error(placement: Placement, attributes: Iterable[str]) -> InputError:
+    """Rows lie outside the domain: which attributes and columns are concerned, never how many or where."""
     concerned = [f"{name} (from {_listed(placement.columns[name])})" for name in attributes]
-    if unit is not None:
-        concerned.append(f"the unit (from {_listed([unit])})")
     return InputError(
         f"some rows lie outside the domain: {', '.join(concerned)}",
         hint='outside="drop" leaves such rows out; outside="clamp" moves numbers to the nearest cell and '

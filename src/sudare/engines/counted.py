@@ -36,7 +36,7 @@ def table_of_counts(placement: Placement, rows: CountRows, unit: Unit) -> CountT
         coordinates += nearest
         kept &= reached
     if concerned and placement.outside == "error":
-        raise outside_error(placement, concerned, None)
+        raise outside_error(placement, concerned)
     index = domain.index(*(axis[kept] for axis in coordinates))
     moved = ~inside[kept]
     # What lay inside must be a table by itself; only what was moved adds to a cell that has a row.

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from sudare.domain.text import NUMBER
+
 
 @dataclass(frozen=True)
 class Dialect:
@@ -28,8 +30,14 @@ class Dialect:
     """An element of a list, by a place that counts from 1."""
     one_to: Callable[[str], str]
     """A row for each whole number from 1 to a number that is at least 1."""
-    digits: Callable[[str, int], str]
-    """Whether a text is exactly so many digits."""
+    matches: Callable[[str, str], str]
+    """Whether the whole of a text matches a regular expression without quotes and backslashes."""
+    holds: Callable[[str, str], str]
+    """Whether some part of a text matches such an expression."""
+    literal: Callable[[str], str]
+    """A text in SQL, whatever characters it has."""
+    trimmed: Callable[[str, str], str]
+    """A text without those characters of a literal that stand around it."""
     parsed: Callable[[str, str], str]
     """A text as a number of some type, NULL if it is none."""
 
@@ -44,16 +52,23 @@ def text_literal(text: str) -> str:
 
 
 def _duckdb_parsed(text: str, kind: str) -> str:
-    # Not a bare TRY_CAST: DuckDB 2.0 hands one to its CSV reader as a CAST, which fails (duckdb issue 23818).
-    return f"TRY_CAST(trim({text}) AS {kind})"
+    # DuckDB reads '1_000' as a number too. Never a bare TRY_CAST: DuckDB 2.0 hands one to its CSV reader as a CAST,
+    # which fails (duckdb issue 23818).
+    return f"CASE WHEN regexp_full_match({text}, '{NUMBER}') THEN TRY_CAST({text} AS {kind}) END"
+
+
+def _spark_literal(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace("'", "\\'")
+    return f"'{escaped}'"
+
+
+def _spark_matches(text: str, pattern: str) -> str:
+    return f"{text} RLIKE r'^({pattern})\\z'"  # r'' keeps the backslash
 
 
 def _spark_parsed(text: str, kind: str) -> str:
     # Java reads '1f' and '0x1p3' as numbers too; DuckDB and people do not.
-    plain = "[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?|[+-]?(?i:inf|infinity|nan)"
-    sign = "[ \\t-\\r]*"  # what DuckDB passes over; r'' keeps the backslash
-    matched = f"{text} RLIKE r'^{sign}({plain}){sign}\\z'"
-    return f"CASE WHEN {matched} THEN try_cast({text} AS {kind}) END"
+    return f"CASE WHEN {_spark_matches(text, NUMBER)} THEN try_cast({text} AS {kind}) END"
 
 
 DUCKDB = Dialect(
@@ -64,7 +79,10 @@ DUCKDB = Dialect(
     written_lists=False,
     element=lambda values, place: f"{values}[{place}]",
     one_to=lambda number: f"unnest(range(1, {number} + 1))",
-    digits=lambda text, number: f"regexp_full_match({text}, '[0-9]{{{number}}}')",
+    matches=lambda text, pattern: f"regexp_full_match({text}, '{pattern}')",
+    holds=lambda text, pattern: f"regexp_matches({text}, '{pattern}')",
+    literal=text_literal,
+    trimmed=lambda text, signs: f"trim({text}, {signs})",
     parsed=_duckdb_parsed,
 )
 
@@ -76,6 +94,9 @@ SPARK = Dialect(
     written_lists=True,
     element=lambda values, place: f"get({values}, CAST({place} - 1 AS INT))",
     one_to=lambda number: f"explode(sequence(1L, {number}))",
-    digits=lambda text, number: f"{text} RLIKE r'^[0-9]{{{number}}}\\z'",
+    matches=_spark_matches,
+    holds=lambda text, pattern: f"{text} RLIKE '{pattern}'",
+    literal=_spark_literal,
+    trimmed=lambda text, signs: f"trim(BOTH {signs} FROM {text})",
     parsed=_spark_parsed,
 )

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from sudare.engines.dialect import DUCKDB, Dialect
 from sudare.engines.duckdb_sources import Opening, Source, identifier
 from sudare.engines.protocol import Bound, CellCounts, Column, CountRows, Groups, Kind, Placement
+from sudare.engines.text_sql import source_sql
 from sudare.engines.verbs import cells_sql, columns_of, counts_of, groups_of, needed, values_of
 from sudare.errors import InputError, SudareError
 
@@ -86,7 +87,7 @@ class DuckdbEngine:
         with _connection(self.source, self.memory_limit) as (connection, folder):
             relation = self.source.open(Opening(connection, folder, [column.name for column in columns]))
             shell = DuckdbShell(connection)
-            shell.view("source", f"SELECT {', '.join(column.sql for column in columns)} FROM {relation}")
+            shell.view("source", source_sql(columns, relation, shell.dialect))
             yield shell
 
 
@@ -108,6 +109,10 @@ class DuckdbShell:
     def view(self, view: str, sql: str, *, few: bool = False) -> None:  # noqa: ARG002 - DuckDB knows by itself
         """See `Shell`."""
         self.connection.execute(f"CREATE TEMP VIEW {view} AS {sql}")
+
+    def freeze(self, view: str, sql: str) -> None:
+        """See `Shell`: a temporary table, which DuckDB may spill."""
+        self.keep(view, sql)
 
     def keep(self, view: str, sql: str) -> None:
         """See `Shell`."""

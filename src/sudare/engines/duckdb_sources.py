@@ -51,6 +51,10 @@ class Source(Protocol):
     def typed(self) -> bool:
         """False where every column is text because the format has no types."""
 
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The files that the records lie in, as far as that is known."""
+
     def open(self, opening: Opening, /) -> str:
         """Makes the records available and says what to select from."""
 
@@ -84,6 +88,11 @@ class CsvSource:
     def name(self) -> str:
         """The path."""
         return str(self.path)
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The file."""
+        return (self.path,)
 
     def open(self, opening: Opening) -> str:
         """Scanned where it is, or streamed into a table."""
@@ -125,6 +134,16 @@ class ArrowSource:
     data: Any
     typed: bool = True
 
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """Those of a data set in this machine."""
+        from pyarrow import dataset, fs
+
+        local = isinstance(self.data, dataset.FileSystemDataset) and isinstance(
+            self.data.filesystem, fs.LocalFileSystem
+        )
+        return tuple(map(Path, self.data.files)) if local else ()
+
     def open(self, opening: Opening) -> str:
         """Scanned where it is."""
         opening.connection.register("arrow_data", self.data)
@@ -139,6 +158,7 @@ class LazyFrameSource:
     """A narwhals LazyFrame."""
     name: str = "the lazy frame"
     typed: bool = True
+    files: tuple[Path, ...] = ()
 
     def open(self, opening: Opening) -> str:
         """Written to Parquet by Polars itself, piece by piece."""
@@ -159,6 +179,7 @@ class RelationSource:
     relation: duckdb.DuckDBPyRelation
     name: str = "the DuckDB relation"
     typed: bool = True
+    files: tuple[Path, ...] = ()
 
     def open(self, opening: Opening) -> str:
         """Streamed into a table: another connection's data cannot be scanned from here."""
@@ -181,6 +202,11 @@ class DatabaseSource:
     def name(self) -> str:
         """The path and the table."""
         return f"{self.path}, table {self.table}"
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The file, and that of what was written last."""
+        return (self.path, self.path.with_name(f"{self.path.name}.wal"))
 
     def open(self, opening: Opening) -> str:
         """Attached read-only."""

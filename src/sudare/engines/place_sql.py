@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from sudare.domain import Attribute
 from sudare.engines.attribute_sql import Layer, translate
 from sudare.engines.columns import outside_error
-from sudare.engines.protocol import Column, Placement
+from sudare.engines.protocol import Placement
 from sudare.engines.shell import Shell
 from sudare.errors import InputError
 
@@ -81,14 +81,13 @@ def place_rows(shell: Shell, placement: Placement, extra: Layer) -> None:
     shell.view("placed", f"SELECT *, {cell} AS cell FROM ({unmasked})")
 
 
-def outside_refusal(shell: Shell, placement: Placement, unit: Column | None) -> InputError:
-    """The refusal that names the attributes (and the unit) for which some row of ``placed`` lies outside."""
+def outside_refusal(shell: Shell, placement: Placement) -> InputError:
+    """The refusal that names the attributes for which some row of ``placed`` lies outside."""
     names = list(placement.domain.attributes)
     questions = [f"bool_or(position{number} IS NULL) AS q{number}" for number in range(len(names))]
-    questions.append("FALSE AS of_unit" if unit is None else "bool_or(unit IS NULL) AS of_unit")
     answers = shell.ask(f"SELECT {', '.join(questions)} FROM {shell.name('placed')}").to_pylist()[0]
     concerned = [name for number, name in enumerate(names) if answers[f"q{number}"]]
-    return outside_error(placement, concerned, unit if answers["of_unit"] else None)
+    return outside_error(placement, concerned or names)  # a source that changed may have none any more
 
 
 def _in_box(attribute: Attribute, axes: list[str], clamp: bool) -> str:

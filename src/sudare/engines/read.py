@@ -20,6 +20,8 @@ from sudare.engines.duckdb_sources import (
     RelationSource,
     Source,
 )
+from sudare.engines.file_state import FilesState
+from sudare.engines.parquet_files import files_in, files_like
 from sudare.engines.records import Records
 from sudare.engines.spark_session import is_spark_frame
 from sudare.errors import InputError, ParameterError
@@ -47,6 +49,10 @@ def read(source: Any, *, encoding: str | None = None, engine: str | None = None)
     ``engine``: "duckdb", the default, or "spark" (needs ``sudare[spark]``), which also takes the addresses of Parquet
     files that only a cluster knows, such as ``"hdfs://..."``; it works in the active session, or in a local one.
 
+    A folder of Parquet and a pattern leave out what Spark leaves out: names that begin with ``_`` or ``.``. Files are
+    remembered as they stand now, and refused when they have changed after a question was answered; that is not known of
+    what lies at an address of a cluster, of frames of Spark and of relations and lazy frames.
+
     >>> import pandas
     >>> read(pandas.DataFrame({"person": [1, 2], "sex": ["f", "m"]})).columns
     {'person': 'BIGINT', 'sex': 'VARCHAR'}
@@ -60,9 +66,18 @@ def read(source: Any, *, encoding: str | None = None, engine: str | None = None)
             return Records(SparkEngine.over(source))
         if isinstance(source, str) and "://" in source:
             return Records(SparkEngine.over(frame_at(source), source))
-        held = _found(source, encoding)
-        return Records(SparkEngine.over(frame_of(held), held.name, held.typed))
-    return Records(DuckdbEngine.over(_found(source, encoding)))
+        held, state = _looked_at(source, encoding)
+        return Records(SparkEngine.over(frame_of(held), held.name, held.typed), state)
+    held, state = _looked_at(source, encoding)
+    return Records(DuckdbEngine.over(held), state)
+
+
+def _looked_at(source: Any, encoding: str | None) -> tuple[Source, FilesState]:
+    """The source, and its files as they stood before anything of them was read."""
+    first = source[0] if isinstance(source, tuple) and source else source
+    named = FilesState.of([Path(first)] if isinstance(first, str | Path) and Path(first).is_file() else [])
+    held = _found(source, encoding)
+    return held, named.with_more(held.files)
 
 
 def _engine_of(source: Any, engine: str | None) -> str:
@@ -96,28 +111,20 @@ def _at_path(given: str | Path, encoding: str | None) -> Source:
     except OSError:  # a name that is too long, or a folder that nobody may look into
         raise InputError("the file cannot be opened", value=str(given)) from None
     if is_folder:
-        files = _matching(path, "**/*.parquet")
-        if not files:
+        found = files_in(path)
+        if not found:
             raise InputError("the folder holds no Parquet file", value=str(given))
-        return ParquetSource(str(given), tuple(files), partitioned=True)
+        return ParquetSource(str(given), found, partitioned=True)
     if not is_there and has_magic(str(given)):
-        files = _matching(Path(path.anchor), str(path.relative_to(path.anchor)))
+        files = files_like(path)
         if not files:
             raise InputError("no file matches the pattern", value=str(given))
     else:
-        files = [_existing(path)]
+        files = (_existing(path),)
     strange = next((file for file in files if file.suffix.lower() not in (".parquet", ".pq")), None)
     if strange is not None:
         raise InputError("this kind of file cannot be read", value=str(strange), allowed=_FILES)
-    return ParquetSource(str(given), tuple(files))
-
-
-def _matching(root: Path, pattern: str) -> list[Path]:
-    """The files below ``root`` that match, in order; ``**`` stands for any number of folders."""
-    try:
-        return sorted(path for path in root.glob(pattern) if path.is_file())
-    except OSError:  # a folder that was removed meanwhile, or that lies too deep
-        raise InputError("the folder cannot be looked through", value=str(root)) from None
+    return ParquetSource(str(given), files)
 
 
 def _in_database(pair: tuple[Any, ...]) -> Source:

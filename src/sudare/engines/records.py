@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Never
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sudare.domain import CountTable, Domain
+from sudare.domain.ids import MissingUnit
 from sudare.engines.columns import find, find_count, find_unit, place
 from sudare.engines.counted import table_of_counts
+from sudare.engines.file_state import FilesState
 from sudare.engines.protocol import KEY_BYTES, Bound, Column, Engine, Groups, Placement
+from sudare.engines.text_sql import TEXTS
 from sudare.errors import ParameterError, did_you_mean
 from sudare.privacy import Unit
 
 _ADDS_UP = ("weights", "weight", "sum", "values", "value", "amount")
-_COUNT_ARGUMENTS = ("columns", "unit", "max_rows", "outside", "key")
+_COUNT_ARGUMENTS = ("columns", "unit", "max_rows", "outside", "key", "missing_unit")
 
 
 class Question(NamedTuple):
@@ -46,6 +49,8 @@ class Records:
     """
 
     engine: Engine
+    state: FilesState = FilesState()
+    """The files as they stood before anything was read; they are compared after every question."""
 
     @property
     def columns(self) -> dict[str, str]:
@@ -60,6 +65,7 @@ class Records:
         max_rows: int = 1,
         outside: str = "error",
         key: bytes | None = None,
+        missing_unit: str | MissingUnit = "error",
         **refused: object,
     ) -> CountTable:
         """The table of how many rows each cell of ``domain`` has, at most ``max_rows`` of each unit.
@@ -74,9 +80,11 @@ class Records:
 
         ``outside``: what happens to rows outside the domain, which are those with a value outside the
         declared range or list, in a masked cell, missing, NaN, or not readable as a number, or with a
-        fraction where a position is wanted, or without a unit. "error" refuses, naming the columns concerned
-        and no value. "drop" leaves such rows out, before rows of a person are chosen. "clamp" moves
+        fraction where a position is wanted. "error" refuses, naming the columns concerned and no value. "drop" leaves such rows out, before rows of a person are chosen. "clamp" moves
         numbers, degrees and mesh codes to the nearest cell of their attribute's window and drops the rest.
+
+        ``missing_unit``: what happens to rows without a unit, "error" or "drop", or a `MissingUnit` that also says which
+        ids mean that there is none. They are never counted: nothing says how many of them one person has.
 
         >>> import pyarrow
         >>> from sudare.domain import Domain, Line
@@ -88,8 +96,9 @@ class Records:
         """
         if refused:
             _refuse(refused)
-        asked = self.question(domain, columns, unit, max_rows, outside, key)
+        asked = self.question(domain, columns, unit, max_rows, outside, key, missing_unit)
         cells = self.engine.count_rows(asked.placement, asked.bound)
+        self.state.refuse_changed()
         return CountTable(domain, indices_of(domain, cells.cell), cells.rows, asked.unit)
 
     def question(
@@ -100,12 +109,13 @@ class Records:
         max_rows: int = 1,
         outside: str = "error",
         key: bytes | None = None,
+        missing_unit: str | MissingUnit = "error",
     ) -> Question:
         """What `count` asks the engine, checked as far as it can be before any row is read."""
         placement = place(domain, columns, self.engine.columns, outside)
         drawn = os.urandom(KEY_BYTES) if key is None else key
         if unit is not None:
-            bound = Bound(find_unit(unit, self.engine.columns), max_rows, drawn)
+            bound = Bound(find_unit(unit, self.engine.columns), max_rows, drawn, MissingUnit.of(missing_unit))
             return Question(placement, bound, Unit("person", max_rows))
         if max_rows != 1:
             raise ParameterError(
@@ -142,13 +152,20 @@ class Records:
             raise ParameterError("unit is not a Unit", value=unit, hint='Write unit=Unit("person").')
         placement = place(domain, columns, self.engine.columns, outside)
         rows = self.engine.read_counts(placement, find_count(count, self.engine.columns))
+        self.state.refuse_changed()
         return table_of_counts(placement, rows, protected)
 
-    def groups(self, columns: Sequence[str], unit: str | None = None, key: bytes | None = None) -> Groups:
+    def groups(
+        self,
+        columns: Sequence[str],
+        unit: str | None = None,
+        key: bytes | None = None,
+        missing_unit: str | MissingUnit = "error",
+    ) -> Groups:
         """The distinct tuples of ``columns``, as text, with how many rows each has: one group-by in the engine.
 
         With ``unit``, one row of each person takes part, chosen by a hash under ``key`` as in `count`, so that rows
-        are people; rows without a unit are left out.
+        are people; ``missing_unit`` as there.
 
         >>> import pyarrow
         >>> from sudare.engines import read
@@ -156,26 +173,49 @@ class Records:
         >>> found.codes.tolist(), found.labels, found.rows.tolist()
         ([[0, 0], [1, 1]], (['30', '41'], ['f', 'm']), [2, 1])
         """
-        return self.engine.group_rows(*self.selection(columns, unit, 1, key))
+        found = self.engine.group_rows(*self.selection(columns, unit, 1, key, missing_unit))
+        self.state.refuse_changed()
+        return found
 
     def values(
-        self, columns: Sequence[str], unit: str | None = None, max_rows: int = 1, key: bytes | None = None
+        self,
+        columns: Sequence[str],
+        unit: str | None = None,
+        max_rows: int = 1,
+        key: bytes | None = None,
+        missing_unit: str | MissingUnit = "error",
+        *,
+        as_written: bool = False,
+        as_text: Sequence[str] = (),
     ) -> dict[str, NDArray[Any]]:
         """Columns as arrays, row by row: float64 for numbers (NaN where missing), else text (None where missing).
 
         With ``unit``, at most ``max_rows`` rows of each person, chosen as in `groups`. The order of rows is the
-        engine's, the same in every column.
+        engine's, the same in every column. Text is in its plain form (`sudare.domain.text`), unless ``as_written``;
+        whole numbers of the columns ``as_text`` are text, since a double cannot hold all of them.
 
         >>> import pyarrow
         >>> from sudare.engines import read
         >>> read(pyarrow.table({"age": [30, None]})).values(["age"])
         {'age': array([30., nan])}
         """
-        found = self.engine.read_values(*self.selection(columns, unit, max_rows, key))
+        wanted, bound = self.selection(columns, unit, max_rows, key, missing_unit)
+        kept = [
+            (as_written and column.kind in TEXTS) or (column.kind == "whole" and column.name in as_text)
+            for column in wanted
+        ]
+        wanted = [replace(column, kind="other") if keep else column for column, keep in zip(wanted, kept, strict=True)]
+        found = self.engine.read_values(wanted, bound)
+        self.state.refuse_changed()
         return dict(zip(columns, found, strict=True))
 
     def selection(
-        self, columns: Sequence[str], unit: str | None = None, max_rows: int = 1, key: bytes | None = None
+        self,
+        columns: Sequence[str],
+        unit: str | None = None,
+        max_rows: int = 1,
+        key: bytes | None = None,
+        missing_unit: str | MissingUnit = "error",
     ) -> tuple[list[Column], Bound | None]:
         """What `groups` and `values` ask the engine for, checked before any row is read."""
         names = [columns] if isinstance(columns, str) else list(columns)
@@ -185,7 +225,7 @@ class Records:
         if unit is None:
             return wanted, None
         drawn = os.urandom(KEY_BYTES) if key is None else key
-        return wanted, Bound(find_unit(unit, self.engine.columns), max_rows, drawn)
+        return wanted, Bound(find_unit(unit, self.engine.columns), max_rows, drawn, MissingUnit.of(missing_unit))
 
     def __repr__(self) -> str:
         return f"Records({', '.join(f'{name}: {kind}' for name, kind in self.columns.items())})"

@@ -13,23 +13,33 @@ from sudare.engines.protocol import Bound, Column
 _NUMBERS = ("whole", "number", "truth")
 
 
-def tuples_sql(columns: Sequence[Column], bound: Bound | None, dialect: Dialect, source: str) -> str:
-    """Each distinct tuple of ``columns`` as text, c0, c1, ..., with its number of rows."""
+NOBODY_COLUMN = "nobody"
+"""Beside bounded columns: whether the row has no unit. There are such rows only where they are refused."""
+
+
+def own_rows_sql(columns: Sequence[Column], bound: Bound | None, dialect: Dialect, source: str) -> str:
+    """The columns c0, c1, ... in their own types, after bounding."""
+    own = ", ".join(f"{column.sql} AS c{place}" for place, column in enumerate(columns))
+    return _bounded(own, columns, bound, dialect, source)
+
+
+def tuples_sql(columns: Sequence[Column], dialect: Dialect, rows: str) -> str:
+    """Each distinct tuple of the columns of `own_rows_sql` as text, with its number of rows."""
     names = [f"c{place}" for place in range(len(columns))]
     # Grouped in the columns' own types, which is far faster, and only then written as text.
-    own = ", ".join(f"{column.sql} AS {name}" for column, name in zip(columns, names, strict=True))
     listed = ", ".join(names)
-    bounded = _bounded(own, columns, bound, dialect, source)
-    grouped = f"SELECT {listed}, count(*) AS n FROM ({bounded}) GROUP BY {listed}"
+    grouped = f"SELECT {listed}, count(*) AS n FROM ({rows}) GROUP BY {listed}"
     texts = ", ".join(f"{_text(column, name, dialect)} AS {name}" for column, name in zip(columns, names, strict=True))
     return f"SELECT {texts}, n FROM ({grouped})"
 
 
 def values_sql(columns: Sequence[Column], bound: Bound | None, dialect: Dialect, source: str) -> str:
-    """The columns c0, c1, ...: numbers as doubles, all else as text."""
+    """The columns c0, c1, ...: numbers as doubles, all else as text.
+
+    One pass, and with a bound the last thing done to a row: nothing regroups rows after they were chosen.
+    """
     own = ", ".join(f"{_value(column, dialect)} AS c{place}" for place, column in enumerate(columns))
-    listed = ", ".join(f"c{place}" for place in range(len(columns)))
-    return f"SELECT {listed} FROM ({_bounded(own, columns, bound, dialect, source)})"
+    return _bounded(own, columns, bound, dialect, source)
 
 
 def _text(column: Column, name: str, dialect: Dialect) -> str:
@@ -48,22 +58,25 @@ def _value(column: Column, dialect: Dialect) -> str:
 
 
 def _bounded(selected: str, columns: Sequence[Column], bound: Bound | None, dialect: Dialect, source: str) -> str:
-    """The rows; with a bound, so many of each unit as it allows, and none without a unit.
+    """The rows; with a bound, so many of each unit as it allows, and `NOBODY_COLUMN`.
 
     The hash is that of `Bound` with the row's own text behind the unit: rows that agree in all the columns asked
-    for are interchangeable, and told apart by their number.
+    for are interchangeable, and told apart by their number. Rows without a unit are left out, or, where they are to be
+    refused, bounded like those of one more unit, so that a few of them tell.
     """
     if bound is None:
         return f"SELECT {selected} FROM {source}"
-    unit = unit_sql(bound.unit, dialect)
+    unit = unit_sql(bound, dialect)
     rows = f"SELECT {selected}, {unit} AS unit, {_row_text(columns, dialect)} AS written FROM {source}"
     numbered = f"SELECT *, row_number() OVER (PARTITION BY unit, written ORDER BY written) AS occurrence FROM ({rows})"
-    text = f"concat('{bound.key.hex()}/', occurrence, '/', unit, '/', written)"
+    text = f"concat('{bound.key.hex()}/', occurrence, '/', COALESCE(CAST(unit AS {dialect.text}), ''), '/', written)"
+    somebody = " WHERE unit IS NOT NULL" if bound.missing.action == "drop" else ""
     ranked = (
         f"SELECT *, row_number() OVER (PARTITION BY unit ORDER BY md5({text}), written, occurrence) AS place "
-        f"FROM ({numbered}) WHERE unit IS NOT NULL"
+        f"FROM ({numbered}){somebody}"
     )
-    return f"SELECT * FROM ({ranked}) WHERE place <= {bound.max_rows}"
+    listed = ", ".join(f"c{place}" for place in range(len(columns)))
+    return f"SELECT {listed}, unit IS NULL AS {NOBODY_COLUMN} FROM ({ranked}) WHERE place <= {bound.max_rows}"
 
 
 def _row_text(columns: Sequence[Column], dialect: Dialect) -> str:

@@ -29,8 +29,11 @@ class Shell(Protocol):
     def view(self, view: str, sql: str, *, few: bool = False) -> None:
         """A view, computed whenever it is asked; ``few`` says that it has few rows, to be joined with many."""
 
+    def freeze(self, view: str, sql: str) -> None:
+        """The rows of a query, looked at once: whatever becomes of the source, they stay, or the question fails."""
+
     def keep(self, view: str, sql: str) -> None:
-        """The rows of a query, computed once."""
+        """The rows of a query, computed once where that is possible; for what is made of frozen rows."""
 
     def ask(self, sql: str) -> pyarrow.Table:
         """The rows of a query."""

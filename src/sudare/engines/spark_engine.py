@@ -1,5 +1,11 @@
 """Spark as the engine: the same verbs over a frame of a cluster.
 
+Spark may compute a task again, after a worker is lost or to look at a frame a second time, and a source may have changed
+by then. So the rows that are bounded are frozen first, in files of which Spark commits one attempt each; where workers
+share no folder, they are held by the workers (a local checkpoint) and the question fails when one of them is lost. All
+that is counted is made of frozen rows: computed again, it is the same. With ``spark.speculation`` two workers may hold
+different rows of one task without a folder; name a ``scratch`` then, or switch it off for sources that change.
+
 What Spark says when something fails can quote a value, so that its errors are never shown: they become an
 `InputError` that names the source.
 """
@@ -18,6 +24,7 @@ from numpy.typing import NDArray
 from sudare.engines.dialect import SPARK, Dialect
 from sudare.engines.protocol import Bound, CellCounts, Column, CountRows, Groups, Kind, Placement
 from sudare.engines.rows_sql import values_sql
+from sudare.engines.spark_scratch import Scratch
 from sudare.engines.spark_session import without_pandas_warning
 from sudare.engines.verbs import cells_sql, columns_of, counts_of, groups_of, needed, values_of
 from sudare.errors import InputError, SudareError
@@ -70,9 +77,9 @@ class SparkEngine:
         return CellCounts(found.column("cell").to_numpy(), found.column("kept").to_numpy())
 
     @contextmanager
-    def counted(self, placement: Placement, bound: Bound | None) -> Iterator[DataFrame]:
+    def counted(self, placement: Placement, bound: Bound | None, scratch: Scratch | None = None) -> Iterator[DataFrame]:
         """What `count_rows` gives, left in Spark: a frame of ``cell`` and ``kept`` that lives as long as the block."""
-        with self._opened(needed(columns_of(placement), bound)) as shell:
+        with self._opened(needed(columns_of(placement), bound), scratch) as shell:
             yield shell.spark.sql(cells_sql(shell, placement, bound))
 
     def read_counts(self, placement: Placement, count: Column) -> CountRows:
@@ -97,14 +104,15 @@ class SparkEngine:
             yield shell.spark.sql(values_sql(columns, bound, shell.dialect, shell.name("source")))
 
     @contextmanager
-    def _opened(self, columns: Sequence[Column]) -> Iterator[SparkShell]:
+    def _opened(self, columns: Sequence[Column], scratch: Scratch | None = None) -> Iterator[SparkShell]:
         """A shell in which ``source`` has the columns that are needed and no others."""
         with refusing(self.name), without_pandas_warning():
-            shell = SparkShell(self.frame.sparkSession)
+            shell = SparkShell(self.frame.sparkSession, scratch)
             try:
                 # Renamed by place: Spark takes names that differ in case only for the same.
                 source = self.frame.toDF(*(column.sql for column in self.columns.values()))
-                shell.show("source", source.select(*(column.sql for column in columns)))
+                shell.show("raw", source)
+                shell.view("source", source_sql(columns, shell.name("raw"), shell.dialect))
                 yield shell
             finally:
                 shell.close()
@@ -115,10 +123,13 @@ class SparkShell:
     """See `Shell`: views of a session that others use too, so that their names are random."""
 
     spark: SparkSession
+    scratch: Scratch | None = None
+    """Somebody's folder for what is frozen; without it, one of the shell's own."""
     dialect: Dialect = SPARK
     token: str = field(default_factory=lambda: secrets.token_hex(8))
     shown: list[str] = field(default_factory=list)
     kept: list[DataFrame] = field(default_factory=list)
+    folders: list[Scratch] = field(default_factory=list)
 
     def name(self, view: str) -> str:
         """See `Shell`."""
@@ -142,6 +153,13 @@ class SparkShell:
         frame = self.spark.sql(sql)
         self.show(view, broadcast(frame) if few else frame)
 
+    def freeze(self, view: str, sql: str) -> None:
+        """See `Shell`: in files, or held by the workers where they share no folder."""
+        frame, scratch = self.spark.sql(sql), self.scratch
+        if scratch is None and (scratch := Scratch.reachable(None, self.spark)) is not None:
+            self.folders.append(scratch)
+        self.show(view, frame.localCheckpoint() if scratch is None else scratch.freeze(frame))
+
     def keep(self, view: str, sql: str) -> None:
         """See `Shell`."""
         frame = self.spark.sql(sql).persist()
@@ -156,6 +174,8 @@ class SparkShell:
         """Drop the views and what was kept."""
         for frame in self.kept:
             frame.unpersist()
+        for folder in self.folders:
+            folder.remove()
         for view in self.shown:
             self.spark.catalog.dropTempView(view)
 

@@ -19,8 +19,9 @@ def frame_of(source: Source) -> DataFrame:
     """The rows of a source as a Spark frame."""
     spark = spark_session()
     if isinstance(source, ParquetSource):
-        paths = [source.name] if source.partitioned else list(map(str, source.files))
-        return spark.read.parquet(*(plain_path(path) for path in paths))
+        # File by file, so that both engines read the same ones; partitions are named by folders below the one given.
+        reader = spark.read.option("basePath", plain_path(source.name)) if source.partitioned else spark.read
+        return reader.parquet(*(plain_path(path) for path in source.files))
     if isinstance(source, CsvSource):
         return _csv(spark, source)
     if isinstance(source, ArrowSource):

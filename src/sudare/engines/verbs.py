@@ -5,17 +5,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sudare.engines.attribute_sql import count_sql, unit_sql
-from sudare.engines.bound_sql import first_look, second_look, spread_units
+from sudare.engines.bound_sql import NOBODY, OUTSIDE, chosen, settled, spread_units
 from sudare.engines.place_sql import locate_rows, outside_refusal, place_rows
 from sudare.engines.protocol import UNKNOWN, Bound, Column, CountRows, Groups, Placement
-from sudare.engines.rows_sql import tuples_sql, values_sql
+from sudare.engines.rows_sql import NOBODY_COLUMN, own_rows_sql, tuples_sql, values_sql
 from sudare.engines.shell import Shell
+
+if TYPE_CHECKING:
+    import pyarrow
 
 FEW = 2**21
 """So many rows of one number may be sent to every worker."""
@@ -34,22 +37,26 @@ def columns_of(placement: Placement) -> list[Column]:
 
 def cells_sql(shell: Shell, placement: Placement, bound: Bound | None) -> str:
     """The query for ``cell`` and ``kept``, its rows after bounding: one row per cell; refuses rows outside."""
-    unit = None if bound is None else bound.unit
-    place_rows(shell, placement, {} if unit is None else {"unit": unit_sql(unit, shell.dialect)})
+    place_rows(shell, placement, {} if bound is None else {"unit": unit_sql(bound, shell.dialect)})
     refuse = placement.outside == "error"
     placed, counted = shell.name("placed"), shell.name("counted")
     if bound is None:
-        shell.keep("counted", f"SELECT COALESCE(cell, -1) AS cell, count(*) AS kept FROM {placed} GROUP BY cell")
+        unmet = f"COALESCE(cell, {OUTSIDE})"
+        shell.keep("counted", f"SELECT {unmet} AS cell, count(*) AS kept FROM {placed} GROUP BY cell")
     else:
-        shell.keep("counted", first_look(bound, refuse, placed))
+        shell.freeze("looked", f"SELECT unit, cell FROM {placed}")
+        shell.keep("counted", settled(bound, refuse, shell.name("looked")))
     spread = "0" if bound is None else "count(spread)"
-    found = shell.ask(f"SELECT bool_or(cell = -1) AS outside, {spread} AS spread FROM {counted}").to_pylist()[0]
+    asked = f"bool_or(cell = {OUTSIDE}) AS outside, bool_or(cell = {NOBODY}) AS nobody, {spread} AS spread"
+    found = shell.ask(f"SELECT {asked} FROM {counted}").to_pylist()[0]
     if refuse and found["outside"]:
-        raise outside_refusal(shell, placement, unit)
+        raise outside_refusal(shell, placement)
+    if bound is not None and bound.missing.action == "error" and found["nobody"]:
+        raise bound.missing.refusal(bound.unit.name)
     cells = f"SELECT cell, kept FROM {counted} WHERE cell >= 0"
     if bound is not None and found["spread"]:
         shell.view("spread", spread_units(bound, counted), few=found["spread"] <= FEW)
-        cells = f"{cells} UNION ALL {second_look(bound, shell.dialect, placed, shell.name('spread'))}"
+        cells = f"{cells} UNION ALL {chosen(bound, shell.dialect, shell.name('looked'), shell.name('spread'))}"
     # Rows outside are still there as a cell NULL that keeps nothing.
     return f"SELECT cell, CAST(sum(kept) AS BIGINT) AS kept FROM ({cells}) GROUP BY cell HAVING sum(kept) > 0"
 
@@ -64,7 +71,12 @@ def counts_of(shell: Shell, placement: Placement, count: Column) -> CountRows:
 
 def groups_of(shell: Shell, columns: Sequence[Column], bound: Bound | None) -> Groups:
     """See `Engine.group_rows`."""
-    found = shell.ask(tuples_sql(columns, bound, shell.dialect, shell.name("source")))
+    rows = own_rows_sql(columns, bound, shell.dialect, shell.name("source"))
+    if bound is not None:
+        shell.freeze("looked", rows)
+        rows = f"SELECT * FROM {shell.name('looked')}"
+        refuse_nobody(bound, shell.ask(f"SELECT bool_or(nobody) AS nobody FROM ({rows})"))
+    found = shell.ask(tuples_sql(columns, shell.dialect, rows))
     coded = [_coded(found.column(f"c{place}")) for place in range(len(columns))]
     codes = np.stack([code for code, _ in coded], axis=1)
     order = np.lexsort(codes.T[::-1])
@@ -74,7 +86,18 @@ def groups_of(shell: Shell, columns: Sequence[Column], bound: Bound | None) -> G
 def values_of(shell: Shell, columns: Sequence[Column], bound: Bound | None) -> list[NDArray[Any]]:
     """See `Engine.read_values`."""
     found = shell.ask(values_sql(columns, bound, shell.dialect, shell.name("source")))
+    if bound is not None:
+        refuse_nobody(bound, found)
+        found = found.drop_columns([NOBODY_COLUMN])
     return [column.to_numpy() for column in found.columns]
+
+
+def refuse_nobody(bound: Bound, found: pyarrow.Table) -> None:
+    """Refuse rows without a unit: of those that `rows_sql` leaves where they are refused, one is enough."""
+    import pyarrow.compute
+
+    if pyarrow.compute.any(found.column(NOBODY_COLUMN)).as_py():
+        raise bound.missing.refusal(bound.unit.name)
 
 
 def _coded(column: Any) -> tuple[NDArray[np.int32], list[str | None]]:

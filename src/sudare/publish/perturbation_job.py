@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from sudare.domain.text import numbers as read_numbers
 from sudare.engines import Records
 from sudare.errors import InputError
 from sudare.noise import Source, secret
@@ -97,7 +98,8 @@ class PerturbationJob(Job[PerturbationRecipe, Perturbed]):
         bound: dict[str, Any] = {}
         if data.unit is not None:
             key = secret(source, "choice of rows").to_bytes(16, "big")
-            bound = {"unit": data.unit, "max_rows": data.max_rows, "key": key}
+            missing = data.rows_without_unit()
+            bound = {"unit": data.unit, "max_rows": data.max_rows, "key": key, "missing_unit": missing}
         found = self.read_columns(self.records(), **bound)
         declared = self.recipe.perturbation.records
         if declared is not None and len(next(iter(found.values()))) != declared:
@@ -178,7 +180,7 @@ class PerturbationJob(Job[PerturbationRecipe, Perturbed]):
 def _numbers(column: NDArray[Any], name: str) -> NDArray[Any]:
     """A column as numbers; whole ones where all are, so that they can be categories."""
     try:
-        numbers = np.array([np.nan if value is None else value for value in column], dtype=np.float64)
+        numbers = read_numbers(column) if column.dtype == object else column.astype(np.float64)
     except (TypeError, ValueError):
         raise InputError("a column holds something else than numbers", value=name) from None
     whole = np.isfinite(numbers).all() and bool((numbers == np.rint(numbers)).all())

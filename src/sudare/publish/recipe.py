@@ -14,6 +14,7 @@ from typing import Any, Literal, Self, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from sudare.domain.ids import MissingUnit
 from sudare.errors import RecipeError, did_you_mean
 from sudare.privacy import Unit
 from sudare.publish.amounts import Amount
@@ -35,6 +36,13 @@ class Data(Part):
     encoding: str | None = None
     unit: str | None = Field(default=None, description="the column that tells persons apart; without it, a row")
     unit_name: str = "person"
+    missing_unit: Literal["error", "drop"] = Field(
+        default="error", description="rows without an id: refuse them, or leave them out"
+    )
+    missing_unit_values: tuple[str, ...] | None = Field(
+        default=None,
+        description='ids that mean "no id", beside blank ones; by default nan, NULL, None, NA and the like',
+    )
     max_rows: int = Field(default=1, ge=1)
     period: str | None = Field(default=None, description="protects a person per period, for instance day")
     engine: Literal["duckdb", "spark"] = Field(
@@ -51,6 +59,10 @@ class Data(Part):
     def has_unit(self) -> bool:
         """Whether rows belong to somebody."""
         return self.unit is not None
+
+    def rows_without_unit(self) -> MissingUnit:
+        """What happens to rows without an id."""
+        return MissingUnit.of(self.missing_unit, self.missing_unit_values)
 
     def protected_unit(self) -> Unit:
         """Who is protected."""

@@ -49,6 +49,7 @@ class SampleJob(Job[SampleRecipe, Anonymized]):
             max_suppressed=choice.max_suppressed,
             relaxed=choice.relaxed,
             unit=data.unit,
+            missing_unit=data.rows_without_unit(),
             missing=choice.missing,
             protected=data.protected_unit(),
         )

@@ -129,6 +129,7 @@ class TableJob(Job[TableRecipe, Release]):
             max_rows=data.max_rows,
             outside=data.outside,
             key=secret(source, "choice of rows").to_bytes(16, "big"),
+            missing_unit=data.rows_without_unit(),
         )
         return replace(table, unit=unit)
 

@@ -62,6 +62,7 @@ class WeightsJob(Job[WeightsRecipe, Weighting]):
             adjacency=asked.adjacency,
             size=asked.size,
             unit=data.unit,
+            missing_unit=data.rows_without_unit(),
             max_rows=None if asked.rows == "averaged" or data.unit is None else data.max_rows,
             split=asked.split,
             accept_raw_records=self.recipe.accept_no_guarantee,
@@ -86,7 +87,7 @@ class WeightsJob(Job[WeightsRecipe, Weighting]):
         for name in space.names:
             if name not in known:
                 raise InputError("the public file has no such column", value=name, hint=did_you_mean(name, known))
-        columns = records.values(known)
+        columns = records.values(known, as_written=True)
         for attribute in space.attributes:
             if isinstance(attribute, Numeric):
                 columns[attribute.name] = numbers(columns[attribute.name], attribute.name)

@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from sudare.domain.text import plain_texts, twice
 from sudare.errors import ParameterError
 from sudare.noise import RandomisedResponse, SquareWave
 from sudare.privacy import exact
@@ -86,8 +87,11 @@ class RetentionNoise:
 
     def places(self, values: ArrayLike) -> Integers:
         """Where each value stands among the categories; -1 where it is none."""
-        position = {category: place for place, category in enumerate(self.categories)}
-        return np.array([position.get(value, -1) for value in np.asarray(values).tolist()], dtype=np.int64)
+        listed = plain_texts(np.array([*self.categories, None], dtype=object)[:-1])
+        position = {category: place for place, category in enumerate(listed.tolist())}
+        given = np.asarray(values)
+        given = plain_texts(given) if given.dtype.kind in "OU" else given
+        return np.array([position.get(value, -1) for value in given.tolist()], dtype=np.int64)
 
     def values(self, places: Integers) -> NDArray[Any]:
         """The categories at ``places``."""
@@ -175,6 +179,6 @@ def checked_bounds(bounds: Any) -> tuple[float, float]:
 def checked_categories(categories: Any) -> tuple[Value, ...]:
     """At least two distinct values."""
     listed = tuple(categories) if not isinstance(categories, str) else ()
-    if len(listed) < 2 or len(set(listed)) < len(listed):
+    if len(listed) < 2 or twice(listed) is not None:
         raise ParameterError("categories are fewer than two, or named twice", value=categories)
     return listed

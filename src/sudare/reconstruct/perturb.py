@@ -19,6 +19,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from sudare.domain.text import numbers as read_numbers
 from sudare.errors import DomainError, InputError, ParameterError
 from sudare.noise import RandomisedResponse, Source, SquareWave, measure, metered, respond, secret
 from sudare.privacy import Budget, Guarantee, Number, Unit, exact, positive
@@ -282,7 +283,7 @@ def _perturbed(
 def _within(column: NDArray[Any], bounds: tuple[float, float] | None, outside: str, name: str) -> NDArray[np.float64]:
     assert bounds is not None  # noqa: S101 - declared_noises asked for them
     try:
-        numbers = column.astype(np.float64)
+        numbers = read_numbers(column) if column.dtype.kind in "OU" else column.astype(np.float64)
     except (TypeError, ValueError):
         raise InputError("a column of numbers holds something else", value=name) from None
     if not np.isfinite(numbers).all():

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
+from sudare.domain.ids import MissingUnit
 from sudare.noise import Source
 from sudare.privacy import Number
 from sudare.reweight.basis import Basis
@@ -37,6 +38,7 @@ def fit(
     max_rows: int | None = None,
     split: Number = Fraction(1, 2),
     accept_raw_records: bool = False,
+    missing_unit: str | MissingUnit = "error",
     seed: int | None = None,
     source: Source | None = None,
 ) -> Weighting:
@@ -56,7 +58,7 @@ def fit(
     ``delta``: Gaussian noise; for kernels in their own shape, whatever their number. ``adjacency``: "replace" (the
     number of records is public) or "add_remove" (it is measured, or declared as ``size``). ``unit``: the column, or
     the ids, of people with several rows: each counts once with the mean of their rows, or, with ``max_rows``, with so
-    many rows at most. ``seed`` is for experiments: such a result promises nothing.
+    many rows at most; rows without an id are refused, or left out with ``missing_unit="drop"``. ``seed`` is for experiments: such a result promises nothing.
 
     >>> import numpy as np
     >>> sample = np.random.default_rng(1)
@@ -77,6 +79,7 @@ def fit(
         max_rows=max_rows,
         split=split,
         accept_raw_records=accept_raw_records,
+        missing_unit=missing_unit,
     )
     noise = checked_source(seed, source)
     return request.meet(request.read(private, noise), public, noise)

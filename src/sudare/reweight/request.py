@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from sudare.domain.ids import MissingUnit
 from sudare.errors import AccountingError, ParameterError
 from sudare.noise import Meter, Source, metered, secret
 from sudare.privacy import Budget, Guarantee, Number, Unit
@@ -43,6 +44,7 @@ class Request:
     max_rows: int | None
     split: Fraction
     protected: Unit
+    missing_unit: MissingUnit = MissingUnit()
 
     @classmethod
     def of(
@@ -60,6 +62,7 @@ class Request:
         split: Number = Fraction(1, 2),
         accept_raw_records: bool = False,
         protected: Unit | None = None,
+        missing_unit: str | MissingUnit = "error",
     ) -> Request:
         """The request, or the reason why there is none."""
         budget_of(epsilon, delta)
@@ -90,6 +93,7 @@ class Request:
             max_rows,
             checked_share(split),
             protected or named,
+            MissingUnit.of(missing_unit),
         )
 
     @property
@@ -118,7 +122,7 @@ class Request:
                     hint="Without parts, people with several rows and centres from private records are possible.",
                 )
             return (read_rows(part, self.space, "private") for part in private)
-        rows = read_rows(private, self.space, "private", self.unit)
+        rows = read_rows(private, self.space, "private", self.unit, self.missing_unit)
         if self.unit is not None and self.max_rows is not None:
             rows = rows.chosen(self.max_rows, np.random.default_rng(secret(source, "choice of rows")))
         return [rows]

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sudare.domain.ids import MissingUnit, people
 from sudare.errors import InputError, ParameterError, did_you_mean
 from sudare.reweight.basis import Basis
 from sudare.reweight.space import Codes, Space
@@ -74,7 +75,7 @@ class Rows:
         return Rows(self.codes[np.sort(order[place < max_rows])])
 
 
-def read_rows(data: Any, space: Space, who: str, unit: Any = None) -> Rows:
+def read_rows(data: Any, space: Space, who: str, unit: Any = None, missing: MissingUnit = MissingUnit()) -> Rows:
     """The rows of ``data``; ``who`` names it in errors ("private", "public"), ``unit`` is a column or ids (rows,)."""
     columns = columns_of(data, space, who, [unit] if isinstance(unit, str) else [])
     codes = space.encode(columns)
@@ -83,7 +84,8 @@ def read_rows(data: Any, space: Space, who: str, unit: Any = None) -> Rows:
     ids = np.asarray(columns[unit] if isinstance(unit, str) else unit)
     if ids.shape != (len(codes),):
         raise InputError("unit is not one id per row", value=ids.shape, allowed=(len(codes),).__repr__())
-    return Rows(codes, _numbered(ids))
+    person, kept = people(ids, missing, unit if isinstance(unit, str) else "unit")
+    return Rows(codes[kept], person)
 
 
 def columns_of(data: Any, space: Space, who: str, also: list[str] | None = None) -> Mapping[str, Any]:
@@ -105,7 +107,7 @@ def columns_of(data: Any, space: Space, who: str, also: list[str] | None = None)
         return {name: frame[name].to_numpy() for name in frame.columns}
     records = data if isinstance(data, Records) else read(data)
     _require(wanted, records.columns, who)
-    return records.values(wanted)
+    return records.values(wanted, as_text=also or [])
 
 
 def _require(wanted: Iterable[str], columns: Iterable[str], who: str) -> None:
@@ -131,20 +133,6 @@ def _of_array(data: Any, space: Space, who: str) -> dict[str, Any]:
             allowed=f"{len(space.attributes)}, one pair of bounds each",
         )
     return dict(zip(space.names, array.T, strict=True))
-
-
-def _numbered(ids: NDArray[Any]) -> NDArray[np.int64]:
-    """People numbered from 0."""
-    if ids.dtype.kind == "O":
-        missing = any(one is None or one != one for one in ids.tolist())
-    else:
-        missing = bool(np.any(ids != ids))
-    if missing:
-        raise InputError("the unit column holds missing values", hint="Leave rows that belong to nobody out.")
-    try:
-        return np.unique(ids, return_inverse=True)[1].astype(np.int64)
-    except TypeError:
-        raise InputError("the unit column holds values of more than one type") from None
 
 
 def checked_max_rows(max_rows: Any) -> int:

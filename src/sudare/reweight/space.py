@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sudare.domain import Categories
+from sudare.domain.text import numbers as read_numbers
 from sudare.errors import InputError, ParameterError
 
 STEPS = 1 << 20
@@ -221,7 +222,9 @@ def numbers(column: ArrayLike, name: str) -> NDArray[np.float64]:
     mistake = InputError("a column holds something else than numbers", value=name, allowed="numbers")
     try:
         array = np.ma.asarray(column) if np.ma.isMaskedArray(column) else np.asarray(column)
-        values = array.astype(np.float64) if array.dtype.kind in "biufUO" else None
+        texts = array.dtype.kind == "U" or (array.dtype.kind == "O" and not np.ma.isMaskedArray(array))
+        values = read_numbers(array.reshape(-1)).reshape(array.shape) if texts else None
+        values = array.astype(np.float64) if values is None and array.dtype.kind in "biufO" else values
     except (TypeError, ValueError):  # the message of either would quote a value
         raise mistake from None
     if values is None:

@@ -1,0 +1,100 @@
+"""Whose row it is: ids in their plain form, and rows of which nobody knows whose they are.
+
+Two spellings of one id must not become two people: each would be given the whole limit of rows, and the promise would
+be made to half a person. Ids are therefore compared in their plain form (`sudare.domain.text`). Where that makes one
+person of two, rows are lost and nobody is exposed: the bound then holds for both together, and so for each.
+
+A row without an id cannot be bounded at all. It is refused, or left out where the recipe says so; it is never counted,
+since nothing says how many such rows one person has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sudare.domain.text import plain
+from sudare.errors import InputError, ParameterError
+
+WithoutId: TypeAlias = Literal["error", "drop"]
+USUAL = ("nan", "-nan", "null", "none", "nil", "na", "n/a", "#n/a", "#na", "<na>", "nat")
+"""How programs write a missing value into text; upper and lower case are alike."""
+
+
+@dataclass(frozen=True)
+class MissingUnit:
+    """What happens to rows without an id, and which ids mean that there is none.
+
+    NULL, NaN, numbers with a fraction and blank text are never ids. ``spellings`` are further ones, compared in their
+    plain form and in lower case. 0 is not among the usual ones, since many files number people from 0; where it
+    stands for "nobody", declare it: undeclared, all such rows are taken for one person's, which hides people but
+    exposes none.
+
+    >>> MissingUnit.of("drop", ["0", "Unknown"]).spellings
+    ('0', 'unknown')
+    """
+
+    action: WithoutId = "error"
+    spellings: tuple[str, ...] = USUAL
+
+    @classmethod
+    def of(cls, action: Any = "error", spellings: Iterable[Any] | None = None) -> MissingUnit:
+        """Checked; a `MissingUnit` is taken as it is."""
+        if isinstance(action, MissingUnit):
+            return action
+        if action not in get_args(WithoutId):
+            raise ParameterError(
+                "no way to treat rows without a unit", value=action, allowed=" or ".join(get_args(WithoutId))
+            )
+        listed = USUAL if spellings is None else tuple(plain(str(each)).lower() for each in spellings)
+        return cls(action, listed)
+
+    def refusal(self, column: str) -> InputError:
+        """Rows have no unit: which column, and never how many rows or which."""
+        return InputError(
+            "some rows have no unit: their ids are missing",
+            value=column,
+            hint='Mend the ids, or leave such rows out with missing_unit="drop".',
+        )
+
+
+def people(
+    ids: NDArray[Any], missing: MissingUnit, column: str = "unit"
+) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Numbers of people from 0 (kept rows,), and which rows (n,) are kept; refuses rows without an id if so declared.
+
+    >>> ids = np.array(["12", " １２", "12.0", None], dtype=object)
+    >>> people(ids, MissingUnit("drop"))
+    (array([0, 0, 0]), array([ True,  True,  True, False]))
+    """
+    array = np.asarray(ids)
+    if array.dtype.kind in "iu" and not any(map(_is_whole, missing.spellings)):
+        return np.unique(array, return_inverse=True)[1].astype(np.int64), np.ones(array.shape, dtype=bool)
+    texts = [_id(value, missing.spellings) for value in array.tolist()]
+    kept = np.array([text is not None for text in texts], dtype=bool)
+    if missing.action == "error" and not kept.all():
+        raise missing.refusal(column)
+    order: dict[str, int] = {}
+    numbers = [order.setdefault(text, len(order)) for text in texts if text is not None]
+    return np.array(numbers, dtype=np.int64), kept
+
+
+def _id(value: Any, spellings: tuple[str, ...]) -> str | None:
+    """The plain form of an id; None where there is none."""
+    if value is None or value != value:
+        return None
+    if isinstance(value, float):
+        # Beyond 2**53 two people's numbers can share a double: such a column cannot tell them apart.
+        if abs(value) > 2**53 or value != int(value):
+            return None
+        value = int(value)
+    text = plain(str(value))
+    return None if not text or text.lower() in spellings else text
+
+
+def _is_whole(text: str) -> bool:
+    return text.removeprefix("-").isdecimal()

@@ -1,0 +1,57 @@
+"""Which files of a folder or a pattern hold records: those that Spark would read.
+
+Programs that write a folder of Parquet leave other things in it: what a dead job had begun (``_temporary``), marks
+(``_SUCCESS``), hidden files. Spark's rule says what is not data, and holds for both engines here, so that they read the
+same files of the same folder.
+"""
+
+from __future__ import annotations
+
+from glob import has_magic
+from pathlib import Path
+
+from sudare.errors import InputError
+
+
+def files_in(folder: Path) -> tuple[Path, ...]:
+    """The Parquet files of a folder and of the folders in it, in order."""
+    return tuple(file for file in _matching(folder, "**/*.parquet") if is_data(file.relative_to(folder).parts))
+
+
+def files_like(pattern: Path) -> tuple[Path, ...]:
+    """The files that a pattern matches, in order; ``**`` stands for any number of folders.
+
+    A folder that the pattern names without a sign is read whatever its name is.
+    """
+    named = next(place for place, part in enumerate(pattern.parts) if has_magic(part))
+    root = Path(*pattern.parts[:named])
+    found = _matching(root, str(Path(*pattern.parts[named:])))
+    return tuple(file for file in found if is_data(file.relative_to(root).parts))
+
+
+def is_data(parts: tuple[str, ...]) -> bool:
+    """Whether Spark takes a file for data, by the names of its folders below the one that is read and by its own.
+
+    Names that begin with a dot or an underscore are none, but for partitions such as ``_year=2020``; nor is what is
+    still being copied by Hadoop. Folders named like Parquet's own ``_metadata`` are looked into.
+
+    >>> [is_data(parts) for parts in [("a.parquet",), ("_temporary", "a.parquet"), ("_y=1", "a.parquet")]]
+    [True, False, True]
+    """
+    *folders, name = parts
+    return not _hidden(name) and not any(_hidden(each) and not _metadata(each) for each in folders)
+
+
+def _hidden(name: str) -> bool:
+    return (name.startswith("_") and "=" not in name) or name.startswith(".") or name.endswith("._COPYING_")
+
+
+def _metadata(name: str) -> bool:
+    return name.startswith(("_metadata", "_common_metadata"))
+
+
+def _matching(root: Path, pattern: str) -> list[Path]:
+    try:
+        return sorted(path for path in root.glob(pattern) if path.is_file())
+    except OSError:  # a folder that was removed meanwhile, or that lies too deep
+        raise InputError("the folder cannot be looked through", value=str(root)) from None

@@ -17,7 +17,8 @@ from sudare.cluster.cut import Cut
 from sudare.cluster.histogram import Histogram
 from sudare.cluster.store import Integers, Jobs, Store, slices
 from sudare.domain import Domain
-from sudare.noise import Grant, Sparse, measure, metered
+from sudare.noise import Added, Grant, Sparse, measure, metered
+from sudare.noise.added import added
 from sudare.noise.sparse import DENSE_LIMIT
 from sudare.privacy import Budget
 
@@ -70,7 +71,7 @@ class NoisyCells:
     """The kernel that measures blocks: cells whose noisy value is above the last of ``levels``.
 
     Sensitivity: blocks have disjoint cells, and a unit with at most max_rows rows moves all cells of all blocks
-    together by at most max_rows in L1; every cell gets noise of scale max_rows/epsilon, so all blocks cost epsilon
+    together by at most max_rows in L1, and in L2; every cell gets noise for all of it, so all blocks cost the budget
     once. Levels only fall. Each attempt goes through all of them, so that what was drawn for one is drawn again and
     then extended by its conditional law, never drawn afresh.
     """
@@ -110,7 +111,7 @@ class NoisyTable:
 
     def __init__(self, noise: NoisyCells, store: Store) -> None:
         self.blocks = noise.blocks
-        self.scale = noise.sensitivity / noise.budget.amount
+        self.law = added(Fraction(noise.sensitivity), noise.budget)
         self.cells: Store = store
         """Those above the lowest level looked at so far; before that, the exact ones."""
         self._noise, self._exact = noise, store
@@ -135,7 +136,7 @@ class NoisyTable:
 
         In a domain too large to be listed it ends at 0, and there may be none.
         """
-        level = expected_level(self.size, total, self.scale)
+        level = expected_level(self.size, total, self.law)
         while True:
             lowest = level <= 0 and self.size > DENSE_LIMIT
             seen = self.above(0 if lowest else level)
@@ -146,12 +147,19 @@ class NoisyTable:
             level = max(threshold, lowered) if level > 0 else threshold
 
 
-def expected_level(size: int, total: int | Fraction, scale: Fraction) -> int:
+def expected_level(size: int, total: int | Fraction, law: Added) -> int:
     """A level below the threshold of any table with this ``size`` whose excess over it adds up to ``total``.
 
-    In an empty table E max(Z - t, 0) = a**(t+1)/((1+a)(1-a)) for every cell, a = exp(-1/scale), t >= 0; people only add
-    to that. A guess all the same, because noise may turn out smaller: every choice gives the same law of the result.
+    In an empty table every cell has an excess of E max(Z - t, 0) over t >= 0; people only add to that. A guess all the
+    same, because noise may turn out smaller: every choice gives the same law of the result.
     """
-    ratio = math.exp(-1 / float(scale))
-    bound = size / float(total) / (1 - ratio * ratio)
-    return math.floor(float(scale) * (math.log(bound) - 0.25) - 2) if bound > 1 else -1
+    scale, wanted = float(law.scale), float(total) / size
+    if law.rise(0) <= wanted:
+        return -1
+    low, high = 0.0, max(1.0, scale)
+    while law.rise(high) > wanted:
+        low, high = high, 2 * high
+    while high - low > 0.5:
+        middle = (low + high) / 2
+        low, high = (middle, high) if law.rise(middle) > wanted else (low, middle)
+    return math.floor(low - scale / 4 - 1)

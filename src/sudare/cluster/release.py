@@ -21,6 +21,7 @@ from sudare.errors import ParameterError, TableError
 from sudare.noise import Source, metered
 from sudare.privacy import Budget, Guarantee, Number, Unit
 from sudare.tables import Laplace, Method, NegativeL2, NonnegativeLasso, Simplex, TopDown, Tree
+from sudare.tables.method import cost_of_replacing
 from sudare.tables.release import TOTALS, budget_of, promise, require_noise
 
 if TYPE_CHECKING:
@@ -136,7 +137,8 @@ def release(
     with metered() as meter:
         parts = _written(method, task, table.store, cut or Cut(), output)
     meter.check(budget)
-    guarantee = promise(table.unit, budget, public_total, delta)
+    replaced = cost_of_replacing(method, table.domain, budget) if public_total else None
+    guarantee = promise(table.unit, budget, replaced, delta)
     if source.seeded:
         guarantee = guarantee.without_protection()
     return ClusterRelease(table.domain, guarantee, method, budget, target, parts)

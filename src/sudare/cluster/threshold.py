@@ -21,7 +21,7 @@ from sudare.cluster.parts import Output, PartFile
 from sudare.cluster.store import Integers, Jobs, Store, answers_by_node, in_parts, slices
 from sudare.domain import Domain
 from sudare.estimate import round_to_total
-from sudare.noise import Grant, delegate, secret
+from sudare.noise import AddedGaussian, Grant, delegate, secret
 from sudare.noise.sparse import DENSE_LIMIT
 from sudare.privacy import Budget
 from sudare.tables import Laplace, NegativeL2, NonnegativeLasso, Simplex
@@ -111,7 +111,19 @@ def _chosen(strength: Strength, fit: str, least: Fraction | None = None) -> Choo
             return Fraction(0)
         lowest = Fraction(seen.sum - total, seen.cells)
         level = math.floor(lowest)
-        visible = Visible(_NONE, seen.value, level, noisy.size, total, noisy.scale, lowest, fit, seen.times)
+        law = noisy.law
+        visible = Visible(
+            _NONE,
+            seen.value,
+            level,
+            noisy.size,
+            total,
+            law.scale,
+            lowest,
+            fit,
+            seen.times,
+            gaussian=isinstance(law, AddedGaussian),
+        )
         return strength.choose(visible if least is None else replace(visible, lowest=max(lowest, least)))
 
     return choose

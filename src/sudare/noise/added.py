@@ -6,6 +6,7 @@ how much likelier the noisy values are for one data set than for another.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -19,6 +20,8 @@ from sudare.noise.source import Source
 from sudare.privacy import Budget
 
 Ints = NDArray[np.int64]
+_WIDE = 4
+"""A variance from which on the discrete and the continuous Gaussian have the same one, to the last bit of a double."""
 
 
 @dataclass(frozen=True)
@@ -26,6 +29,22 @@ class AddedLaplace:
     """Discrete Laplace noise: P(z) in proportion to exp(-|z|/scale)."""
 
     scale: Fraction
+
+    @property
+    def spread(self) -> float:
+        """The variance: 2a/(1-a)**2, a = exp(-1/scale)."""
+        step = float(1 / self.scale)
+        return 2 * math.exp(-step) / math.expm1(-step) ** 2
+
+    def chance_above(self, level: int) -> float:
+        """P(Z > level), level >= 0, about: a**(level + 1)/(1 + a)."""
+        step = float(1 / self.scale)
+        return math.exp(-(level + 1) * step) / (1 + math.exp(-step))
+
+    def rise(self, level: float) -> float:
+        """E max(Z - level, 0), level >= 0 and whole: a**(level + 1)/((1 + a)(1 - a))."""
+        ratio = math.exp(-1 / float(self.scale))
+        return ratio ** (level + 1) / ((1 + ratio) * (1 - ratio)) if ratio < 1 else math.inf
 
     def draw(self, source: Source, size: int) -> Ints:
         """``size`` independent values."""
@@ -49,6 +68,34 @@ class AddedGaussian:
     """Discrete Gaussian noise: P(z) in proportion to exp(-z**2/(2 variance))."""
 
     variance: Fraction
+
+    @property
+    def scale(self) -> Fraction:
+        """The standard deviation of the continuous law of this shape, as a rational number near it."""
+        return Fraction(math.sqrt(self.variance))
+
+    @property
+    def spread(self) -> float:
+        """The variance of the discrete law: below that of the continuous one of this shape where it is narrow."""
+        if self.variance > _WIDE:
+            return float(self.variance)
+        size = np.arange(1, 64)
+        chance = np.exp(-(size**2) / (2 * float(self.variance)))
+        return float(2 * (size**2 @ chance) / (1 + 2 * chance.sum()))
+
+    def chance_above(self, level: int) -> float:
+        """P(Z > level), level >= 0, about: that of the continuous law half a step higher."""
+        return math.erfc((level + 0.5) / math.sqrt(2 * self.variance)) / 2
+
+    def rise(self, level: float) -> float:
+        """E max(Z - level, 0) of the continuous law.
+
+        >>> round(AddedGaussian(Fraction(1)).rise(0), 4)
+        0.3989
+        """
+        height = level / math.sqrt(self.variance)
+        density = math.exp(-(height**2) / 2) / math.sqrt(2 * math.pi)
+        return math.sqrt(self.variance) * max(0.0, density - height * math.erfc(height / math.sqrt(2)) / 2)
 
     def draw(self, source: Source, size: int) -> Ints:
         """``size`` independent values."""

@@ -34,15 +34,15 @@ def _keep_exactly(words: tuple[int, int], gamma: Fraction, source: Source) -> bo
         bits, precision = bits << 64 | source.integer(64), precision + 64
 
 
-def _keep(proposal: NDArray[np.int64], variance: Fraction, step: int, source: Source) -> NDArray[np.bool_]:
-    """Which proposals survive: each independently with its probability exp(-gamma)."""
-    distance = np.abs(proposal).astype(np.float64) - float(variance / step)
+def keep_with(size: NDArray[np.int64], centre: Fraction, variance: Fraction, source: Source) -> NDArray[np.bool_]:
+    """Which of the proposals of these sizes >= 0 survive: each with its chance exp(-(size - centre)**2/(2 variance))."""
+    distance = size.astype(np.float64) - float(centre)
     chance = np.exp(-(distance**2) / (2 * float(variance)))
-    words = source.words(2 * len(proposal)).reshape(-1, 2)
+    words = source.words(2 * len(size)).reshape(-1, 2)
     uniform = np.ldexp(words[:, 0].astype(np.float64), -32) + np.ldexp(words[:, 1].astype(np.float64), -64)
     keep = uniform < chance
     for i in np.flatnonzero(np.abs(uniform - chance) < _UNCLEAR):
-        gamma = (abs(int(proposal[i])) - variance / step) ** 2 / (2 * variance)
+        gamma = (int(size[i]) - centre) ** 2 / (2 * variance)
         keep[i] = _keep_exactly((int(words[i, 0]), int(words[i, 1])), gamma, source)
     return keep
 
@@ -64,7 +64,7 @@ def discrete_gaussian(variance: Fraction, source: Source, size: int) -> NDArray[
     missing = size
     while missing:
         proposal = discrete_laplace(Fraction(step), source, missing + missing // 2 + 16)
-        survivors = proposal[_keep(proposal, variance, step, source)][:missing]
+        survivors = proposal[keep_with(np.abs(proposal), variance / step, variance, source)][:missing]
         kept.append(survivors)
         missing -= len(survivors)
     return np.concatenate(kept)

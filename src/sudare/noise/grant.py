@@ -19,7 +19,7 @@ class Grant:
     A part's noise is a function of the key, the part's name and the exact values the part holds. A task that is run
     again therefore repeats its noise on the same values, which shows nothing new; were the values other ones, the
     noise would be independent. (With a key from the name alone, two attempts on different values would carry the
-    same noise, and their difference would show the exact change.) `Source.grant` makes one.
+    same noise, and their difference would show the exact change.) Only `Source.grant` makes one that is not ``seeded``.
     """
 
     key: bytes = field(repr=False)
@@ -58,4 +58,4 @@ class Part:
 
     def source(self) -> Source:
         """The part's source, from its beginning."""
-        return Source(self.key, seeded=self.seeded)
+        return Source._derived(self.key, seeded=self.seeded)

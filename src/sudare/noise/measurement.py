@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -14,11 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudare.errors import AccountingError, TableError
-from sudare.noise.added import Added, added
+from sudare.noise.added import Added, AddedGaussian, added
 from sudare.noise.response import Law
 from sudare.noise.sampling import Sampled, draw_sample
 from sudare.noise.source import Source
 from sudare.noise.sparse import Sparse, SparseNoise
+from sudare.noise.sparse_gaussian import SparseGaussian
 from sudare.privacy import Budget, Number, positive
 
 Ints = NDArray[np.int64]
@@ -205,9 +205,7 @@ def measure(
     if tape is not None and tape.replayed is not None:
         noisy = tape.next_noisy(label, bound, budget, law)
     elif isinstance(values, Sparse):
-        if budget.epsilon is None:
-            raise AccountingError("a sparse measurement is made with epsilon", value=label)
-        noisy = SparseNoise(values, bound / budget.epsilon, source.child(label))
+        noisy = sparse_noise(values, law, source.child(label))
     else:
         noisy = values + law.draw(source.child(label), values.size).reshape(values.shape)
     if tape is not None:
@@ -261,14 +259,17 @@ def sample(keys: Ints, counts: Ints, rate: Fraction, source: Source, label: str)
     return kept
 
 
+def sparse_noise(values: Sparse, law: Added, source: Source) -> SparseNoise:
+    """The noisy values of a long vector, drawn where somebody looks; `measure` is who may ask for a private one."""
+    if isinstance(law, AddedGaussian):
+        return SparseGaussian(values, law.variance, source)
+    return SparseNoise(values, law.scale, source)
+
+
 def noise_variance(sensitivity: Number, budget: Budget) -> float:
-    """The variance of what `measure` adds, public: 2a/(1-a)**2, a = exp(-epsilon/sensitivity); or of a Gaussian.
+    """The variance of what `measure` adds, public: of the discrete law, Laplace's or Gaussian.
 
     >>> round(noise_variance(1, Budget(epsilon=Fraction(1))), 3)
     1.841
     """
-    bound = float(positive(sensitivity, "sensitivity"))
-    if budget.epsilon is None:
-        return bound**2 / (2 * float(budget.amount))
-    step = float(budget.amount) / bound
-    return 2 * math.exp(-step) / math.expm1(-step) ** 2
+    return added(positive(sensitivity, "sensitivity"), budget).spread

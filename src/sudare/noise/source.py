@@ -26,28 +26,38 @@ class Source:
     and a label alone, so the noise of a part does not depend on the order in which parts are worked on.
     A forked process never repeats its parent's words. One thread at a time; give each thread a child.
 
+    ``Source(key)`` is seeded, whatever the key: whoever gave it can draw the same noise again and take it off. Only
+    `system`, whose key nobody ever held, is not, with what derives from it: children, and parts of its grants.
+
     >>> Source.system().words(3).shape
     (3,)
     """
 
-    def __init__(self, key: bytes, *, seeded: bool = False) -> None:
+    def __init__(self, key: bytes) -> None:
         if len(key) != KEY_BYTES:
             raise ParameterError("a key of the wrong length", allowed=f"{KEY_BYTES} bytes")
-        self.seeded = seeded
+        self.seeded = True
         self._labels: set[str] = set()
         self._start(key)
 
     @classmethod
     def system(cls) -> Source:
         """A source keyed by the operating system: the only kind a publication may use."""
-        return cls(os.urandom(KEY_BYTES))
+        return cls._derived(os.urandom(KEY_BYTES), seeded=False)
+
+    @classmethod
+    def _derived(cls, key: bytes, *, seeded: bool) -> Source:
+        """A source whose key comes from another's, or from the operating system: as seeded as that is."""
+        source = cls(key)
+        source.seeded = seeded
+        return source
 
     @classmethod
     def from_seed(cls, seed: int) -> Source:
         """A source anyone can repeat, for experiments and tests: what it protects carries no guarantee."""
         if type(seed) is not int or seed < 0:
             raise ParameterError("seed is not a whole number from 0 on", value=seed)
-        return cls(hashlib.blake2b(b"seed %d" % seed, digest_size=KEY_BYTES).digest(), seeded=True)
+        return cls(hashlib.blake2b(b"seed %d" % seed, digest_size=KEY_BYTES).digest())
 
     def _start(self, key: bytes) -> None:
         self._key = key
@@ -87,7 +97,7 @@ class Source:
             raise AccountingError("a label of noise was used twice", value=label)
         self._labels.add(label)
         key = hashlib.blake2b(label.encode(), key=self._key, person=b"sudare child", digest_size=KEY_BYTES)
-        return Source(key.digest(), seeded=self.seeded)
+        return Source._derived(key.digest(), seeded=self.seeded)
 
     def grant(self, label: str) -> Grant:
         """A child's key for workers elsewhere: see `Grant`. Like a child, each label may be taken once."""

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudare.errors import ParameterError
+from sudare.noise.added import AddedLaplace
 from sudare.noise.geometric import Geometric
 from sudare.noise.laplace import discrete_laplace
 from sudare.noise.source import Source
@@ -104,10 +105,12 @@ class SparseNoise:
     cell below the level does not appear, and an empty one above it does.
     """
 
+    gaussian = False
+
     def __init__(self, exact: Sparse, scale: Fraction, source: Source) -> None:
         self._exact, self._scale, self._source = exact, scale, source
         self._index = exact.index  # cells with a value so far: the populated ones, and those that fired
-        self._value = exact.value + discrete_laplace(scale, source, len(exact.value))
+        self._value = exact.value + self._drawn(len(exact.value))
         self._level: int | None = None  # the noise of every other cell is known not to be above it
 
     @property
@@ -117,8 +120,7 @@ class SparseNoise:
 
     def above(self, level: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Index and value, sorted by index, of all cells whose noisy value is above ``level``."""
-        # Past 500 scales the chance to fire leaves the range of a double; looking down to there costs nothing.
-        looked = min(level, math.floor(500 * self._scale))
+        looked = min(level, self._farthest())
         if len(self._index) < self.size and (self._level is None or looked < self._level):
             if looked < 0:
                 self._complete()
@@ -135,15 +137,13 @@ class SparseNoise:
         step = 1 + len(self._value) // _GUESS_CELLS
         ordered = np.sort(self._value[::step])[::-1].astype(np.float64)
         sums = np.cumsum(ordered)
-        ratio = np.exp(-1 / float(self._scale))
         empty = self.size - len(self._value)
 
         def excess(level: float) -> float:
             populated = int(np.searchsorted(-ordered, -level))
             own = step * (sums[populated - 1] - populated * level) if populated else 0.0
-            # E max(Z - t, 0) = a**(t+1) / ((1+a)(1-a)) for integer t >= 0; for t < 0 add -t.
-            rise = ratio ** (abs(level) + 1) / ((1 + ratio) * (1 - ratio)) if ratio < 1 else np.inf
-            return float(own + empty * (rise - min(level, 0.0)))
+            # E max(Z - t, 0) for t < 0 is that of -t, and -t more.
+            return float(own + empty * (self._rise(abs(level)) - min(level, 0.0)))
 
         low, high = -1.0, max(1.0, ordered[0] if len(ordered) else 1.0)
         if excess(low) < total:
@@ -154,6 +154,18 @@ class SparseNoise:
             middle = (low + high) / 2
             low, high = (middle, high) if excess(middle) > total else (low, middle)
         return int(np.floor(low - float(self._scale) / 20))
+
+    def _drawn(self, size: int) -> NDArray[np.int64]:
+        """Noise for ``size`` cells."""
+        return discrete_laplace(self._scale, self._source, size)
+
+    def _farthest(self) -> int:
+        """Past 500 scales the chance to fire leaves the range of a double; looking down to there costs nothing."""
+        return math.floor(500 * self._scale)
+
+    def _rise(self, level: float) -> float:
+        """E max(Z - t, 0) for a whole ``level`` t >= 0."""
+        return AddedLaplace(self._scale).rise(level)
 
     def _lower(self, level: int) -> None:
         """Fire the empty cells with noise in (level, old level], given that none left is above the old."""
@@ -178,7 +190,7 @@ class SparseNoise:
         everywhere = self._exact.indices(np.arange(self.size, dtype=np.int64))
         waiting = self._admit(everywhere if self._exact.place is None else np.sort(everywhere))
         while len(waiting):
-            self._value[waiting] = discrete_laplace(self._scale, self._source, len(waiting))
+            self._value[waiting] = self._drawn(len(waiting))
             waiting = waiting[self._value[waiting] > self._level] if self._level is not None else waiting[:0]
 
     def _admit(self, hits: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
@@ -22,6 +23,7 @@ from sudare.publish.recipe import Recipe
 from sudare.publish.table_check import check_table
 from sudare.publish.table_recipe import TableRecipe
 from sudare.tables import Laplace, Method
+from sudare.tables.method import cost_of_replacing
 from sudare.tables.public_totals import PublicTotals
 from sudare.tables.release import Release, budget_of, promise, release, require_noise
 
@@ -85,9 +87,15 @@ class TableJob(Job[TableRecipe, Release]):
     def guarantee(self) -> Guarantee:
         """What the release will promise: known before any private value is."""
         privacy = self.recipe.privacy
-        public_total = privacy.total == "public" and self.method.uses_total
         unit, areas = self.recipe.data.protected_unit(), len(self.recipe.public_totals)
-        return promise(unit, self.budget, public_total, privacy.delta, areas=areas)
+        return promise(unit, self.budget, self.replaced, privacy.delta, areas=areas)
+
+    @property
+    def replaced(self) -> Fraction | None:
+        """By which factor replacing a record costs more than adding one, where the total is public."""
+        if self.recipe.privacy.total != "public" or not self.method.uses_total:
+            return None
+        return cost_of_replacing(self.method, self.domain, self.budget)
 
     def release(
         self,

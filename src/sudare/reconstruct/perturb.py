@@ -306,5 +306,5 @@ def _within(column: NDArray[Any], bounds: tuple[float, float] | None, outside: s
 def _shuffled(rows: int, source: Source) -> NDArray[np.int64]:
     """A random order from the secret source: rows sorted by random numbers of 64 bits."""
     key = hashlib.blake2b(secret(source, "order of rows").to_bytes(16, "big"), digest_size=32).digest()
-    numbers = Source(key, seeded=source.seeded).words(2 * rows).view(np.uint64)
+    numbers = Source(key).words(2 * rows).view(np.uint64)
     return np.argsort(numbers, kind="stable").astype(np.int64)

@@ -9,10 +9,10 @@ from typing import Any
 
 from sudare.domain import Domain
 from sudare.errors import ParameterError
-from sudare.noise import measure
+from sudare.noise import measure, noise_variance
 from sudare.noise.sparse import DENSE_LIMIT
 from sudare.privacy import Budget
-from sudare.tables.method import Cells, Task
+from sudare.tables.method import Cells, Task, replaced_in_sums
 from sudare.tables.threshold import protect_above
 
 
@@ -21,7 +21,8 @@ class Laplace:
     """Discrete Laplace noise of scale max_rows/epsilon in every logical cell, empty ones too.
 
     Sensitivity: a unit has at most max_rows rows and each adds one to one cell, so the vector of all counts
-    moves by at most max_rows in L1; noise of scale max_rows/epsilon makes it epsilon-DP. ``cut`` keeps only
+    moves by at most max_rows in L1; noise of scale max_rows/epsilon makes it epsilon-DP. In L2 it moves by at most
+    max_rows as well (all rows in one cell), and with a budget of rho the noise is Gaussian. ``cut`` keeps only
     noisy values from ``cut`` on, which is post-processing; they are drawn sparsely, with the same law.
 
     ``clip`` is the first paper's way to compare it with the others: noisy values clipped at 0 and scaled to the total,
@@ -40,6 +41,8 @@ class Laplace:
             raise ParameterError("give cut or clip, not both")
 
     name = "laplace"
+    gaussian = True
+    replaced = staticmethod(replaced_in_sums)
 
     @property
     def uses_total(self) -> bool:
@@ -73,8 +76,7 @@ class Laplace:
         cells: int,
         domain: Domain | None = None,  # noqa: ARG002 - the Protocol's; noise per cell is alike in every domain
     ) -> float | None:
-        """Sqrt(cells * 2 a/(1-a)**2), a = exp(-epsilon/max_rows); cut or clipped it depends on the data."""
-        if self.cut is not None or self.clip or budget.epsilon is None:
+        """The root of ``cells`` times the variance of the noise; cut or clipped it depends on the data."""
+        if self.cut is not None or self.clip:
             return None
-        step = float(budget.epsilon / sensitivity)
-        return math.sqrt(cells * 2 * math.exp(-step)) / -math.expm1(-step)
+        return math.sqrt(cells * noise_variance(sensitivity, budget))

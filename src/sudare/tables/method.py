@@ -80,6 +80,29 @@ class Task:
         return Sparse(self.table.index, self.table.count.astype(np.int64, copy=False), domain.size, place)
 
 
+def replaced_in_sums(_domain: Domain) -> Fraction:
+    """How many times rho it costs to replace a row, where only sums over disjoint cells are measured: twice.
+
+    Let a and b be what the two units add to the sums of one measurement. Counts cannot be negative, so a.b >= 0 and
+    |a - b|^2 <= |a|^2 + |b|^2: what the two cost together, rho each, when they come or go alone. It holds for every
+    measurement, so for all of them together, along whatever path noisy values choose. (Without the sign, only
+    |a - b| <= |a| + |b| is known, which makes it four times.)
+    """
+    return Fraction(2)
+
+
+def cost_of_replacing(method: Method, domain: Domain, budget: Budget) -> Fraction:
+    """By which factor the cost grows when a row is replaced instead of added, the total being public.
+
+    In L1 a replacement is at most as far as both steps: twice epsilon. In L2 it depends on what is measured, and a
+    method says so by ``replaced(domain)``; one that does not costs four times rho, which is always true.
+    """
+    if budget.rho is None:
+        return Fraction(2)
+    replaced = getattr(method, "replaced", None)
+    return Fraction(4) if replaced is None else Fraction(replaced(domain))
+
+
 Cells = tuple[NDArray[np.int64], NDArray[Any]]
 """Released cells: sorted index and value."""
 

@@ -9,7 +9,7 @@ from typing import Any
 from sudare.domain import Domain
 from sudare.noise import SparseNoise
 from sudare.privacy import Budget, Number
-from sudare.tables.method import Cells, Task
+from sudare.tables.method import Cells, Task, replaced_in_sums
 from sudare.tables.simplex import active_cells
 from sudare.tables.strength import Strength, look
 from sudare.tables.threshold import plain_strength, protect_above, read_strength, require_fit
@@ -47,6 +47,8 @@ class NegativeL2:
 
     name = "negative_l2"
     uses_total = True
+    gaussian = True
+    replaced = staticmethod(replaced_in_sums)
 
     @property
     def parameters(self) -> dict[str, Any]:

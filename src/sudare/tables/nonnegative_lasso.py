@@ -12,9 +12,9 @@ from sudare.errors import ParameterError
 from sudare.noise import SparseNoise
 from sudare.noise.sparse import DENSE_LIMIT
 from sudare.privacy import Budget, Number
-from sudare.tables.method import Asked, Cells, Task
+from sudare.tables.method import Asked, Cells, Task, replaced_in_sums
 from sudare.tables.strength import Strength, look
-from sudare.tables.threshold import noise_scale, plain_strength, protect_above, read_strength, require_fit
+from sudare.tables.threshold import noise_law, plain_strength, protect_above, read_strength, require_fit
 
 
 @dataclass(frozen=True)
@@ -46,6 +46,8 @@ class NonnegativeLasso:
 
     name = "nonnegative_lasso"
     uses_total = True
+    gaussian = True
+    replaced = staticmethod(replaced_in_sums)
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -72,8 +74,8 @@ class NonnegativeLasso:
 
 def require_few_cells(task: Asked, threshold: Fraction) -> None:
     """Refuse a threshold >= 0 above which the noise of empty cells would fill the memory."""
-    size, scale = task.domain.size, float(noise_scale(task))
-    expected = size * math.exp(-(math.floor(threshold) + 1) / scale) / (1 + math.exp(-1 / scale))
+    size = task.domain.size
+    expected = size * noise_law(task).chance_above(math.floor(threshold))
     if expected > DENSE_LIMIT:
         raise ParameterError(
             "the noise of too many cells is above the threshold",

@@ -30,8 +30,9 @@ class Privelet:
     other cells unbiased.
 
     Sensitivity: one row moves the root's sum by 1 and one difference per level by 1. On the line each of these
-    1 + k levels moves by at most max_rows in L1 and gets epsilon/(1 + k). With two axes a row moves
-    (1 + k1)(1 + k2) coefficients by 1 each, so all of them together move by at most (1 + k1)(1 + k2) max_rows.
+    1 + k levels moves by at most max_rows in L1, and in L2, and gets a share 1/(1 + k) of epsilon or rho. With two axes
+    each pair of levels has one coefficient that a row moves by 1: (1 + k1)(1 + k2) parts, treated alike. So a
+    coefficient's noise has a scale of (1 + k) max_rows/epsilon, or only a variance of (1 + k) max_rows**2/(2 rho).
 
     >>> import sudare as sd
     >>> made = sd.release(sd.CountTable.from_array([[0, 9], [40, 1]]), Privelet(), epsilon=1, seed=7)
@@ -48,6 +49,7 @@ class Privelet:
 
     name = "privelet"
     uses_total = False
+    gaussian = True
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -68,14 +70,15 @@ class Privelet:
         s (1 + 2/q**2)/3, q = 2**(k - l); on two axes there is one such factor for each.
         """
         level = cells.bit_length() - 1
-        if domain is None or budget.epsilon is None or cells != 1 << level or level > domain.bits:
+        if domain is None or cells != 1 << level or level > domain.bits:
             return None
         if domain.size < 1 << domain.bits:
             return None  # blocks at the rim are parts of blocks of the tree
         widths, levels = self._axes(domain), [level]
         if self.decomposition == "standard":
             levels = list(domain.plan.shifts(level))
-        variance = noise_variance(SCALES[self.scale] * self._coefficients(domain) * sensitivity, budget)
+        share = budget.split([1] * self._coefficients(domain))[0]
+        variance = noise_variance(SCALES[self.scale] * sensitivity, share)
         return math.sqrt(variance * math.prod(map(block_weight, widths, levels)))
 
     def _axes(self, domain: Domain) -> list[int]:
@@ -111,15 +114,28 @@ class Privelet:
     def _plane(self, task: Task) -> FloatArray:
         """Noisy values of the padded plane, in index order."""
         domain = task.table.domain
-        sensitivity = SCALES[self.scale] * task.sensitivity * self._coefficients(domain)
-        shape = tuple(1 << width for width in self._axes(domain))
+        sensitivity = SCALES[self.scale] * task.sensitivity
+        height, width = self._axes(domain)
+        shape = 1 << height, 1 << width
         counts = padded_counts(task.table)
         row, column = domain.coordinates(np.arange(len(counts), dtype=np.int64))
         plane = np.empty(shape, dtype=np.int64)
         plane[row, column] = counts
         exact = transform(transform(plane, axis=0), axis=1)
-        noisy = measure(exact.reshape(-1), sensitivity, task.budget, task.source, "coefficients")
-        return np.asarray(inverse(inverse(noisy.reshape(shape), axis=1), axis=0)[row, column])
+        noisy = np.empty_like(exact)
+        shares = iter(task.budget.split([1] * self._coefficients(domain)))
+        for down in _parts(height):
+            for across in _parts(width):
+                part = exact[down, across]
+                label = f"rows from {down.start}, columns from {across.start}"
+                found = measure(part.reshape(-1), sensitivity, next(shares), task.source, label)
+                noisy[down, across] = found.reshape(part.shape)
+        return np.asarray(inverse(inverse(noisy, axis=1), axis=0)[row, column])
+
+
+def _parts(bits: int) -> list[slice]:
+    """The root's sum and the differences of each level, where a transform of 2**bits values keeps them."""
+    return [slice(0, 1), *(differences_at(bits, level) for level in range(bits, 0, -1))]
 
 
 def _logical_cells(domain: Domain) -> IntArray:

@@ -23,7 +23,7 @@ from sudare.tables.error_bars import (
     ErrorModel,
     checked_coverage,
 )
-from sudare.tables.method import Method, Task
+from sudare.tables.method import Method, Task, cost_of_replacing
 from sudare.tables.public_totals import PublicTotals
 from sudare.tables.tree import Tree
 
@@ -125,7 +125,7 @@ def release(
 ) -> Release:
     """Protect ``table`` with ``method`` (default `Tree`) at a cost of ``epsilon``.
 
-    With ``rho``, or with ``epsilon`` and ``delta`` together, the noise is discrete Gaussian (`Tree` only): zCDP, or
+    With ``rho``, or with ``epsilon`` and ``delta`` together, the noise is discrete Gaussian: zCDP, or
     the largest zCDP budget that is certainly (epsilon, delta)-DP.
 
     ``public_totals`` lists ``(cells, number)`` of areas whose totals are public already, cells as indices or as
@@ -133,8 +133,9 @@ def release(
     are never read off the table.
 
     ``total="public"`` keeps the exact total: then nothing holds for adding or removing a unit, and replacing
-    one record by another of the domain, which changes two cells, costs 2 epsilon. ``seed`` is for experiments: such
-    a release promises nothing and says so. The measurements must cost exactly epsilon; this is checked on every call.
+    one record by another of the domain, which changes two cells, costs 2 epsilon, or 2 rho (`TopDown` a little more).
+    ``seed`` is for experiments: such a release promises nothing and says so. The measurements must cost exactly
+    epsilon; this is checked on every call.
 
     >>> import sudare as sd
     >>> table = sd.CountTable.from_array([0, 0, 9, 0, 120, 0, 0, 3])
@@ -168,7 +169,8 @@ def release(
         generator = np.random.default_rng(secret(source, "public totals"))
         whole = int(table.total) if public_total else None
         index, value = known.keep(table.domain, (index, value), generator, whole)
-    guarantee = promise(table.unit, budget, public_total, delta, areas=len(known.areas))
+    replaced = cost_of_replacing(method, table.domain, budget) if public_total else None
+    guarantee = promise(table.unit, budget, replaced, delta, areas=len(known.areas))
     if source.seeded:
         guarantee = guarantee.without_protection()
     return Release(CountTable.released(table.domain, index, value), guarantee, method, budget)
@@ -196,20 +198,20 @@ def require_noise(method: Method, budget: Budget) -> None:
 
 
 def promise(
-    unit: Unit, budget: Budget, public_total: bool, delta: Number | None = None, *, areas: int = 0
+    unit: Unit, budget: Budget, replaced: Fraction | None = None, delta: Number | None = None, *, areas: int = 0
 ) -> Guarantee:
     """What a table release promises, from public things alone; with ``delta``, rho is read as (epsilon, delta).
 
     ``areas`` is the number of areas whose totals the caller declared public.
 
-    Replacing a record under a public total changes two cells by one each: twice the distance in L1, and at most
-    twice in L2, so epsilon counts double and rho four times. Nothing holds where one of the two is not counted.
+    ``replaced`` is given where the total is public: by which factor replacing a record costs more than adding one
+    (`cost_of_replacing`). Nothing holds where one of the two is not counted.
     """
     public: tuple[str, ...] = ("the domain",)
     adjacency = ADJACENCIES[0]
     assumptions: tuple[str, ...] = ()
-    if public_total:
-        budget = budget.times(Fraction(2 if budget.epsilon is not None else 4))
+    if replaced is not None:
+        budget = budget.times(replaced)
         public, adjacency = (*public, "the total is public"), ADJACENCIES[1]
         # A record that is not counted, dropped since it lies outside, would change the total that is published.
         assumptions = ("the record and the one in its place both lie in the domain",)

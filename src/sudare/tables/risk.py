@@ -11,7 +11,7 @@ independent copy X', for every f
     E(b - v)^2 = E[(b - z)^2 + 2a/(1-a)^2 (b(z + X' + 1) - b(z + X' - 1))] - 2a/(1-a)^2:
 
 an unbiased estimate of the error from noisy values alone. Of X' only expectations enter: it turns "above t" into the
-chance to be above t after fresh noise.
+chance to be above t after fresh noise. For Gaussian noise see `sudare.tables.gaussian_risk`.
 """
 
 from __future__ import annotations
@@ -23,6 +23,9 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from sudare.noise import Added, AddedGaussian, AddedLaplace
+from sudare.tables.gaussian_risk import lift_of_each, lifts
+
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
@@ -32,8 +35,8 @@ class Visible:
     """All that the choice of a strength may look at: noisy values and declared things, never a count.
 
     ``index`` and ``value`` (k,) are the cells with noisy values above the whole number ``level``, of ``size`` cells
-    in all; ``lowest`` is the threshold of strength 0, the lowest that may be chosen; ``scale`` is the noise's. Where
-    there are too many cells to list, ``index`` is empty and ``value`` has each distinct value once, ascending, with
+    in all; ``lowest`` is the threshold of strength 0, the lowest that may be chosen; ``scale`` is the noise's, where it
+    is ``gaussian`` its standard deviation. Where there are too many cells to list, ``index`` is empty and ``value`` has each distinct value once, ascending, with
     the number of its cells in ``times``.
     """
 
@@ -46,6 +49,12 @@ class Visible:
     lowest: Fraction
     fit: str
     times: Integers | None = None
+    gaussian: bool = False
+
+    @property
+    def law(self) -> Added:
+        """The noise of a cell."""
+        return AddedGaussian(self.scale**2) if self.gaussian else AddedLaplace(self.scale)
 
     def distinct(self) -> tuple[Integers, Integers]:
         """The distinct values relative to ``level``, ascending, and how many cells have each."""
@@ -95,13 +104,19 @@ def estimated_loss(visible: Visible, threshold: Floats) -> Floats:
     weight = times.astype(np.float64)
     made = _fitted(visible, step, weight, threshold)
     scale = float(visible.scale)
-    unseen = (visible.size - int(times.sum())) * _unseen_lift(visible.level, scale)
+    hidden = visible.size - int(times.sum())
     whole = np.floor(threshold)
-    lift, touch = _lifted(step, weight, whole, scale, unseen)
-    next_lift, next_touch = _lifted(step, weight, whole + 1, scale, unseen)
+    if visible.gaussian:
+        lift, next_lift = (lifts(step, weight, own, hidden, visible.level, scale) for own in (whole, whole + 1))
+        drop = lift - next_lift
+    else:
+        unseen = hidden * _unseen_lift(visible.level, scale)
+        lift, touch = _lifted(step, weight, whole, scale, unseen)
+        next_lift, next_touch = _lifted(step, weight, whole + 1, scale, unseen)
+        drop = (touch + next_touch) * math.tanh(1 / scale / 2)
     # Those not above the threshold are released as 0: (b - z)^2 = z^2.
     below = np.concatenate([[0.0], np.cumsum(weight * (step + float(visible.level)) ** 2)])[made.position]
-    response = _response(visible, made, threshold, lift, next_lift, touch + next_touch)
+    response = _response(visible, made, threshold, lift, next_lift, drop)
     return _or_infinite(made.distance + below + response)
 
 
@@ -116,20 +131,25 @@ def _of_each(visible: Visible, step: Integers, times: Integers, threshold: float
     """What a cell of each distinct value adds to the estimated loss."""
     made = _fitted(visible, step, times.astype(np.float64), np.array([threshold]))
     moved = np.where(step > threshold, made.stretch * (step - threshold) + made.shift, -(step + float(visible.level)))
-    wholes = (math.floor(threshold), math.floor(threshold) + 1)
-    near, far = (np.exp(-np.abs(step - whole) / float(visible.scale)) for whole in wholes)
-    lift, next_lift = np.where(step > wholes[0], 2 - near, near), np.where(step > wholes[1], 2 - far, far)
-    return moved**2 + _response(visible, made, np.array([threshold]), lift, next_lift, near + far)
+    lift, next_lift = (_lift_of_each(visible, step, math.floor(threshold) + above) for above in (0, 1))
+    return moved**2 + _response(visible, made, np.array([threshold]), lift, next_lift, lift - next_lift)
+
+
+def _lift_of_each(visible: Visible, step: Integers, whole: int) -> Floats:
+    if visible.gaussian:
+        return lift_of_each(step, whole)
+    near = np.exp(-np.abs(step - whole) / float(visible.scale))
+    return np.where(step > whole, 2 - near, near)
 
 
 def _response(
-    visible: Visible, made: Fitted, threshold: Floats, lift: Floats, next_lift: Floats, touch: Floats
+    visible: Visible, made: Fitted, threshold: Floats, lift: Floats, next_lift: Floats, drop: Floats
 ) -> Floats:
-    """2a/(1-a)^2 E[b(z + X' + 1) - b(z + X' - 1)], of each cell or summed; see `_lifted` for its arguments.
+    """2a/(1-a)^2 E[b(z + X' + 1) - b(z + X' - 1)], or the like for Gaussian noise, of each cell or summed.
 
-    The share (k-1)/k of k cells above the threshold accounts for a cell's own part in the total.
+    ``lift`` and ``next_lift`` are those of the whole numbers below and above the threshold (`_lifted`), ``drop`` is their
+    difference. The share (k-1)/k of k cells above the threshold accounts for a cell's own part in the total.
     """
-    step = 1 / float(visible.scale)
     whole = np.floor(threshold)
     own = (made.cells - 1) / made.cells
     if visible.fit == "scale":
@@ -137,8 +157,8 @@ def _response(
         change = own * (1 + made.stretch) * (lift + (threshold - whole) * (next_lift - lift))
     else:
         jump = visible.level + whole + 1 + made.shift
-        change = own * next_lift + jump * touch * math.tanh(step / 2)
-    return np.asarray(2 * math.exp(-step) / math.expm1(-step) ** 2 * change)
+        change = own * next_lift + jump * drop
+    return np.asarray(visible.law.spread * change)
 
 
 def true_loss(visible: Visible, truth: Integers, threshold: Floats) -> Floats:

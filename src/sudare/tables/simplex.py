@@ -15,7 +15,7 @@ from sudare.estimate import round_to_total, simplex_level
 from sudare.noise import SparseNoise, measure, secret
 from sudare.noise.sparse import DENSE_LIMIT
 from sudare.privacy import Budget
-from sudare.tables.method import TOTAL_SHARE, Asked, Cells, Task
+from sudare.tables.method import TOTAL_SHARE, Asked, Cells, Task, replaced_in_sums
 
 
 @dataclass(frozen=True)
@@ -29,6 +29,8 @@ class Simplex:
 
     name = "simplex"
     uses_total = True
+    gaussian = True
+    replaced = staticmethod(replaced_in_sums)
 
     @property
     def parameters(self) -> dict[str, Any]:

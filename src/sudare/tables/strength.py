@@ -20,6 +20,7 @@ import numpy as np
 from sudare.domain import CountTable
 from sudare.errors import ParameterError
 from sudare.noise import Source, SparseNoise
+from sudare.noise.measurement import sparse_noise
 from sudare.privacy import Budget, Number, exact
 from sudare.tables.method import Task
 from sudare.tables.risk import Floats, Integers, Visible, estimated_loss, gain_spread, true_loss
@@ -45,7 +46,7 @@ def look(noisy: SparseNoise, total: int, scale: Fraction, fit: str) -> Visible:
     """What the simplex projection of a noisy table onto ``total`` > 0 keeps: all that any strength can keep."""
     index, value = active_cells(noisy, total)
     lowest = Fraction(int(value.sum()) - total, len(value))
-    return Visible(index, value, math.floor(lowest), noisy.size, total, scale, lowest, fit)
+    return Visible(index, value, math.floor(lowest), noisy.size, total, scale, lowest, fit, gaussian=noisy.gaussian)
 
 
 @dataclass(frozen=True)
@@ -91,7 +92,7 @@ class Reference:
         runs: list[tuple[Visible, Integers]] = []
         for seed in range(self.repetitions):
             source = Source.from_seed(seed)
-            noisy = SparseNoise(Task(self.table, budget, True, source).sparse(), visible.scale, source)
+            noisy = sparse_noise(Task(self.table, budget, True, source).sparse(), visible.law, source)
             seen = look(noisy, total, visible.scale, visible.fit)
             runs.append((seen, _counts_at(self.table, seen.index)))
         step = visible.scale / _FINE

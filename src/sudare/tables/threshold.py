@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from sudare.errors import ParameterError
 from sudare.estimate.simplex import round_real_to_total, round_to_total, simplex_level
-from sudare.noise import SparseNoise, secret
+from sudare.noise import Added, SparseNoise, secret
+from sudare.noise.added import added
 from sudare.noise.sparse import DENSE_LIMIT
 from sudare.privacy import Number, exact
 from sudare.tables.method import TOTAL_SHARE, Asked, Cells, Task
@@ -23,9 +24,14 @@ Integers = NDArray[np.int64]
 
 
 def noise_scale(task: Asked) -> Fraction:
-    """The scale of the noise that `measure_cells_and_total` adds to the cells."""
+    """The scale of the noise that `measure_cells_and_total` adds to the cells; Gaussian, its standard deviation."""
+    return noise_law(task).scale
+
+
+def noise_law(task: Asked) -> Added:
+    """The noise that `measure_cells_and_total` adds to the cells."""
     share = Fraction(1) if task.public_total else 1 - TOTAL_SHARE
-    return task.sensitivity / (share * task.budget.amount)
+    return added(Fraction(task.sensitivity), task.budget.times(share))
 
 
 def protect_above(task: Task, choose: Callable[[SparseNoise, int, Fraction], Fraction], fit: str) -> Cells:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -48,6 +49,18 @@ class TopDown:
 
     name = "top_down"
     uses_total = True
+    gaussian = True
+
+    def replaced(self, domain: Domain) -> Fraction:
+        """How many times rho it costs to replace a row, the total being public: 2 + 2/k, k levels of differences.
+
+        Differences have signs, so it is more than for sums. Two rows share their nodes, and their signs, down to the
+        level at which they part; nothing changes there. Where they part, one difference moves by 2, which costs
+        4 rho/k; below, two of each level by 1 each, which cost 2 rho/k. The worst is to part at the root:
+        (4 + 2 (k - 1))/k. With m rows a unit: the square root of this cost is a norm of the change, and m replaced
+        rows are at most m times as far, which the noise is scaled for.
+        """
+        return 2 + Fraction(2, max(1, domain.bits))
 
     @property
     def parameters(self) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from sudare.domain import Domain
 from sudare.errors import ParameterError
 from sudare.noise import measure, noise_variance, secret
 from sudare.privacy import Budget, Number, exact, positive, readable
-from sudare.tables.method import Asked, Cells, Task
+from sudare.tables.method import Asked, Cells, Task, replaced_in_sums
 from sudare.tables.mix import Integers, Margin, Mix, Tally, kinds, margin_of, mix_level
 from sudare.tables.tree_passes import Start, TreePlan, ascend, cell_sums, descend, released_cells
 
@@ -73,6 +73,7 @@ class Tree:
     name = "tree"
     uses_total = True
     gaussian = True
+    replaced = staticmethod(replaced_in_sums)
 
     @property
     def parameters(self) -> dict[str, Any]:

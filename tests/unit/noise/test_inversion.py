@@ -16,7 +16,7 @@ class Scripted(Source):
     """Gives the words of a script first."""
 
     def __init__(self, words: list[int]) -> None:
-        super().__init__(bytes(32), seeded=True)
+        super().__init__(bytes(32))
         self.script = list(words)
 
     def fill(self, words: np.ndarray) -> None:

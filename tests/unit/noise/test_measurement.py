@@ -6,7 +6,18 @@ import numpy as np
 import pytest
 
 from sudare.errors import AccountingError, ParameterError, TableError
-from sudare.noise import Source, Sparse, SparseNoise, discrete_laplace, measure, metered, record
+from sudare.noise import (
+    AddedGaussian,
+    Source,
+    Sparse,
+    SparseNoise,
+    discrete_laplace,
+    measure,
+    metered,
+    noise_variance,
+    record,
+)
+from sudare.noise.sparse_gaussian import SparseGaussian
 from sudare.privacy import Budget
 
 HALF = Budget(epsilon=Fraction(1, 2))
@@ -96,6 +107,19 @@ def test_epsilon_too_small_for_the_noise_to_fit_is_refused():
         measure(np.array([1]), 1, Budget(rho=Fraction(1, 10**800)), Source.from_seed(1), "cells")
 
 
-def test_sparse_noise_is_paid_in_epsilon():
-    with pytest.raises(AccountingError, match="made with epsilon"):
-        measure(Sparse(np.array([4]), np.array([9]), 100), 1, Budget(rho=Fraction(1)), Source.from_seed(1), "s")
+def test_sparse_noise_is_paid_in_epsilon_or_rho():
+    exact = Sparse(np.array([4]), np.array([9]), 100)
+    with metered() as meter, record() as tape:
+        noisy = measure(exact, 3, Budget(rho=Fraction(1, 8)), Source.from_seed(1), "s")
+    meter.check(Budget(rho=Fraction(1, 8)))
+    assert isinstance(noisy, SparseGaussian)
+    assert tape.measured[0].law == AddedGaussian(Fraction(36))
+
+
+@pytest.mark.parametrize("rho", ["1/50", "2", "8", "200"])
+def test_the_variance_is_that_of_the_discrete_law(rho):
+    """The sample variance of n draws of variance s is within 6 standard deviations of s: chance 2e-9."""
+    budget, size = Budget(rho=Fraction(rho)), 400_000
+    drawn = measure(np.zeros(size, dtype=np.int64), 1, budget, Source.from_seed(3), "cells").astype(float)
+    wanted = noise_variance(1, budget)
+    assert abs((drawn**2).mean() - wanted) <= 6 * np.sqrt(((drawn**2).var() + 1e-12) / size)

@@ -6,6 +6,7 @@ import pickle
 import numpy as np
 import pytest
 
+import sudare as sd
 from sudare.errors import AccountingError, ParameterError
 from sudare.noise import Source
 
@@ -80,3 +81,29 @@ def test_a_wrong_seed_is_refused(seed):
 def test_a_wrong_key_is_refused():
     with pytest.raises(ParameterError, match="key of the wrong length"):
         Source(b"short")
+
+
+def test_a_source_with_a_given_key_is_seeded_and_so_is_what_it_protects():
+    key = bytes(range(32))
+    source = Source(key)
+    assert source.seeded
+    assert source.child("cells").seeded
+    assert source.grant("workers").part("one").source().seeded
+    table = sd.CountTable.from_array([0, 0, 9, 0, 120, 0, 0, 3])
+    assert sd.release(table, epsilon=1, source=Source(key)).guarantee.notion == "none: seeded"
+    with pytest.raises(TypeError):
+        Source(key, seeded=False)
+
+
+def test_what_derives_from_the_system_is_not_seeded_in_any_process():
+    grant = pickle.loads(pickle.dumps(Source.system().grant("workers")))
+    assert not grant.part("one", np.arange(3)).source().seeded
+    assert not Source.system().child("cells").child("deeper").seeded
+    read, write = os.pipe()
+    source = Source.system()
+    child = os.fork()
+    if child == 0:
+        os.write(write, b"seeded" if source.child("x").seeded or source.seeded else b"system")
+        os._exit(0)
+    os.waitpid(child, 0)
+    assert os.read(read, 100) == b"system"

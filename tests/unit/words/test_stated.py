@@ -15,9 +15,9 @@ from sudare.words.stated import STATED, recognised
 
 PERSON = Unit("person", 3)
 GUARANTEES = {
-    "table": promise(PERSON, budget_of(1), public_total=False),
-    "public totals": promise(PERSON, budget_of(1), public_total=True, areas=2),
-    "seeded": promise(PERSON, budget_of(1), public_total=False).without_protection(),
+    "table": promise(PERSON, budget_of(1)),
+    "public totals": promise(PERSON, budget_of(1), Fraction(2), areas=2),
+    "seeded": promise(PERSON, budget_of(1)).without_protection(),
     "no noise": Guarantee("none").without_protection("none"),
     "weights": weighted(1, adjacency="replace"),
     "perturbation": perturbed(Fraction(1), PERSON, 2.0),

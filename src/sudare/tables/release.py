@@ -200,6 +200,8 @@ def promise(
 ) -> Guarantee:
     """What a table release promises, from public things alone; with ``delta``, rho is read as (epsilon, delta).
 
+    The noise is Gaussian then, and the guarantee keeps its rho: that is how the ledger adds it to others.
+
     ``areas`` is the number of areas whose totals the caller declared public.
 
     Replacing a record under a public total changes two cells by one each: twice the distance in L1, and at most
@@ -222,4 +224,4 @@ def promise(
         return Guarantee.of(budget, unit, **facts)
     exact_delta = positive(delta, "delta")
     epsilon = epsilon_for(budget.rho, exact_delta)
-    return Guarantee("(epsilon, delta)-DP", unit, epsilon=epsilon, delta=exact_delta, **facts)
+    return Guarantee("(epsilon, delta)-DP", unit, epsilon=epsilon, delta=exact_delta, rho=budget.rho, **facts)

@@ -1,12 +1,24 @@
-"""``sudare ledger``: look at the books, check them, set a cap."""
+"""``sudare ledger``: look at the books, check them, set caps, keep accounts of people."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from sudare.cli.console import Command, json_option, print_json, print_table
+
+if TYPE_CHECKING:
+    from sudare.privacy import Balance
+
+
+_COLUMNS = ("cap", "spent", "remaining", "releases", "remarks")
+
+
+def _row(balance: Balance) -> tuple[str, ...]:
+    cap, remarks = str(balance.cap or "none"), "; ".join(balance.remarks)
+    return balance.dataset, cap, balance.spent_text, balance.remaining_text, str(balance.releases), remarks
 
 
 def _common_options(command: Command) -> Command:
@@ -22,7 +34,7 @@ def _common_options(command: Command) -> Command:
 
 @click.group()
 def ledger() -> None:
-    """Show what has been spent on each data set, check the chain of rows, set caps.
+    """Show what has been spent on each data set and by each account of people, check the chain of rows, set caps.
 
     Example: sudare ledger show
     """
@@ -32,28 +44,27 @@ def ledger() -> None:
 @click.option("--dataset", help="One data set only, with its rows.")
 @_common_options
 def show(dataset: str | None, path: Path, as_json: bool) -> None:
-    """Show cap, spending and what is left of every data set, or of one with its rows.
+    """Show cap, spending and what is left of every data set, or of one with its rows, and where each number comes from.
 
     Example: sudare ledger show --dataset census
     """
     from sudare.privacy import Ledger
+    from sudare.privacy.shown import explanation
+    from sudare.words import Words
 
     books = Ledger.open(path)
     if as_json:
         print_json(books.to_json(dataset))
         return
-    balances = [
-        (
-            balance.dataset,
-            str(balance.cap or "none"),
-            balance.spent_text,
-            balance.remaining_text,
-            str(balance.releases),
-            "; ".join(balance.remarks),
-        )
-        for balance in books.balances(dataset)
+    found, accounts = books.balances(dataset), books.accounts() if dataset is None else ()
+    print_table(("data set", *_COLUMNS), [_row(balance) for balance in found])
+    if accounts:
+        print_table(("account", *_COLUMNS), [_row(balance) for balance in accounts])
+    said = [
+        (balance.dataset, *line) for balance in (*found, *accounts) for line in explanation(balance, Words("en")).items()
     ]
-    print_table(("data set", "cap", "spent", "remaining", "releases", "remarks"), balances)
+    if said:
+        print_table(("of", "where it comes from", ""), said)
     if dataset is not None:
         rows = [(str(row.id), row.time, row.kind, row.text) for row in books.entries(dataset)]
         print_table(("row", "time", "kind", "what"), rows)
@@ -96,3 +107,48 @@ def set_cap(dataset: str, epsilon: str | None, delta: str, rho: str | None, path
         print_json(entry.to_json())
     else:
         click.echo(str(books.balance(dataset)))
+
+
+@ledger.command()
+@click.argument("account")
+@click.option("--unit", metavar="NAME", default="person", show_default=True, help="Whose losses are added up.")
+@click.option("--epsilon", metavar="NUMBER", help="The most epsilon in all: a decimal or a fraction.")
+@click.option("--delta", metavar="NUMBER", default="0", show_default=True, help="The most delta in all.")
+@click.option("--rho", metavar="NUMBER", help="Instead of epsilon: the most rho in all; needs --delta.")
+@_common_options
+def account(
+    account: str, unit: str, epsilon: str | None, delta: str, rho: str | None, path: Path, as_json: bool
+) -> None:
+    """Set or change the cap of an ACCOUNT of people: several data sets about the same people share it.
+
+    Example: sudare ledger account residents --epsilon 2 --delta 1e-6
+    """
+    from sudare.privacy import Ledger
+
+    books = Ledger(path)
+    entry = books.set_account(account, unit=unit, epsilon=epsilon, delta=delta, rho=rho)
+    if as_json:
+        print_json(entry.to_json())
+    else:
+        click.echo(str(books.account(account)))
+
+
+@ledger.command()
+@click.argument("dataset")
+@click.argument("account")
+@click.option("--part", metavar="NAME", help="Nobody of this data set is in one of another part: the largest counts.")
+@click.option("--units", type=int, metavar="NUMBER", help="How many of the data set's units (days, rows) one can be.")
+@_common_options
+def join(dataset: str, account: str, part: str | None, units: int | None, path: Path, as_json: bool) -> None:
+    """Let DATASET count in an ACCOUNT of people, with what it has spent so far.
+
+    Example: sudare ledger join census-tokyo residents --part tokyo
+    """
+    from sudare.privacy import Ledger
+
+    books = Ledger(path)
+    entry = books.join(dataset, account, part=part, units=units)
+    if as_json:
+        print_json(entry.to_json())
+    else:
+        click.echo(str(books.account(account)))

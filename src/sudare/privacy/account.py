@@ -1,22 +1,25 @@
-"""One data set's part of the ledger: its cap, its releases, and whether one more is admitted."""
+"""One data set's part of the ledger: its cap, its releases, the account it joined, and whether one more is admitted."""
 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from sudare.errors import BudgetError, LedgerError, ParameterError, did_you_mean
+from sudare.privacy.adjacency import common_adjacency, cost_of
 from sudare.privacy.balance import Balance
 from sudare.privacy.cap import Cap
-from sudare.privacy.chain import Entry
+from sudare.privacy.chain import NO_DATASET, Entry
 from sudare.privacy.composition import Total, composes
 from sudare.privacy.guarantee import Guarantee
+from sudare.privacy.people import Member, People
 
 
 @dataclass(frozen=True)
 class Account:
-    """What the rows of ``dataset`` say: the cap set last, if any, and its releases with their guarantees.
+    """What the rows of ``dataset`` say: the cap set last, if any, its releases, and the people it is about.
 
     >>> account = Account("census", Cap.of(epsilon=1))
     >>> account.admit(Guarantee("epsilon-DP", epsilon=0.25)).balance.remaining_text
@@ -28,42 +31,26 @@ class Account:
     guarantees: tuple[Guarantee, ...] = ()
     release_ids: frozenset[str] = frozenset()
     other_datasets: tuple[str, ...] = ()
+    people: People | None = None
 
     @classmethod
     def read(cls, dataset: str, entries: Iterable[Entry]) -> Account:
         """The account of ``dataset`` in a verified chain."""
-        cap, guarantees, release_ids, others = None, [], set(), []
-        for entry in entries:
-            if entry.dataset != dataset:
-                others.append(entry.dataset)
-                continue
-            try:
-                content = entry.content
-                if entry.kind == "cap":
-                    cap = Cap.from_json(content)
-                else:
-                    guarantees.append(Guarantee.from_json(content["guarantee"]))
-                    release_ids.add(str(content["release_id"]))
-                _ = entry.text  # what is admitted can also be shown
-            except (KeyError, TypeError, ValueError, RecursionError, ParameterError):
-                raise LedgerError(
-                    f"row {entry.id} of the ledger holds no {entry.kind} that can be read",
-                    hint="It was not written by Sudare; restore the ledger from a backup before publishing.",
-                ) from None
-        return cls(dataset, cap, tuple(guarantees), frozenset(release_ids), tuple(dict.fromkeys(others)))
+        return Books(entries).account(dataset)
 
     @property
     def balance(self) -> Balance:
         """Where the data set stands."""
-        return Balance.of(self.dataset, self.cap, self.guarantees)
+        return Balance.of(self.dataset, self.cap, self.guarantees, self.people)
 
     def admit(
         self, guarantee: Guarantee, *, accept_no_guarantee: bool = False, default_cap: Cap | None = None
     ) -> Account:
         """The account with one more release, or `BudgetError` where it is not admitted.
 
-        ``default_cap`` counts where no cap is set. What does not add up (k-anonymity alone, no noise) is
-        admitted on ``accept_no_guarantee=True`` only, and without regard to the cap, which cannot count it.
+        It must fit under the cap of the data set and under that of its account of people. ``default_cap`` counts
+        where no cap is set. What does not add up (k-anonymity alone, no noise) is admitted on
+        ``accept_no_guarantee=True`` only, and without regard to the caps, which cannot count it.
         """
         if guarantee.notion == "none: seeded":
             raise BudgetError("a seeded release cannot be published", hint="Leave the seed out: it is for experiments.")
@@ -76,16 +63,105 @@ class Account:
                 value=guarantee.notion,
                 hint="To publish it all the same, set accept_no_guarantee = true.",
             )
-        return replace(self, cap=cap, guarantees=(*self.guarantees, guarantee))
+        people = self.people and self.people.admit(self.dataset, guarantee)
+        return replace(self, cap=cap, guarantees=(*self.guarantees, guarantee), people=people)
 
     def _refuse_over(self, cap: Cap | None, guarantee: Guarantee) -> None:
-        if cap is None:
-            near = did_you_mean(self.dataset, self.other_datasets)
-            command = f"sudare ledger set-cap {shlex.quote(self.dataset)} --epsilon 1"
+        counted = [release for release in self.guarantees if composes(release)]
+        others = {release.unit.kind for release in counted} - {guarantee.unit.kind}
+        if others:
             raise BudgetError(
-                f"data set {self.dataset!r} has no cap in the ledger",
-                hint=(f"{near} " if near else "") + f"Set one, for instance with: {command}",
+                f"data set {self.dataset!r} has releases for another unit, and no sum bounds what either has lost",
+                value=guarantee.unit.kind,
+                allowed=", ".join(sorted(others)),
+                hint="Publish it under a data set's name of its own, and join both to an account of people, "
+                "with: sudare ledger join.",
             )
-        spent = Total.of(release for release in self.guarantees if composes(release))
-        if not cap.admits(spent + Total.of([guarantee])):
-            raise cap.refusal(self.dataset, spent, guarantee)
+        if cap is None:
+            if self.people is None:
+                raise self._no_cap()
+            return
+        adjacency = common_adjacency([*counted, guarantee])
+        spent, cost = Total.of(counted, adjacency), cost_of(guarantee, adjacency)
+        if not cap.admits(spent + Total.summed([cost])):
+            raise cap.refusal(self.dataset, spent, cost)
+
+    def _no_cap(self) -> BudgetError:
+        near = did_you_mean(self.dataset, self.other_datasets)
+        command = f"sudare ledger set-cap {shlex.quote(self.dataset)} --epsilon 1"
+        return BudgetError(
+            f"data set {self.dataset!r} has no cap in the ledger",
+            hint=(f"{near} " if near else "") + f"Set one, for instance with: {command}",
+        )
+
+
+class Books:
+    """A verified chain, read: accounts of people at once, the rows of each data set when they are asked for."""
+
+    def __init__(self, entries: Iterable[Entry]) -> None:
+        self._rows: dict[str, list[Entry]] = {}
+        self._caps: dict[str, tuple[Cap, str]] = {}
+        self._members: dict[str, tuple[str, Member]] = {}
+        self._read: dict[str, Account] = {}
+        for entry in entries:
+            if entry.dataset != NO_DATASET:
+                self._rows.setdefault(entry.dataset, []).append(entry)
+            if entry.kind in ("account", "join"):
+                self._note(entry)
+        self.datasets = tuple(self._rows)
+        self.accounts = tuple(self._caps)
+
+    def account(self, dataset: str) -> Account:
+        """What the rows of ``dataset`` say, with the account of people that it joined."""
+        others = tuple(name for name in self.datasets if name != dataset)
+        joined = self._members.get(dataset)
+        people = None if joined is None else self.people(joined[0])
+        return replace(self._alone(dataset), other_datasets=others, people=people)
+
+    def people(self, name: str) -> People:
+        """The account of people ``name`` with all its data sets."""
+        cap, unit = self._caps[name]
+        members = [member for account, member in self._members.values() if account == name]
+        filled = (replace(each, guarantees=self._alone(each.dataset).guarantees) for each in members)
+        return People(name, cap, unit, tuple(filled))
+
+    def membership(self, dataset: str) -> tuple[str, Member] | None:
+        """The account that ``dataset`` joined, and on which terms."""
+        return self._members.get(dataset)
+
+    def _note(self, entry: Entry) -> None:
+        with _understood(entry):
+            content = entry.content
+            name = str(content["account"])
+            if entry.kind == "account":
+                self._caps[name] = Cap.from_json(content["cap"]), str(content["unit"])
+            else:
+                self._members[entry.dataset] = name, Member(entry.dataset, content["part"], content["units"])
+                _ = self._caps[name]  # a data set joins what is there
+
+    def _alone(self, dataset: str) -> Account:
+        if dataset not in self._read:
+            cap, guarantees, release_ids = None, [], set()
+            for entry in self._rows.get(dataset, ()):
+                with _understood(entry):
+                    content = entry.content
+                    if entry.kind == "cap":
+                        cap = Cap.from_json(content)
+                    elif entry.kind == "spend":
+                        guarantees.append(Guarantee.from_json(content["guarantee"]))
+                        release_ids.add(str(content["release_id"]))
+            self._read[dataset] = Account(dataset, cap, tuple(guarantees), frozenset(release_ids))
+        return self._read[dataset]
+
+
+@contextmanager
+def _understood(entry: Entry) -> Iterator[None]:
+    """Where a row's content is read: `LedgerError` names the row that has something else in it."""
+    try:
+        yield
+        _ = entry.text  # what is admitted can also be shown
+    except (KeyError, TypeError, ValueError, RecursionError, ParameterError):
+        raise LedgerError(
+            f"row {entry.id} of the ledger holds no {entry.kind} that can be read",
+            hint="It was not written by Sudare; restore the ledger from a backup before publishing.",
+        ) from None

@@ -7,22 +7,45 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from sudare.privacy.adjacency import ADDED, adjacency_of, common_adjacency
 from sudare.privacy.budget import readable
 from sudare.privacy.cap import Amounts, Cap
-from sudare.privacy.composition import Total, composes
-from sudare.privacy.guarantee import Guarantee
+from sudare.privacy.composition import Sum, Total, composes
+from sudare.privacy.guarantee import Guarantee, Unit
+from sudare.privacy.people import People
+
+PERIODS = {"hour": (24, 8760), "day": (30, 365), "week": (52,), "month": (12,), "quarter": (4,)}
+"""Over how many periods a sum per period is shown besides; the last is a year."""
+_ZERO = Fraction(0)
+
+
+@dataclass(frozen=True)
+class Part:
+    """A data set of an account: its part, how many units one person can be, and what it costs that person."""
+
+    dataset: str
+    part: str | None
+    units: int | None
+    spent: Amounts
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON."""
+        return {"dataset": self.dataset, "part": self.part, "units": self.units, "spent": self.spent.to_json()}
 
 
 @dataclass(frozen=True)
 class Balance:
-    """The account of one data set.
+    """The account of one data set, or of people (``parts`` then lists its data sets, ``dataset`` is its name).
 
-    ``spent``: epsilon at the cap's delta, the releases' own deltas, and the same spending in rho: views of
-    one thing, not parts of it. ``remaining``: the largest pure epsilon, delta and rho that one more release
-    could have; None without a cap. Under a delta it may be less than the cap minus ``spent``: many small pure
-    releases count as rho where that is less, a single large one does not. ``unbounded`` of the ``releases``
-    promise nothing that adds up, so no number here bounds what they gave away. Where ``units`` or
-    ``adjacencies`` has several entries, the sum is a budget that was kept and not a guarantee for one of them.
+    ``spent``: epsilon at the cap's delta, the deltas of releases that are not counted by rho, and the same spending in
+    rho: views of one thing, not parts of it. It bounds what one ``unit`` has lost, under ``adjacency``; ``summed``
+    says how it was found. ``remaining``: the largest pure epsilon, delta and rho that one more release under
+    ``adjacency`` could have; None without a cap. Under a delta it may be less than the cap minus ``spent``: many small
+    pure releases count as rho where that is less, a single large one does not. ``over``: the same for a person of so
+    many periods, where the unit is a period. ``unbounded`` of the ``releases`` promise nothing that adds up, so no
+    number here bounds what they gave away. Where ``units`` has several entries (in ledgers of old; a release for
+    another unit is refused) no number bounds what one of them has lost, and none is given. ``account``: where the
+    people of the data set stand, if it joined an account.
     """
 
     dataset: str
@@ -33,9 +56,17 @@ class Balance:
     unbounded: int
     units: tuple[str, ...]
     adjacencies: tuple[str, ...]
+    adjacency: str = ADDED
+    unit: Unit | None = None
+    summed: Sum | None = None
+    over: tuple[tuple[int, Amounts], ...] = ()
+    account: Balance | None = None
+    parts: tuple[Part, ...] = ()
 
     @classmethod
-    def of(cls, dataset: str, cap: Cap | None, guarantees: Sequence[Guarantee]) -> Balance:
+    def of(
+        cls, dataset: str, cap: Cap | None, guarantees: Sequence[Guarantee], people: People | None = None
+    ) -> Balance:
         """The account after releases with ``guarantees``.
 
         >>> tenth = Guarantee("epsilon-DP", epsilon=Fraction(1, 10))
@@ -43,16 +74,47 @@ class Balance:
         census: cap epsilon 0.3; spent epsilon 0.2; remaining epsilon 0.1; releases 2
         """
         counted = [guarantee for guarantee in guarantees if composes(guarantee)]
-        total = Total.of(counted)
+        adjacency = common_adjacency(counted)
+        kinds = tuple(dict.fromkeys(guarantee.unit.kind for guarantee in counted))
+        account = None if people is None else cls.of_people(people)
+        facts = (len(guarantees), len(guarantees) - len(counted), kinds, _adjacencies(counted), adjacency)
+        unit = Unit(counted[0].unit.name, period=counted[0].unit.period) if len(kinds) == 1 else None
+        if len(kinds) > 1:
+            spent = Amounts(None, sum((guarantee.delta or _ZERO for guarantee in counted), _ZERO), None)
+            return cls(dataset, cap, spent, cap and Amounts(_ZERO, _ZERO, _ZERO), *facts, account=account)
+        total = Total.of(counted, adjacency)
+        delta = cap.delta if cap else total.stated_delta
+        periods = PERIODS.get(unit.period or "", ()) if unit else ()
+        over = tuple((number, _amounts(Total.of(counted, adjacency, number), delta)) for number in periods)
+        remaining = cap.remaining(total) if cap else None
+        found = total.sum_at(delta)
+        return cls(dataset, cap, _amounts(total, delta, found), remaining, *facts, unit, found, over, account)
+
+    @classmethod
+    def of_people(cls, people: People) -> Balance:
+        """Where an account of people stands: all its data sets, the largest of the parts."""
+        counted = [guarantee for member in people.members for guarantee in member.counted]
+        releases = sum(len(member.guarantees) for member in people.members)
+        delta = people.cap.delta
+        total = max(people.totals(), key=lambda each: _size(each, people.cap))
+        found = total.sum_at(delta)
+        parts = (
+            Part(each.dataset, each.part, each.units, _amounts(each.total(people.adjacency), delta))
+            for each in people.members
+        )
         return cls(
-            dataset,
-            cap,
-            Amounts(total.epsilon_at(cap.delta if cap else total.delta), total.delta, total.all_rho),
-            cap.remaining(total) if cap else None,
-            len(guarantees),
-            len(guarantees) - len(counted),
-            tuple(dict.fromkeys(str(guarantee.unit) for guarantee in counted)),
-            tuple(dict.fromkeys(guarantee.adjacency for guarantee in counted)),
+            people.name,
+            people.cap,
+            _amounts(total, delta, found),
+            people.cap.remaining(people.total()),
+            releases,
+            releases - len(counted),
+            (people.unit,),
+            _adjacencies(counted),
+            people.adjacency,
+            Unit(people.unit),
+            found,
+            parts=tuple(parts),
         )
 
     @property
@@ -85,9 +147,11 @@ class Balance:
         if self.unbounded:
             remarks.append(f"{self.unbounded} without a guarantee that adds up")
         if len(self.adjacencies) > 1:
-            remarks.append("mixed neighbours: " + " / ".join(self.adjacencies))
+            remarks.append("mixed neighbours: all counted for replacing one record")
         if len(self.units) > 1:
-            remarks.append("mixed units: " + " / ".join(self.units))
+            remarks.append("mixed units, which no sum bounds: " + " / ".join(self.units))
+        if self.account is not None:
+            remarks.append(f"in account {self.account.dataset} remaining {self.account.remaining_text}")
         return tuple(remarks)
 
     def __str__(self) -> str:
@@ -116,9 +180,36 @@ class Balance:
             "unbounded": self.unbounded,
             "units": list(self.units),
             "adjacencies": list(self.adjacencies),
+            "adjacency": self.adjacency,
+            "summed": _sum_json(self.summed),
+            "over": [{"periods": number, "spent": amounts.to_json()} for number, amounts in self.over],
+            "account": self.account.to_json() if self.account else None,
+            "parts": [part.to_json() for part in self.parts],
             "text": str(self),
         }
 
 
 def _named(name: str, amount: Fraction | None) -> str:
     return f"{name} {readable(amount)}" if amount is not None else f"without a number in {name}"
+
+
+def _amounts(total: Total, delta: Fraction, found: Sum | None = None) -> Amounts:
+    found = found or total.sum_at(delta)
+    return Amounts(None if found is None else found.epsilon, total.delta, total.all_rho)
+
+
+def _size(total: Total, cap: Cap) -> tuple[bool, Fraction]:
+    """Larger for what a cap finds larger; what has no number in its currency is the largest."""
+    size = total.epsilon_at(cap.delta) if cap.rho is None else total.all_rho
+    return size is None, size or _ZERO
+
+
+def _adjacencies(counted: Sequence[Guarantee]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(adjacency_of(guarantee) for guarantee in counted))
+
+
+def _sum_json(found: Sum | None) -> dict[str, str | None] | None:
+    if found is None:
+        return None
+    order = None if found.order is None else f"{float(found.order):.6g}"
+    return {"epsilon": str(found.epsilon), "way": found.way, "order": order, "delta": str(found.delta)}

@@ -1,23 +1,25 @@
 """Caps: the most that may be spent on a data set, what fits under one, and the sentence when it does not.
 
-A cap is (epsilon, delta), or rho with the delta at which it is read as an epsilon. Under an epsilon cap
-zCDP stays rho until the check: the total is the sum of epsilons plus the conversion of all rho, at the part
-of the cap's delta that no release has taken; or, if that is less, the conversion of everything with pure
-releases counted as epsilon^2 / 2. Under a rho cap pure releases count epsilon^2 / 2, and (epsilon, delta)-DP,
-which has no rho, is refused.
+A cap is (epsilon, delta), or rho with the delta at which it is read as an epsilon. Under an epsilon cap rho, also that
+of Gaussian noise which was asked for by (epsilon, delta), stays rho until the check, and is converted once, at the
+part of the cap's delta that no release has taken: see `Total.sum_at`. Under a rho cap pure releases count
+epsilon^2 / 2, and (epsilon, delta)-DP without a rho is refused.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 from sudare.errors import BudgetError, ParameterError
+from sudare.privacy.adjacency import Cost
 from sudare.privacy.budget import Number, exact, positive, readable
-from sudare.privacy.composition import Total
-from sudare.privacy.guarantee import Guarantee
+from sudare.privacy.composition import WORTH_IT, Total
+from sudare.privacy.directed import round_down
+from sudare.privacy.renyi import room
 from sudare.privacy.zcdp import epsilon_for, rho_for
 
 _ZERO = Fraction(0)
@@ -95,7 +97,7 @@ class Cap:
         if self.rho is not None:
             return total.all_rho is not None and total.all_rho <= self.rho
         plain = not total.rho and total.delta <= self.delta
-        if plain and total.pure + total.approximate <= self.amount:
+        if plain and total.added <= self.amount:
             return True  # the sum fits: no need to ask whether a conversion gives less
         epsilon = total.epsilon_at(self.delta)
         return epsilon is not None and epsilon <= self.amount
@@ -103,53 +105,88 @@ class Cap:
     def remaining(self, spent: Total) -> Amounts:
         """The largest pure epsilon, delta and rho that one more release could have after ``spent``.
 
-        >>> print(Cap(epsilon=Fraction(1)).remaining(Total(pure=Fraction(3, 4))).epsilon)
-        1/4
+        >>> quarter = Total(((Fraction(1, 4), 1),))
+        >>> print(Cap(epsilon=Fraction(1)).remaining(quarter).epsilon)
+        3/4
         """
         if self.rho is not None:
             rho = _ZERO if spent.all_rho is None else max(_ZERO, self.rho - spent.all_rho)
             return Amounts(_largest_pure(rho), _ZERO, rho)
         delta = self.delta - spent.delta
-        room = self.amount - spent.approximate
-        if delta < 0 or room <= 0 or (delta == 0 and spent.rho):
-            return Amounts(_ZERO, max(_ZERO, delta), _ZERO)
-        beside = room - spent.pure
+        epsilon = self._largest_epsilon(spent)
+        if delta <= 0 or not epsilon:
+            return Amounts(epsilon, max(_ZERO, delta), _ZERO)
+        _, proposed = self._proposed(spent, delta)
+        rho = self._admitted(proposed, lambda size: spent + Total(rho=size))
+        if spent.added < self.amount:
+            rho = max(rho, rho_for(self.amount - spent.added, delta) - spent.rho)
+        return Amounts(epsilon, delta, rho)
+
+    def _largest_epsilon(self, spent: Total, own_delta: Fraction = _ZERO) -> Fraction:
+        """The largest epsilon that one more release may have if it may fail by ``own_delta``."""
+        delta = self.delta - spent.delta - own_delta
+        if delta < 0 or (delta == 0 and spent.rho):
+            return _ZERO
+        beside = self.amount - spent.added
         if delta == 0:
-            return Amounts(max(_ZERO, beside), _ZERO, _ZERO)
-        # The two ways of counting pure releases, as in Total.epsilon_at: what fits either is admitted.
-        rho_beside = (rho_for(beside, delta) if beside > 0 else _ZERO) - spent.rho
-        rho_in_all = rho_for(room, delta) - spent.rho - spent.pure_as_rho
+            return max(_ZERO, beside)
         if spent.rho:
             beside -= epsilon_for(spent.rho, delta)
-        return Amounts(max(_ZERO, beside, _largest_pure(rho_in_all)), delta, max(_ZERO, rho_beside, rho_in_all))
+        # Where many small ones are worth less than their sum, there is more room than their sum leaves.
+        proposed, _ = self._proposed(spent, delta)
+        return max(_ZERO, beside, self._admitted(proposed, lambda size: spent + Total(((size, 1),), own_delta)))
 
-    def refusal(self, dataset: str, spent: Total, requested: Guarantee) -> BudgetError:
-        """The error for a request that the cap does not admit after ``spent``, with the numbers."""
+    def _proposed(self, spent: Total, delta: Fraction) -> tuple[Fraction, Fraction]:
+        """About the largest epsilon and rho that a sum by orders would admit."""
+        pure, rho = room(spent.epsilons, spent.rho, self.amount / WORTH_IT, delta)
+        return exact(pure, "epsilon"), exact(rho, "rho")
+
+    def _admitted(self, proposed: Fraction, total: Callable[[Fraction], Total]) -> Fraction:
+        """The largest number not above ``proposed`` that the cap admits, found by going down in growing steps."""
+        shrink = Fraction(1, 10**11)
+        while (number := round_down(proposed)) > 0 and shrink < 1:
+            if self.admits(total(number)):
+                return number
+            proposed *= 1 - shrink
+            shrink *= 4
+        return _ZERO
+
+    def refusal(self, holder: str, spent: Total, requested: Cost, *, account: bool = False) -> BudgetError:
+        """The error for a request that the cap of ``holder`` does not admit after ``spent``, with the numbers.
+
+        ``requested`` is the cost as it is added up, so twice the epsilon where everything counts for replacing.
+        """
         reason, name, asked, left = self._shortage(spent, requested)
+        wanted, rest, difference = readable(asked), readable(left), readable(asked - left)
         return BudgetError(
-            f"data set {dataset!r} has not enough budget left{reason}: requested {name} {readable(asked)}, "
-            f"remaining {readable(left)}, difference {readable(asked - left)}",
-            hint="Ask for less, or raise the cap with: sudare ledger set-cap.",
+            f"account {holder!r} has not enough budget left{reason}: requested {name} {wanted}, "
+            f"remaining {rest}, difference {difference}"
+            if account
+            else f"data set {holder!r} has not enough budget left{reason}: requested {name} {wanted}, "
+            f"remaining {rest}, difference {difference}",
+            hint="Ask for less, or raise the cap with: sudare ledger account."
+            if account
+            else "Ask for less, or raise the cap with: sudare ledger set-cap.",
         )
 
-    def _shortage(self, spent: Total, requested: Guarantee) -> tuple[str, str, Fraction, Fraction]:
+    def _shortage(self, spent: Total, requested: Cost) -> tuple[str, str, Fraction, Fraction]:
         """Why, in which currency, how much was asked, and how much of that there is."""
-        left = self.remaining(spent)
-        if requested.rho is not None:
+        if requested.epsilon is None:
+            left = self.remaining(spent)
             without = self.rho is None and left.delta == 0
             reason = " (rho is read as epsilon by means of delta, and none is left)" if without else ""
             return reason, "rho", requested.rho, left.rho or _ZERO
-        asked = requested.epsilon or _ZERO
-        if requested.delta is None:
-            return "", "epsilon", asked, left.epsilon or _ZERO
+        asked = requested.epsilon
+        if not requested.delta:
+            return "", "epsilon", asked, self.remaining(spent).epsilon or _ZERO
         if self.rho is not None:
             return " (a cap in rho cannot count (epsilon, delta)-DP)", "epsilon", asked, _ZERO
-        if requested.delta > left.delta:
-            return "", "delta", requested.delta, left.delta
-        before = spent.epsilon_at(self.delta - requested.delta)
-        if before is None:
-            return " (the rho spent before needs some delta)", "epsilon", asked, _ZERO
-        return "", "epsilon", asked, max(_ZERO, self.amount - before)
+        delta = max(_ZERO, self.delta - spent.delta)
+        if requested.delta > delta:
+            return "", "delta", requested.delta, delta
+        without = requested.delta == delta and spent.rho
+        reason = " (the rho spent before needs some delta)" if without else ""
+        return reason, "epsilon", asked, self._largest_epsilon(spent, requested.delta)
 
 
 def _largest_pure(rho: Fraction) -> Fraction:

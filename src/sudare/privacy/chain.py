@@ -18,7 +18,9 @@ from sudare.privacy.budget import exact, readable
 
 BEGINNING = "0" * 64
 COLUMNS = ("id", "time", "dataset", "kind", "payload", "previous", "hash")
-KINDS = ("cap", "spend")
+KINDS = ("cap", "spend", "account", "join")
+"""A cap, a release, an account of people (a row of no data set), and a data set that joins one."""
+NO_DATASET = ""
 
 
 @dataclass(frozen=True)
@@ -41,16 +43,26 @@ class Entry:
 
     @property
     def text(self) -> str:
-        """What the row says: the cap's numbers, or the release and its guarantee."""
+        """What the row says: the cap's numbers, the release and its guarantee, the account and its terms."""
         content = self.content
         if self.kind == "cap":
-            numbers = [(name, content[name]) for name in ("epsilon", "rho", "delta") if content[name]]
-            return ", ".join(f"{name} {readable(exact(number))}" for name, number in numbers)
+            return _numbers(content)
+        if self.kind == "account":
+            return f"account {content['account']} of each {content['unit']}: {_numbers(content['cap'])}"
+        if self.kind == "join":
+            part = "" if content["part"] is None else f" as the part {content['part']}"
+            units = "" if content["units"] is None else f", at most {content['units']} units of one"
+            return f"joins the account {content['account']}{part}{units}"
         return f"{content['release_id']}: {content['guarantee']['text']}"
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON with the payload opened."""
         return {name: getattr(self, name) for name in COLUMNS if name != "payload"} | {"content": self.content}
+
+
+def _numbers(cap: dict[str, Any]) -> str:
+    numbers = [(name, cap[name]) for name in ("epsilon", "rho", "delta") if cap[name]]
+    return ", ".join(f"{name} {readable(exact(number))}" for name, number in numbers)
 
 
 def canonical(content: object) -> str:

@@ -1,10 +1,13 @@
 """What several releases promise together.
 
-In sequence, about the same people, costs add: epsilons, deltas and rhos, each as an exact rational. Where
-notions mix, pure epsilon counts as rho = epsilon^2 / 2 beside zCDP (so the result stays rho until somebody
-names a delta), and zCDP is converted to epsilon beside (epsilon, delta)-DP, which needs that delta. In
-parallel, about different people, the largest cost stands for all. Releases may depend on earlier ones; the
-*sizes* of their budgets are taken as fixed without looking at earlier outputs.
+In sequence, about the same people, costs add, each as an exact rational: epsilons, deltas and rhos. Gaussian noise is
+counted by its rho however its budget was asked for, and rho is read as an epsilon once, when somebody names a delta.
+At a delta a sum is the least of what is true: the epsilons added, with the conversion of all rho beside them; or all
+of it order by order (`renyi`), which holds zCDP, advanced composition and their mixtures. An (epsilon, delta)-DP
+release is epsilon-DP but for an event of probability delta (Kairouz, Oh and Viswanath 2015, theorem 3.1; Bun and
+Steinke 2016, lemma 8.8), so its delta is taken off and its epsilon is counted like a pure one. In parallel, about
+different people, the largest cost stands for all. Releases may depend on earlier ones; the *sizes* of their budgets
+are taken as fixed without looking at earlier outputs.
 """
 
 from __future__ import annotations
@@ -12,94 +15,165 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import zip_longest
 
 from sudare.errors import ParameterError
+from sudare.privacy.adjacency import LOCAL, Cost, cost_of
 from sudare.privacy.budget import Number, exact, positive
 from sudare.privacy.guarantee import ADJACENCIES, Guarantee
+from sudare.privacy.renyi import Counted, composed_epsilon
 from sudare.privacy.zcdp import epsilon_for, rho_of_pure
 
-# Pk-anonymity is about linkage and does not compose; the local epsilon of its perturbation does.
-_PURE = ("epsilon-DP", "epsilon-LDP", "Pk-anonymity")
+_ZERO = Fraction(0)
 # A guarantee has a positive epsilon, also where delta alone would do.
 _SMALLEST_EPSILON = Fraction(1, 10**12)
+# Added epsilons are exact and anyone can check them: the sum by orders must be better by this to be preferred.
+WORTH_IT = Fraction(1001, 1000)
 
 
 def composes(guarantee: Guarantee) -> bool:
     """True where the cost can be added up; the evaluated epsilon of k-anonymity cannot: it is of one output.
 
+    Pk-anonymity is about linkage and does not compose; the local epsilon of its perturbation does.
+
     >>> composes(Guarantee("epsilon-DP", epsilon=Fraction(1))), composes(Guarantee("k-anonymity"))
     (True, False)
     """
-    if guarantee.notion in _PURE:
+    if guarantee.notion in ("epsilon-DP", *LOCAL):
         return guarantee.epsilon is not None
     return guarantee.notion in ("(epsilon, delta)-DP", "rho-zCDP")
+
+
+@dataclass(frozen=True)
+class Sum:
+    """An epsilon, and how it was found: ``way`` is a word of `WAYS`, ``order`` its alpha.
+
+    ``delta`` is what was left for reading rho and orders as an epsilon.
+    """
+
+    epsilon: Fraction
+    way: str
+    order: Fraction | None = None
+    delta: Fraction = _ZERO
+
+
+WAYS = ("nothing", "added", "converted", "added and converted", "by orders")
 
 
 @dataclass(frozen=True)
 class Total:
     """The costs of releases in sequence, each kind in a sum of its own, before anything is converted.
 
-    ``pure``: epsilons of pure DP; ``pure_as_rho``: the same releases as epsilon^2 / 2; ``approximate`` and
-    ``delta``: the numbers of (epsilon, delta)-DP; ``rho``: of zCDP. Sums, so the order never matters.
+    ``epsilons``: those that are not counted by rho, each value with how many releases have it, smallest first;
+    ``delta``: what those may fail by; ``rho``: of zCDP, and of all Gaussian noise; ``stated_delta``: the deltas that
+    were asked for. Sums, so the order never matters.
 
     >>> tenth = Guarantee("epsilon-DP", epsilon=Fraction(1, 10))
     >>> Total.of([tenth, tenth, tenth]).epsilon_at(0)
     Fraction(3, 10)
     """
 
-    pure: Fraction = Fraction(0)
-    pure_as_rho: Fraction = Fraction(0)
-    approximate: Fraction = Fraction(0)
-    delta: Fraction = Fraction(0)
-    rho: Fraction = Fraction(0)
+    epsilons: Counted = ()
+    delta: Fraction = _ZERO
+    rho: Fraction = _ZERO
+    stated_delta: Fraction = _ZERO
 
     @classmethod
-    def of(cls, guarantees: Iterable[Guarantee]) -> Total:
-        """The total of ``guarantees``; refuses what does not compose."""
-        total = cls()
-        for guarantee in guarantees:
-            total += cls._one(guarantee)
-        return total
+    def of(cls, guarantees: Iterable[Guarantee], adjacency: str | None = None, units: int = 1) -> Total:
+        """The total of ``guarantees`` for somebody who is ``units`` units; refuses what does not compose.
+
+        Under ``adjacency``, or each under its own, which adds up only where they agree.
+        """
+        return cls.summed(_cost(guarantee, adjacency, units) for guarantee in guarantees)
 
     @classmethod
-    def _one(cls, guarantee: Guarantee) -> Total:
-        if not composes(guarantee):
-            raise ParameterError("a release without a cost does not compose", value=guarantee.notion)
-        if guarantee.rho is not None:
-            return cls(rho=guarantee.rho)
-        epsilon = positive(guarantee.epsilon or 0, "epsilon")
-        if guarantee.delta is not None:
-            return cls(approximate=epsilon, delta=guarantee.delta)
-        return cls(pure=epsilon, pure_as_rho=rho_of_pure(epsilon))
+    def summed(cls, costs: Iterable[Cost]) -> Total:
+        """The total of costs."""
+        counts: dict[Fraction, int] = {}
+        delta = rho = stated = _ZERO
+        for cost in costs:
+            if cost.epsilon is not None:
+                counts[cost.epsilon] = counts.get(cost.epsilon, 0) + 1
+            if cost.delta:
+                delta += cost.delta
+            if cost.rho:
+                rho += cost.rho
+            if cost.stated_delta:
+                stated += cost.stated_delta
+        return cls(tuple(sorted(counts.items())), delta, rho, stated)
 
     def __add__(self, other: Total) -> Total:
+        counts = dict(self.epsilons)
+        for epsilon, count in other.epsilons:
+            counts[epsilon] = counts.get(epsilon, 0) + count
         return Total(
-            self.pure + other.pure,
-            self.pure_as_rho + other.pure_as_rho,
-            self.approximate + other.approximate,
+            tuple(sorted(counts.items())),
             self.delta + other.delta,
             self.rho + other.rho,
+            self.stated_delta + other.stated_delta,
         )
+
+    @classmethod
+    def largest(cls, totals: Iterable[Total]) -> Total:
+        """A total that no one of ``totals`` exceeds: number by number, epsilons from the largest down.
+
+        Every bound here grows with each number, so what holds for it holds for each of them. For totals under
+        replacing it also holds for one unit less in one of them and one more in another, which costs each half of
+        what it says: halves a and b of two totals, paired from the largest down, cost at most one whole of the larger,
+        since D(a) + D(b) <= D(2 max(a, b)) at every order (`renyi`: D(epsilon)/epsilon never falls), as for sums
+        and squares; and rho and delta under replacing are at least twice those of one step.
+        """
+        found = cls()
+        for total in totals:
+            pairs = zip_longest(found._from_the_largest(), total._from_the_largest(), fillvalue=_ZERO)
+            costs = (Cost(epsilon=max(pair)) for pair in pairs)
+            numbers = (max(getattr(found, name), getattr(total, name)) for name in ("delta", "rho", "stated_delta"))
+            found = cls(cls.summed(costs).epsilons, *numbers)
+        return found
+
+    def _from_the_largest(self) -> Iterable[Fraction]:
+        return (epsilon for epsilon, count in reversed(self.epsilons) for _ in range(count))
+
+    @property
+    def added(self) -> Fraction:
+        """The epsilons that are not counted by rho, added."""
+        return sum((count * epsilon for epsilon, count in self.epsilons), _ZERO)
 
     @property
     def all_rho(self) -> Fraction | None:
-        """Everything in rho; None where an (epsilon, delta)-DP release is among it, which has no rho."""
-        return None if self.approximate else self.rho + self.pure_as_rho
+        """Everything in rho, epsilon as epsilon^2 / 2; None where an (epsilon, delta)-DP release has no rho."""
+        if self.delta:
+            return None
+        return self.rho + sum((count * rho_of_pure(epsilon) for epsilon, count in self.epsilons), _ZERO)
 
     def epsilon_at(self, delta: Number) -> Fraction | None:
-        """The smallest known epsilon of the whole at ``delta``; None where that delta does not suffice.
+        """The smallest known epsilon of the whole at ``delta``; None where that delta does not suffice."""
+        found = self.sum_at(delta)
+        return None if found is None else found.epsilon
 
-        The releases' own deltas are taken off first, the rest serves the conversion. Pure releases enter
-        either by their epsilons or by their rho, whichever gives less in total: both are true.
+    def sum_at(self, delta: Number) -> Sum | None:
+        """As `epsilon_at`, with the way it was found.
+
+        The releases' own deltas are taken off first, the rest serves the conversion.
         """
         rest = exact(delta, "delta") - self.delta
         if rest < 0 or (rest == 0 and self.rho):
             return None
-        by_epsilon = self.pure + (epsilon_for(self.rho, rest) if self.rho else 0)
-        if rest == 0 or not self.pure:
-            return self.approximate + by_epsilon
-        by_rho = epsilon_for(self.rho + self.pure_as_rho, rest)
-        return self.approximate + min(by_epsilon, by_rho)
+        if not self.epsilons:
+            return Sum(epsilon_for(self.rho, rest), "converted", delta=rest) if self.rho else Sum(_ZERO, "nothing")
+        converted = epsilon_for(self.rho, rest) if self.rho else _ZERO
+        plain = Sum(self.added + converted, "added and converted" if self.rho else "added", delta=rest)
+        if rest == 0 or (len(self.epsilons) == 1 and self.epsilons[0][1] == 1 and not self.rho):
+            return plain
+        epsilon, order = composed_epsilon(self.epsilons, self.rho, rest)
+        by_orders = Sum(epsilon * WORTH_IT, "by orders", order, rest)
+        return min(plain, by_orders, key=lambda found: found.epsilon)
+
+
+def _cost(guarantee: Guarantee, adjacency: str | None, units: int) -> Cost:
+    if not composes(guarantee):
+        raise ParameterError("a release without a cost does not compose", value=guarantee.notion)
+    return cost_of(guarantee, adjacency, units)
 
 
 def sequential(*guarantees: Guarantee, delta: Number | None = None) -> Guarantee:
@@ -113,9 +187,8 @@ def sequential(*guarantees: Guarantee, delta: Number | None = None) -> Guarantee
     Fraction(1, 1)
     """
     _comparable(guarantees)
-    total = Total.of(guarantees)
     notion = _common_notion(guarantees, delta)
-    return _stated(guarantees, notion, _numbers(total, notion, delta))
+    return _stated(guarantees, notion, _numbers(guarantees, notion, delta))
 
 
 def parallel(*guarantees: Guarantee, disjoint_units: bool, delta: Number | None = None) -> Guarantee:
@@ -144,8 +217,9 @@ def parallel(*guarantees: Guarantee, disjoint_units: bool, delta: Number | None 
             allowed=ADJACENCIES[0],
         )
     notion = _common_notion(guarantees, delta)
-    parts = [_numbers(Total.of([guarantee]), notion, delta) for guarantee in guarantees]
-    return _stated(guarantees, notion, {name: max(part[name] for part in parts) for name in parts[0]})
+    parts = [_numbers([guarantee], notion, delta) for guarantee in guarantees]
+    shared = [name for name in parts[0] if all(name in part for part in parts)]
+    return _stated(guarantees, notion, {name: max(part[name] for part in parts) for name in shared})
 
 
 def _comparable(guarantees: Sequence[Guarantee]) -> None:
@@ -163,25 +237,28 @@ def _comparable(guarantees: Sequence[Guarantee]) -> None:
 def _common_notion(guarantees: Sequence[Guarantee], delta: Number | None) -> str:
     """The strongest notion in which every one of ``guarantees`` can be stated."""
     has_delta = any(guarantee.delta is not None for guarantee in guarantees)
-    has_rho = any(guarantee.rho is not None for guarantee in guarantees)
+    has_rho = any(guarantee.notion == "rho-zCDP" for guarantee in guarantees)
     if delta is None and has_delta and has_rho:
         raise ParameterError("rho-zCDP and (epsilon, delta)-DP compose at a stated delta only", hint="Give delta=.")
     if delta is not None or has_delta:
         return "(epsilon, delta)-DP"
     if has_rho:
         return "rho-zCDP"
-    local = all(guarantee.notion in ("epsilon-LDP", "Pk-anonymity") for guarantee in guarantees)
+    local = all(guarantee.notion in LOCAL for guarantee in guarantees)
     return "epsilon-LDP" if local else "epsilon-DP"
 
 
-def _numbers(total: Total, notion: str, delta: Number | None) -> dict[str, Fraction]:
-    """``total`` in the numbers of ``notion``, which `_common_notion` found possible."""
+def _numbers(guarantees: Sequence[Guarantee], notion: str, delta: Number | None) -> dict[str, Fraction]:
+    """``guarantees`` together in the numbers of ``notion``, which `_common_notion` found possible."""
+    total = Total.of(guarantees)
     if notion == "rho-zCDP":
-        return {"rho": total.rho + total.pure_as_rho}
+        return {"rho": total.all_rho or _ZERO}
     if notion != "(epsilon, delta)-DP":
-        return {"epsilon": total.pure}
+        return {"epsilon": total.added}
+    gaussian = {"rho": total.rho} if total.rho and not total.epsilons else {}
     if delta is None:
-        return {"epsilon": total.pure + total.approximate, "delta": total.delta}
+        added = sum((guarantee.epsilon or _ZERO for guarantee in guarantees), _ZERO)
+        return {"epsilon": added, "delta": total.stated_delta, **gaussian}
     whole = positive(delta, "delta")
     epsilon = total.epsilon_at(whole)
     if epsilon is None:
@@ -190,7 +267,7 @@ def _numbers(total: Total, notion: str, delta: Number | None) -> dict[str, Fract
             value=delta,
             allowed="more than the sum of their own deltas",
         )
-    return {"epsilon": max(epsilon, _SMALLEST_EPSILON), "delta": whole}
+    return {"epsilon": max(epsilon, _SMALLEST_EPSILON), "delta": whole, **gaussian}
 
 
 def _stated(guarantees: Sequence[Guarantee], notion: str, numbers: dict[str, Fraction]) -> Guarantee:

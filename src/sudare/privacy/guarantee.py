@@ -28,6 +28,8 @@ _NUMBERS: dict[str, set[str]] = {
     "none: seeded": set(),
     "none": set(),
 }
+_FACTS: dict[str, set[str]] = {"(epsilon, delta)-DP": {"rho"}}
+"""Numbers that a notion may carry besides: what the noise costs in rho, where it is Gaussian."""
 ADJACENCIES = ("add or remove one unit", "replace one record")
 
 
@@ -53,8 +55,17 @@ class Unit:
                 "max_rows needs a unit that has rows", value=self.max_rows, hint="Name the unit's id column."
             )
 
+    @property
+    def kind(self) -> str:
+        """Who it is, whatever the number of rows: the cost of a guarantee covers all of them.
+
+        >>> Unit("person", max_rows=2, period="day").kind
+        'person-day'
+        """
+        return self.name + (f"-{self.period}" if self.period else "")
+
     def __str__(self) -> str:
-        who = self.name + (f"-{self.period}" if self.period else "")
+        who = self.kind
         rows = "row" if self.max_rows == 1 else "rows"
         return who if self.name == "row" else f"{who} with at most {self.max_rows} {rows}"
 
@@ -65,6 +76,10 @@ class Guarantee:
 
     >>> print(Guarantee.pure(Fraction(1, 2), Unit("person")))
     epsilon-DP with epsilon = 0.5; neighbours: add or remove one unit; unit: person with at most 1 row
+
+    ``rho`` beside (epsilon, delta) is what the same release costs in zCDP, the smaller claim by which it is added to
+    others. ``replace_rho`` is what it costs to replace one unit by another, where the neighbours are added or removed
+    and the method shows less than the four times rho that hold for any two steps.
     """
 
     notion: str
@@ -75,6 +90,7 @@ class Guarantee:
     rho: Fraction | None = None
     public: tuple[str, ...] = ()
     assumptions: tuple[str, ...] = ()
+    replace_rho: Fraction | None = None
 
     def __post_init__(self) -> None:
         if self.notion not in NOTIONS:
@@ -82,21 +98,35 @@ class Guarantee:
         if self.adjacency not in ADJACENCIES:
             raise ParameterError("unknown adjacency", value=self.adjacency, allowed=", ".join(ADJACENCIES))
         given = {name for name in ("epsilon", "delta", "rho") if getattr(self, name) is not None}
-        if self.notion in _NUMBERS and given != _NUMBERS[self.notion]:
+        if self.notion in _NUMBERS and given - _FACTS.get(self.notion, set()) != _NUMBERS[self.notion]:
             raise ParameterError(
                 f"{self.notion} needs exactly {' and '.join(sorted(_NUMBERS[self.notion])) or 'no number'}",
                 value=sorted(given),
             )
-        if not given <= _NUMBERS.get(self.notion, {"epsilon"}):
+        if self.notion not in _NUMBERS and not given <= {"epsilon"}:
             raise ParameterError(f"{self.notion} has no number but epsilon", value=sorted(given))
         for name in given:
             object.__setattr__(self, name, positive(getattr(self, name), name))
         if self.delta is not None and self.delta >= 1:
             raise ParameterError("delta promises nothing", value=self.delta, allowed="0 < delta < 1")
+        self._check_replace_rho()
         for name in ("public", "assumptions"):
             if isinstance(getattr(self, name), str):
                 raise ParameterError(f"{name} is one text and not a sequence of texts", value=getattr(self, name))
             object.__setattr__(self, name, tuple(getattr(self, name)))
+
+    def _check_replace_rho(self) -> None:
+        if self.replace_rho is None:
+            return
+        cost = positive(self.replace_rho, "replace_rho")
+        # A move between two parts of a data set is a removal and an addition, which cost rho each.
+        if self.rho is None or self.adjacency != ADJACENCIES[0] or not 2 * self.rho <= cost <= 4 * self.rho:
+            raise ParameterError(
+                "replace_rho is not the cost of two steps",
+                value=cost,
+                allowed="2 rho to 4 rho, beside rho, where units are added or removed",
+            )
+        object.__setattr__(self, "replace_rho", cost)
 
     @classmethod
     def pure(cls, epsilon: Fraction, unit: Unit, **facts: Any) -> Guarantee:
@@ -113,7 +143,7 @@ class Guarantee:
     def without_protection(self, notion: str = "none: seeded") -> Guarantee:
         """The same release when its noise could be drawn again: nothing is promised."""
         why = "the noise comes from a seed that anyone may know" if notion == "none: seeded" else "no noise"
-        return replace(self, notion=notion, epsilon=None, delta=None, rho=None, assumptions=(why,))
+        return replace(self, notion=notion, epsilon=None, delta=None, rho=None, replace_rho=None, assumptions=(why,))
 
     @property
     def holds(self) -> bool:
@@ -137,12 +167,14 @@ class Guarantee:
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON; numbers as exact fractions (``"1/10"``) so that nothing is lost."""
+        stated = {} if self.replace_rho is None else {"replace_rho": str(self.replace_rho)}
         return {
             "notion": self.notion,
             **{
                 name: None if (value := getattr(self, name)) is None else str(value)
                 for name in ("epsilon", "delta", "rho")
             },
+            **stated,
             "unit": {"name": self.unit.name, "max_rows": self.unit.max_rows, "period": self.unit.period},
             "adjacency": self.adjacency,
             "public": list(self.public),
@@ -156,7 +188,7 @@ class Guarantee:
         try:
             numbers = {
                 name: None if data.get(name) is None else exact(data[name], name)
-                for name in ("epsilon", "delta", "rho")
+                for name in ("epsilon", "delta", "rho", "replace_rho")
             }
             unit = data["unit"]
             "".join((unit["name"], unit.get("period") or "", *data["public"], *data["assumptions"]))  # texts, all

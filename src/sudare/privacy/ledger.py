@@ -9,19 +9,19 @@ budget. The whole file is verified at every call.
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from sudare.errors import LedgerError, ParameterError, did_you_mean
-from sudare.privacy.account import Account
+from sudare.privacy.account import Account, Books
 from sudare.privacy.balance import Balance
 from sudare.privacy.budget import Number
 from sudare.privacy.cap import Amounts, Cap
-from sudare.privacy.chain import Entry, next_entry
+from sudare.privacy.chain import NO_DATASET, Entry, next_entry
 from sudare.privacy.composition import composes
 from sudare.privacy.guarantee import Guarantee
+from sudare.privacy.people import Member, People
 from sudare.privacy.store import FORMAT, Session, exists, read, writing
 
 _LONGEST_NAME = 200
@@ -70,6 +70,59 @@ class Ledger:
         with writing(self.path, self.timeout) as session:
             return _append(session, name, "cap", cap.to_json())
 
+    def set_account(
+        self,
+        account: str,
+        *,
+        unit: str = "person",
+        epsilon: Number | None = None,
+        delta: Number = 0,
+        rho: Number | None = None,
+    ) -> Entry:
+        """Set or change the cap of an account of people: of what each ``unit`` loses by all data sets that join it."""
+        name, who = _declared(account, "the name of an account"), _declared(unit, "the name of a unit")
+        cap = Cap.of(epsilon=epsilon, delta=delta, rho=rho)
+        with writing(self.path, self.timeout) as session:
+            books = Books(session.entries)
+            if name in books.accounts and books.people(name).unit != who:
+                raise LedgerError("an account keeps its unit", value=who, allowed=books.people(name).unit)
+            return _append(session, NO_DATASET, "account", {"account": name, "unit": who, "cap": cap.to_json()})
+
+    def join(self, dataset: str, account: str, *, part: str | None = None, units: int | None = None) -> Entry:
+        """Let ``dataset``, with all its releases so far and to come, count in an account of people.
+
+        ``part`` declares that nobody of this data set is in a data set of another part, ever (prefectures; not where
+        people move and are counted again). ``units`` declares how many units of the data set's releases one person can
+        be at most: needed where they protect something else than the account does, as a person's day or a row. A data
+        set stays where it is; later only its part may be given up and its units raised, which count for more.
+        """
+        name, target = _declared(dataset, "the name of a data set"), _declared(account, "the name of an account")
+        piece = None if part is None else _declared(part, "the name of a part")
+        if units is not None and (type(units) is not int or units < 1):
+            raise ParameterError("units is not a whole number from 1 on", value=units)
+        with writing(self.path, self.timeout) as session:
+            books = Books(session.entries)
+            people = self._people(books, target)
+            if (joined := books.membership(name)) is not None:
+                before, terms = joined
+                lower = (units or 1) < (terms.units or 1) or (terms.units is not None and units is None)
+                if before != target or (piece is not None and piece != terms.part) or lower:
+                    raise LedgerError(
+                        f"data set {name!r} is in the account {before!r} and stays there",
+                        hint="Later only its part may be given up, and its units raised.",
+                    )
+            people.refuse_unit(Member(name, piece, units, books.account(name).guarantees))
+            return _append(session, name, "join", {"account": target, "part": piece, "units": units})
+
+    def account(self, account: str) -> Balance:
+        """Where an account of people stands, with what each of its data sets costs one of them."""
+        return Balance.of_people(self._people(Books(self.entries()), _declared(account, "the name of an account")))
+
+    def accounts(self) -> tuple[Balance, ...]:
+        """Where every account of people stands."""
+        books = Books(self.entries())
+        return tuple(Balance.of_people(books.people(name)) for name in books.accounts)
+
     def spend(
         self,
         dataset: str,
@@ -83,8 +136,8 @@ class Ledger:
     ) -> Entry:
         """Charge one release to ``dataset``: its row is on the disk when this returns, its hash is the head.
 
-        `BudgetError` where the cap would be passed or there is none; ``default_cap`` is set first where the
-        data set has none. A release whose guarantee does not add up needs ``accept_no_guarantee=True`` and
+        `BudgetError` where its cap, or that of the account of people it joined, would be passed, or where there is
+        none; ``default_cap`` is set first where the data set has none. A release whose guarantee does not add up needs ``accept_no_guarantee=True`` and
         is counted as unbounded; a seeded one is refused. A ``release_id`` is good for one row.
         """
         name = _declared(dataset, "the name of a data set")
@@ -127,8 +180,8 @@ class Ledger:
 
     def balances(self, dataset: str | None = None) -> tuple[Balance, ...]:
         """Where every data set stands, or the one named, which must be known."""
-        entries = self.entries()
-        return tuple(Account.read(name, entries).balance for name in self._chosen(entries, dataset))
+        books = Books(self.entries())
+        return tuple(books.account(name).balance for name in self._chosen(books, dataset))
 
     def spent(self, dataset: str) -> Amounts:
         """What the releases of ``dataset`` cost together: see `Balance`."""
@@ -145,7 +198,7 @@ class Ledger:
 
     def datasets(self) -> tuple[str, ...]:
         """The names of the data sets, in the order of their first row."""
-        return _datasets(self.entries())
+        return Books(self.entries()).datasets
 
     def head(self) -> str | None:
         """The hash of the last row, which stands for the whole ledger; None while it is empty."""
@@ -161,8 +214,9 @@ class Ledger:
         if not exists(self.path):
             raise LedgerError(f"there is no ledger at {self.path}", hint="Give the path of the ledger's file.")
         entries = read(self.path, self.timeout)
-        for name in _datasets(entries):
-            Account.read(name, entries)
+        books = Books(entries)
+        for name in books.datasets:
+            books.account(name)
         if head is not None and head.strip().lower() not in {entry.hash for entry in entries}:
             raise LedgerError(
                 f"the head is not in the chain of the ledger {self.path}",
@@ -174,16 +228,30 @@ class Ledger:
     def to_json(self, dataset: str | None = None) -> dict[str, Any]:
         """Balances and rows of every data set, or of the one named, which must be known; and the head."""
         entries = self.entries()
-        names = self._chosen(entries, dataset)
+        books = Books(entries)
+        names = self._chosen(books, dataset)
+        shown = names if dataset is not None else (*names, NO_DATASET)
+        accounts = books.accounts if dataset is None else ()
         return {
             "format": FORMAT,
             "head": entries[-1].hash if entries else None,
-            "balances": [Account.read(name, entries).balance.to_json() for name in names],
-            "entries": [entry.to_json() for entry in entries if entry.dataset in names],
+            "balances": [books.account(name).balance.to_json() for name in names],
+            "accounts": [Balance.of_people(books.people(name)).to_json() for name in accounts],
+            "entries": [entry.to_json() for entry in entries if entry.dataset in shown],
         }
 
-    def _chosen(self, entries: tuple[Entry, ...], dataset: str | None) -> tuple[str, ...]:
-        names = _datasets(entries)
+    def _people(self, books: Books, account: str) -> People:
+        if account not in books.accounts:
+            raise LedgerError(
+                f"the ledger {self.path} has no such account of people",
+                value=account,
+                allowed=", ".join(books.accounts) or "none yet",
+                hint=did_you_mean(account, books.accounts) or "Set one first, with: sudare ledger account.",
+            )
+        return books.people(account)
+
+    def _chosen(self, books: Books, dataset: str | None) -> tuple[str, ...]:
+        names = books.datasets
         if dataset is None:
             return names
         name = _declared(dataset, "the name of a data set")
@@ -203,10 +271,6 @@ def _append(session: Session, dataset: str, kind: str, content: dict[str, Any]) 
     entry = next_entry(last, time, dataset, kind, content)
     session.append(entry)
     return entry
-
-
-def _datasets(entries: Iterable[Entry]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(entry.dataset for entry in entries))
 
 
 def _declared(text: str, what: str) -> str:

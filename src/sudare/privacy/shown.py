@@ -13,6 +13,7 @@ from sudare.words import Words, bar, card, facts, table
 
 if TYPE_CHECKING:
     from sudare.privacy.balance import Balance
+    from sudare.privacy.chain import Entry
 
 
 NAMES = {
@@ -36,7 +37,7 @@ def headline(guarantee: Guarantee, words: Words) -> str:
     '差分プライバシー（ε = 0.5）'
     """
     name = NAMES[guarantee.notion]
-    numbers = ("epsilon", "delta", "rho") if name in DIFFERENTIAL else ()
+    numbers = () if name not in DIFFERENTIAL else ("rho",) if name == "concentrated" else ("epsilon", "delta")
     given = {each: readable(value) for each in numbers if (value := getattr(guarantee, each)) is not None}
     return words(f"guarantee.{name}.name", **given)
 
@@ -64,11 +65,61 @@ def balance_facts(balance: Balance, words: Words) -> dict[str, str]:
         lines[words("ledger.unbounded")] = words.number(balance.unbounded)
     if len(balance.units) > 1:
         lines[words("ledger.units")] = words.listing(balance.units)
-    if len(balance.adjacencies) > 1:
-        replaced = [adjacency == ADJACENCIES[1] for adjacency in balance.adjacencies]
-        names = [words("guarantee.replace" if one else "guarantee.add_remove") for one in replaced]
-        lines[words("ledger.neighbours")] = words.listing(names)
+    return lines | explanation(balance, words)
+
+
+def explanation(balance: Balance, words: Words) -> dict[str, str]:
+    """Where the numbers of a balance come from: whom they bound, how they were summed, over longer times, and whose."""
+    lines = {}
+    unit = "" if balance.unit is None else unit_words(balance.unit, words)
+    if balance.summed is not None and unit:
+        replaced = balance.adjacency == ADJACENCIES[1]
+        who = words("ledger.bounds_replaced" if replaced else "ledger.bounds_added", unit=unit)
+        lines[words("ledger.bounds")] = who + (words("ledger.two_steps") if len(balance.adjacencies) > 1 else "")
+        lines[words("ledger.how")] = _how(balance, words)
+    for number, spent in balance.over:
+        lines[words("ledger.over", number=words.number(number), unit=unit)] = words(
+            "ledger.over_text", amount=amounts_text(_in_currency(spent, balance.cap))
+        )
+    for each in balance.parts:
+        part = words("ledger.part", dataset=each.dataset, part=each.part) if each.part else each.dataset
+        lines[part] = amounts_text(_in_currency(each.spent, balance.cap))
+    if (account := balance.account) is not None and account.cap is not None:
+        lines[words("ledger.account", account=account.dataset)] = words(
+            "ledger.account_text",
+            spent=amounts_text(_in_currency(account.spent, account.cap)),
+            cap=amounts_text(account.cap),
+            remaining=_remaining(account, words),
+        )
     return lines
+
+
+def _how(balance: Balance, words: Words) -> str:
+    """By which composition the spending was summed."""
+    found = balance.summed
+    if found is None or found.way == "nothing":
+        return words("ledger.how_nothing")
+    if balance.cap is not None and balance.cap.rho is not None:
+        return words("ledger.how_rho")
+    if found.way == "added":
+        return words("ledger.how_added")
+    delta = readable(found.delta)
+    if found.order is not None:
+        return words("ledger.how_orders", delta=delta, order=words.number(float(f"{float(found.order):.3g}")))
+    return words("ledger.how_converted" if found.way == "converted" else "ledger.how_both", delta=delta)
+
+
+def entry_words(entry: Entry, words: Words) -> tuple[str, str]:
+    """What a row of the ledger is, and its numbers."""
+    content = entry.content
+    if entry.kind == "cap":
+        return words("ledger.set_cap"), amounts_text(Cap.from_json(content))
+    if entry.kind == "account":
+        return words("ledger.set_account", account=content["account"]), amounts_text(Cap.from_json(content["cap"]))
+    if entry.kind == "join":
+        return words("ledger.joined", account=content["account"]), content["part"] or "–"
+    guarantee = Guarantee.from_json(content["guarantee"])
+    return words("ledger.release", release=content["release_id"]), headline(guarantee, words)
 
 
 def balance_card(balance: Balance, words: Words) -> str:

@@ -16,6 +16,9 @@ from sudare.privacy.chain import COLUMNS, Entry, verified
 from sudare.privacy.sqlite_faults import FAILURES, Fault, fault_of, fault_of_code
 
 FORMAT = 1
+FORMAT_WITH_ACCOUNTS = 2
+"""Of a ledger with accounts of people: versions that cannot count them refuse it, and say so."""
+_FORMATS = (FORMAT, FORMAT_WITH_ACCOUNTS)
 _APPLICATION = 0x53554441  # "SUDA" in the header of the file
 _TABLE = (
     "CREATE TABLE entries (id INTEGER PRIMARY KEY, time TEXT NOT NULL, dataset TEXT NOT NULL, "
@@ -35,6 +38,8 @@ class Session:
     def append(self, entry: Entry) -> None:
         """Add the row that follows the last one; on the disk when the session has ended."""
         self._connection.execute(_INSERT, [getattr(entry, name) for name in COLUMNS])
+        if entry.kind in ("account", "join"):
+            self._connection.execute(f"PRAGMA user_version = {FORMAT_WITH_ACCOUNTS}")
         self.entries = (*self.entries, entry)
 
 
@@ -111,11 +116,11 @@ def _is_new(connection: sqlite3.Connection, path: Path) -> bool:
         return True
     if application != _APPLICATION:
         raise LedgerError(f"{path} is a database, but not a ledger of Sudare", hint="Give the ledger's path.")
-    if version != FORMAT:
+    if version not in _FORMATS:
         raise LedgerError(
             f"the ledger {path} has a format that this version of Sudare does not know",
             value=version,
-            allowed=str(FORMAT),
+            allowed=" or ".join(map(str, _FORMATS)),
             hint="Use the version that wrote it, or a newer one.",
         )
     return False

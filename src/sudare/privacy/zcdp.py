@@ -14,15 +14,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
-from functools import cache
-from typing import Any
 
 from sudare.errors import ParameterError
 from sudare.privacy.budget import Number, positive
-
-_LOG_BITS = 256
-# mpmath rounds the ends of an interval outwards; this covers the last bit of its own logarithm as well.
-_LOG_SLACK = Fraction(1, 2**200)
+from sudare.privacy.directed import log_bounds, round_down, round_up
 
 
 def rho_of_pure(epsilon: Number) -> Fraction:
@@ -48,7 +43,7 @@ def epsilon_for(rho: Number, delta: Number) -> Fraction:
     steepness = float(min(rho, Fraction(10**300)))
     # The derivative of epsilon in alpha is rho - ln(1/(alpha delta)) / (alpha - 1)^2: one change of sign.
     x = _crossing(lambda x: steepness * x * x + math.log1p(x) - log_inverse_delta)
-    return max(Fraction(0), _round_up(rho * (1 + x) + _offset_above(x, delta)))
+    return max(Fraction(0), round_up(rho * (1 + x) + offset_above(x, delta)))
 
 
 def rho_for(epsilon: Number, delta: Number) -> Fraction:
@@ -65,9 +60,9 @@ def rho_for(epsilon: Number, delta: Number) -> Fraction:
     # For a fixed alpha the formula is linear in rho; this is the sign of -d rho / d alpha, which changes
     # once because epsilon falls and then rises in alpha for every rho.
     x = _crossing(lambda x: x * x * (target + math.log1p(1 / x)) - (1 + 2 * x) * (log_inverse_delta - math.log1p(x)))
-    rho = _round_down((_round_down(epsilon) - _offset_above(x, delta)) / (1 + x))
+    rho = round_down((round_down(epsilon) - offset_above(x, delta)) / (1 + x))
     while epsilon_for(rho, delta) > epsilon:
-        rho = _round_down(rho * (1 - Fraction(1, 10**11)))
+        rho = round_down(rho * (1 - Fraction(1, 10**11)))
     return rho
 
 
@@ -95,48 +90,9 @@ def _crossing(function: Callable[[float], float]) -> Fraction:
     return Fraction(math.exp(high))
 
 
-def _offset_above(x: Fraction, delta: Fraction) -> Fraction:
+def offset_above(x: Fraction, delta: Fraction) -> Fraction:
     """An upper bound of what the formula adds to rho alpha."""
-    log_alpha_below, _ = _log_bounds(1 + x)
-    _, log_x_above = _log_bounds(x)
-    log_delta_below, _ = _log_bounds(delta)
+    log_alpha_below, _ = log_bounds(1 + x)
+    _, log_x_above = log_bounds(x)
+    log_delta_below, _ = log_bounds(delta)
     return (-log_delta_below - log_alpha_below) / x + log_x_above - log_alpha_below
-
-
-def _log_bounds(value: Fraction) -> tuple[Fraction, Fraction]:
-    """Rationals certainly below and above ln(value), about 2^-200 apart."""
-    context = _intervals()
-    quotient = context.mpf(value.numerator) / context.mpf(value.denominator)
-    low, high = (_rational(end) for end in context.log(quotient)._mpi_)
-    return low - _LOG_SLACK, high + _LOG_SLACK
-
-
-@cache
-def _intervals() -> Any:
-    from mpmath.ctx_iv import MPIntervalContext
-
-    context = MPIntervalContext()  # our own: the precision of mpmath.iv belongs to everybody
-    context.prec = _LOG_BITS
-    return context
-
-
-def _rational(end: Any) -> Fraction:
-    from mpmath.libmp import to_rational
-
-    numerator, denominator = to_rational(end)
-    return Fraction(int(numerator), int(denominator))
-
-
-def _step(value: Fraction) -> Fraction:
-    zeros = len(str(value.denominator // value.numerator)) - 1 if 0 < value < 1 else 0
-    return Fraction(1, 10 ** (12 + zeros))
-
-
-def _round_up(value: Fraction) -> Fraction:
-    step = _step(value)
-    return math.ceil(value / step) * step
-
-
-def _round_down(value: Fraction) -> Fraction:
-    step = _step(value)
-    return math.floor(value / step) * step

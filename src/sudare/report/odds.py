@@ -53,7 +53,7 @@ def right_guesses(guarantee: Guarantee, steps: int = 1) -> Decimal:
     >>> round(right_guesses(Guarantee("rho-zCDP", rho=Fraction(1, 50))), 4)
     Decimal('0.5500')
     """
-    if guarantee.rho is not None:
+    if guarantee.rho is not None and guarantee.epsilon is None:
         divergence = _decimal(min(steps**2 * guarantee.rho, _LARGEST))
         pinsker = _EXACT.sqrt(divergence / 2)
         huber = _EXACT.sqrt(1 - _EXACT.exp(-divergence))

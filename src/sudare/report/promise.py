@@ -109,7 +109,7 @@ def _meaning(guarantee: Guarantee, words: Words) -> str:
         return words("guarantee.pk.value", unit=unit)
     question = "value" if name == "local" or guarantee.adjacency == ADJACENCIES[1] else "presence"
     gaps: dict[str, str] = {"unit": unit}
-    if guarantee.rho is not None:
+    if guarantee.rho is not None and guarantee.epsilon is None:
         gaps |= {"delta": readable(READ_AT), "epsilon": _three_digits_up(epsilon_for(guarantee.rho, READ_AT), words)}
     elif guarantee.epsilon is not None:
         gaps["factor"] = words.number(_up(float(factor(guarantee.epsilon))))

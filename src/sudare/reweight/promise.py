@@ -47,7 +47,8 @@ def promise(
         return Guarantee("none", **{**facts, "assumptions": (*facts["assumptions"], RAW)})
     if delta is None:
         return Guarantee("epsilon-DP", epsilon=exact, **facts)
-    return Guarantee("(epsilon, delta)-DP", epsilon=exact, delta=positive(delta, "delta"), **facts)
+    rho = budget_of(exact, delta).rho  # all of the noise is Gaussian then
+    return Guarantee("(epsilon, delta)-DP", epsilon=exact, delta=positive(delta, "delta"), rho=rho, **facts)
 
 
 def checked_share(share: Number) -> Fraction:

@@ -6,8 +6,8 @@ import datetime
 from typing import Any
 
 from sudare.errors import SudareError
-from sudare.privacy import Cap, Entry, Guarantee, Ledger
-from sudare.privacy.shown import amounts_text, balance_facts, headline, spent_share
+from sudare.privacy import Entry, Ledger
+from sudare.privacy.shown import balance_facts, entry_words, spent_share
 from sudare.studio.reading import Reading
 from sudare.studio.refusals import as_json
 from sudare.studio.workspace import Workspace
@@ -23,7 +23,7 @@ def ledger_json(workspace: Workspace, reading: Reading, words: Words) -> dict[st
     try:
         ledger = Ledger(path)
         entries = ledger.entries()
-        balances = ledger.balances()
+        balances = (*ledger.balances(), *ledger.accounts())
     except (SudareError, OSError, ValueError) as problem:
         found = problem if isinstance(problem, SudareError) else SudareError("the ledger cannot be read")
         return {**said, "exists": True, "problem": as_json(found, words)}
@@ -55,16 +55,15 @@ def ledger_name(reading: Reading) -> str:
 
 
 def _entry(entry: Entry, words: Words) -> dict[str, Any]:
-    cap = entry.kind == "cap"
+    what, amount = entry_words(entry, words)
     return {
         "row": entry.id,
         "time": entry.time,
         "when": words.moment(datetime.datetime.fromisoformat(entry.time)),
-        "dataset": entry.dataset,
+        "dataset": entry.dataset or "–",
         "kind": entry.kind,
-        "release_id": None if cap else entry.content["release_id"],
-        "amount": amounts_text(Cap.from_json(entry.content))
-        if cap
-        else headline(Guarantee.from_json(entry.content["guarantee"]), words),
+        "release_id": entry.content["release_id"] if entry.kind == "spend" else None,
+        "what": what,
+        "amount": amount,
         "hash": entry.hash,
     }

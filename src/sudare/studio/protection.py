@@ -75,7 +75,7 @@ def cost_text(guarantee: Guarantee) -> str:
     >>> cost_text(Guarantee("epsilon-DP", epsilon=Fraction(1, 2)))
     'ε = 0.5'
     """
-    signs = {"epsilon": "ε", "delta": "δ", "rho": "ρ"}
+    signs = {"epsilon": "ε", "delta": "δ"} if guarantee.epsilon is not None else {"rho": "ρ"}
     given = [(sign, getattr(guarantee, name)) for name, sign in signs.items()]
     return ", ".join(f"{sign} = {readable(value)}" for sign, value in given if value is not None) or "–"
 

@@ -202,6 +202,8 @@ def promise(
 ) -> Guarantee:
     """What a table release promises, from public things alone; with ``delta``, rho is read as (epsilon, delta).
 
+    The noise is Gaussian then, and the guarantee keeps its rho: that is how the ledger adds it to others.
+
     ``areas`` is the number of areas whose totals the caller declared public.
 
     ``replaced`` is given where the total is public: by which factor replacing a record costs more than adding one
@@ -224,4 +226,4 @@ def promise(
         return Guarantee.of(budget, unit, **facts)
     exact_delta = positive(delta, "delta")
     epsilon = epsilon_for(budget.rho, exact_delta)
-    return Guarantee("(epsilon, delta)-DP", unit, epsilon=epsilon, delta=exact_delta, **facts)
+    return Guarantee("(epsilon, delta)-DP", unit, epsilon=epsilon, delta=exact_delta, rho=budget.rho, **facts)

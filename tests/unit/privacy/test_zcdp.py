@@ -8,7 +8,7 @@ import pytest
 
 from sudare.errors import ParameterError
 from sudare.privacy import epsilon_for, rho_for, rho_of_pure
-from sudare.privacy.zcdp import _offset_above
+from sudare.privacy.zcdp import offset_above
 
 RHOS = ["1e-12", "1e-6", "0.001", "0.05", "0.5", "1", "20", "1e4"]
 DELTAS = ["1e-200", "1e-12", "1e-6", "0.01", "0.3"]
@@ -117,7 +117,7 @@ def test_precision_of_others_is_left_alone():
 @pytest.mark.parametrize("x", [Fraction(1, 10**9), Fraction(1, 3), Fraction(7), Fraction(10**12 + 1, 3)])
 def test_the_enclosed_logarithms_err_to_the_safe_side_by_a_hair(x):
     delta = Fraction(1, 10**6)
-    bound = _offset_above(x, delta)
+    bound = offset_above(x, delta)
     with mpmath.workprec(900):
         order = mpmath.mpf(x.numerator) / x.denominator
         truth = (mpmath.log(10**6) - mpmath.log1p(order)) / order + mpmath.log(order / (1 + order))

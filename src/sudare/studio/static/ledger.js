@@ -28,9 +28,7 @@ function releaseOf(release) {
 }
 
 function rowOf(entry) {
-  const release = entry.release_id;
-  const what = entry.kind === "cap" ? say("live.ledger.cap") : say("live.ledger.release", { release });
-  return [String(entry.row), entry.when, entry.dataset, what, entry.amount, `${entry.hash.slice(0, 12)}…`];
+  return [String(entry.row), entry.when, entry.dataset, entry.what, entry.amount, `${entry.hash.slice(0, 12)}…`];
 }
 
 function booksState() {

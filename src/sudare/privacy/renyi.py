@@ -1,0 +1,149 @@
+"""Many small costs together, order by order: the tight sum of pure epsilons beside a rho, never below the truth.
+
+Of all epsilon-DP releases none tells more than randomized response with that epsilon, nor does any adaptive
+composition of them (Kairouz, Oh and Viswanath 2015, theorem 3.1 and section 3). Its Renyi divergence of order alpha is
+
+    D(epsilon) = epsilon + (ln(1 + e^(-(2 alpha - 1) epsilon)) - ln(1 + e^-epsilon)) / (alpha - 1)
+
+which is the mean of epsilon tanh(epsilon t) over 1/2 <= t <= alpha - 1/2; hence D is at most epsilon (that is basic
+composition, its limit for large orders), at most alpha epsilon^2 / 2 (that is zCDP), and D(epsilon) / epsilon never
+falls. Divergences of one order add, rho adds rho alpha, and the sum is read as (epsilon, delta) by the conversion of
+`zcdp`. So one formula holds basic composition, zCDP and every mixture of both, and lies below the closed forms of
+advanced composition (theorem 3.5 of the same paper; Dwork, Rothblum and Vadhan 2010).
+
+Every order gives a true statement: the best one is searched in floating point, and the statement is then computed
+with directed rounding. Below, ``x`` is alpha - 1.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from sudare.privacy.directed import interval, intervals, round_up, upper
+from sudare.privacy.zcdp import offset_above
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
+
+Counted: TypeAlias = tuple[tuple[Fraction, int], ...]
+"""Epsilons, each once, with how many releases have it."""
+_MOST_VALUES = 256
+_LOW, _HIGH = -20.0, 45.0  # of ln x: from a rho of 1e15 to an epsilon of 1e-15
+
+
+def composed_epsilon(epsilons: Counted, rho: Fraction, delta: Fraction) -> tuple[Fraction, Fraction]:
+    """The smallest epsilon found at ``delta``, certainly true, and the order alpha it was found at.
+
+    >>> bound, order = composed_epsilon(((Fraction(1, 100), 1000),), Fraction(0), Fraction(1, 10**6))
+    >>> float(bound), round(float(order))
+    (1.468462752409, 16)
+    """
+    epsilons = _few(epsilons)
+    sizes, counts = _floats(epsilons)
+    steepness = float(min(rho, Fraction(10**200)))
+    x, _ = _best(lambda x: -(_losses(sizes, counts, x) + steepness * (1 + x) + _offsets(x, delta)))
+    lost = sum((count * divergence_above(epsilon, x) for epsilon, count in epsilons), Fraction(0))
+    return max(Fraction(0), round_up(rho * (1 + x) + lost + offset_above(x, delta))), 1 + x
+
+
+def room(epsilons: Counted, rho: Fraction, epsilon: Fraction, delta: Fraction) -> tuple[float, float]:
+    """About how large one more pure release, or one more rho, may be: what is spent stays within (epsilon, delta).
+
+    In floating point: a proposal for whoever checks it. Zero where there is no room.
+    """
+    import numpy as np
+
+    sizes, counts = _floats(_few(epsilons))
+    whole, steepness = float(min(epsilon, Fraction(10**200))), float(min(rho, Fraction(10**200)))
+
+    def slack(x: Floats) -> Floats:
+        return np.maximum(whole - _losses(sizes, counts, x) - steepness * (1 + x) - _offsets(x, delta), 0.0)
+
+    def largest_pure(x: Floats) -> Floats:
+        left = slack(x)
+        low, high = left, 2 * left + 2 * np.sqrt(left)  # D is at most its epsilon, and at least epsilon tanh(epsilon/2)
+        for _ in range(50):
+            middle = (low + high) / 2
+            fits = _divergence(middle, x) <= left
+            low, high = np.where(fits, middle, low), np.where(fits, high, middle)
+        return low
+
+    _, most_pure = _best(largest_pure)
+    _, most_rho = _best(lambda x: slack(x) / (1 + x))
+    return most_pure, most_rho
+
+
+def divergence_above(epsilon: Fraction, x: Fraction) -> Fraction:
+    """An upper bound of D(epsilon), see the module.
+
+    >>> float(divergence_above(Fraction(1), Fraction(1))) <= 1 * math.tanh(0.5) * 2
+    True
+    """
+    context = intervals()
+    size, order = interval(epsilon), interval(x)
+    far = context.log(1 + context.exp(-(1 + 2 * order) * size))
+    near = context.log(1 + context.exp(-size))
+    return min(epsilon, (1 + x) * epsilon**2 / 2, upper(size + (far - near) / order))
+
+
+def _few(epsilons: Counted) -> Counted:
+    """At most so many different values, by rounding up: a longer list costs time, and tells next to nothing more."""
+    if len(epsilons) <= _MOST_VALUES:
+        return epsilons
+    smallest, largest = (float(epsilons[place][0]) for place in (0, -1))
+    ratio = (largest / smallest) ** (1 / (_MOST_VALUES - 1))
+    found: dict[Fraction, int] = {}
+    for epsilon, count in epsilons:
+        step = math.ceil(math.log(float(epsilon) / smallest) / math.log(ratio))
+        above = max(epsilon, Fraction(smallest * ratio**step))
+        found[above] = found.get(above, 0) + count
+    return tuple(sorted(found.items()))
+
+
+def _floats(epsilons: Counted) -> tuple[Floats, Floats]:
+    import numpy as np
+
+    sizes = np.array([float(min(epsilon, Fraction(10**200))) for epsilon, _ in epsilons])
+    return sizes, np.array([float(count) for _, count in epsilons])
+
+
+def _losses(sizes: Floats, counts: Floats, x: Floats) -> Floats:
+    summed: Floats = counts @ _divergence(sizes[:, None], x[None, :]) if len(sizes) else 0 * x
+    return summed
+
+
+def _divergence(size: Floats, x: Floats) -> Floats:
+    """D of each size at each order, near enough for a search."""
+    import numpy as np
+
+    exact = size + (np.log1p(np.exp(-(1 + 2 * x) * size)) - np.log1p(np.exp(-size))) / x
+    square = (1 + x) * size * size / 2
+    near: Floats = np.where(size * (1 + 2 * x) < 1e-3, square, np.minimum(exact, square))
+    return near
+
+
+def _offsets(x: Floats, delta: Fraction) -> Floats:
+    import numpy as np
+
+    log_inverse = math.log(delta.denominator) - math.log(delta.numerator)
+    offsets: Floats = (log_inverse - np.log1p(x)) / x - np.log1p(1 / x)
+    return offsets
+
+
+def _best(function: Callable[[Floats], Floats]) -> tuple[Fraction, float]:
+    """Where a function of x is largest, by a grid in ln x that is drawn finer and finer, and its value there."""
+    import numpy as np
+
+    low, high, points = _LOW, _HIGH, 261
+    for _ in range(6):
+        places = np.linspace(low, high, points)
+        values = function(np.exp(places))
+        best = int(np.argmax(values))
+        step = (high - low) / (points - 1)
+        low, high, points = max(places[best] - step, _LOW), min(places[best] + step, _HIGH), 41
+    return Fraction(float(np.exp(places[best]))), float(values[best])

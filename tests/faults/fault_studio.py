@@ -40,11 +40,11 @@ studio()
 
 @dataclass(frozen=True)
 class Studio:
-    """An open studio, and the cookie of its steward."""
+    """An open studio, and the session of its steward."""
 
     process: subprocess.Popen[str]
     port: int
-    cookie: str
+    session: str
 
     @classmethod
     def open(cls, folder: Path) -> Self:
@@ -52,13 +52,12 @@ class Studio:
         if not (folder / "recipe.toml").exists():
             (folder / "recipe.toml").write_text(RECIPE)
             pq.write_table(pa.table({"town": ["A", "B", CANARY]}), folder / "people.parquet")
-        command = [sys.executable, "-c", IMPATIENT, str(folder / "recipe.toml"), "--no-browser"]
+        command = [sys.executable, "-c", IMPATIENT, str(folder / "recipe.toml"), "--show-link"]
         process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-        port, token = re.search(r":(\d+)/\?token=(\S+)", process.stdout.readline()).groups()
-        with closing(http.client.HTTPConnection("127.0.0.1", int(port), timeout=60)) as connection:
-            connection.request("GET", f"/?token={token}")
-            cookie = connection.getresponse().getheader("set-cookie").partition(";")[0]
-        return cls(process, int(port), cookie)
+        port, token = re.search(r":(\d+)/data#token=(\S+)", process.stdout.readline()).groups()
+        status, said = cls(process, int(port), "").ask("POST", "/api/session", {"token": token})
+        assert status == 200
+        return cls(process, int(port), said["session"])
 
     def kill(self) -> None:
         """As by ``kill -9``."""
@@ -72,8 +71,8 @@ class Studio:
 
     @property
     def headers(self) -> dict[str, str]:
-        """What the steward's own browser sends with every request."""
-        return {"host": self.host, "cookie": self.cookie, "origin": f"http://{self.host}"}
+        """What the steward's own page sends with every request."""
+        return {"host": self.host, "authorization": f"Bearer {self.session}", "origin": f"http://{self.host}"}
 
     def answer(self, method: str, path: str, body: bytes | None = None, **headers: str) -> tuple[int, bytes]:
         """Status and body of the answer to a steward's own request, with ``headers`` changed."""

@@ -48,7 +48,7 @@ def ended(connection: socket.socket) -> bytes:
 def test_slow_clients_hold_up_nobody_and_are_closed(studio, full):
     rounds = 10 if full else 1
     for _ in range(rounds):
-        head = f"PUT /api/recipe HTTP/1.1\r\nhost: {studio.host}\r\ncookie: {studio.cookie}\r\n"
+        head = f"PUT /api/recipe HTTP/1.1\r\nhost: {studio.host}\r\nauthorization: Bearer {studio.session}\r\n"
         head += f"origin: http://{studio.host}\r\ncontent-type: application/json\r\n"
         beginnings = [b"", b"GET /api/st", head.encode(), head.encode() + b"content-length: 900\r\n\r\n{"]
         slow: list[socket.socket] = []
@@ -79,7 +79,7 @@ def test_oversized_bodies_are_cut_off(studio, full):
     megabytes = 1_000 if full else 60
     before = memory_of(studio.process.pid)
     block = b" " * (1 << 20)
-    head = f"PUT /api/recipe HTTP/1.1\r\nhost: {studio.host}\r\ncookie: {studio.cookie}\r\norigin: http://{studio.host}\r\n"
+    head = f"PUT /api/recipe HTTP/1.1\r\nhost: {studio.host}\r\nauthorization: Bearer {studio.session}\r\norigin: http://{studio.host}\r\n"
     sent = 0
     while sent < megabytes:
         with closing(socket.create_connection(("127.0.0.1", studio.port), timeout=60)) as connection:
@@ -101,7 +101,7 @@ def test_oversized_uploads_are_cut_off_and_leave_nothing(studio, folder, full):
     # As a stream: nothing says beforehand that it is too large.
     uploads, most = 10 if full else 1, UPLOAD_BYTES >> 20
     before = memory_of(studio.process.pid)
-    head = f"POST /api/files/large.csv HTTP/1.1\r\nhost: {studio.host}\r\ncookie: {studio.cookie}\r\n"
+    head = f"POST /api/files/large.csv HTTP/1.1\r\nhost: {studio.host}\r\nauthorization: Bearer {studio.session}\r\n"
     head += f"origin: http://{studio.host}\r\ntransfer-encoding: chunked\r\n\r\n"
     block = b"100000\r\n" + b"7" * (1 << 20) + b"\r\n"
     for _ in range(uploads):
@@ -123,8 +123,10 @@ def test_oversized_uploads_are_cut_off_and_leave_nothing(studio, folder, full):
 
 def test_nobody_but_the_steward_gets_in(studio):
     foreign = {
-        "no cookie": ({"cookie": ""}, 401),
-        "a guessed cookie": ({"cookie": studio.cookie[:-1] + "!"}, 401),
+        "no session": ({"authorization": ""}, 401),
+        "a guessed session": ({"authorization": f"Bearer {studio.session[:-1]}!"}, 401),
+        "the session without its scheme": ({"authorization": studio.session}, 401),
+        "the session as a cookie": ({"authorization": "", "cookie": f"session={studio.session}"}, 401),
         "another host": ({"host": "evil.example"}, 403),
         "a host that resolves here": ({"host": f"evil.example:{studio.port}"}, 403),
         "another site": ({"origin": "https://evil.example"}, 403),

@@ -33,6 +33,9 @@ NAMES = (
     "a%5Cb.csv",
     "x.exe",
     "recipe.toml",
+    "ledger.db",
+    "LEDGER.DB",
+    "sudare-ledger.db",
     "people.parquet",
     "%00.csv",
 )
@@ -140,7 +143,18 @@ class BadChanges(Mischief):
 
     def bad_token(self) -> bytes:
         token = self.dice.choice(["", "x", "\x00", "\ud7ff", "é", "a" * 2000])
-        return self.http(b"", "GET", f"/?token={quote(token)}", {"cookie": None})
+        return self.http({"token": token}, "POST", "/api/session", {"authorization": None})
+
+    def bad_ticket(self) -> bytes:
+        ticket = self.dice.choice(["", "x", "\x00", "..", "é", "a" * 2000])
+        if self.dice.random() < 0.5:
+            return self.http(b"", "GET", f"/tickets/{quote(ticket)}", {"authorization": None})
+        file = self.dice.choice(["recipe.toml", "people.parquet", "../x", "/etc/passwd", ".sudare-studio/studio.db"])
+        return self.http({"file": file}, "POST", "/api/tickets")
+
+    def bad_session(self) -> bytes:
+        given = self.dice.choice([None, "", "Bearer", "Bearer ", "Basic eDp5", "Bearer " + "a" * 2000, "bearer x y"])
+        return self.http(self.good(), headers={"authorization": given})
 
 
 @pytest.fixture

@@ -77,7 +77,7 @@ class Studio:
 
     def __init__(self, folder: Path, prelude: str = "", environment: dict[str, str] | None = None) -> None:
         script = prelude + "\nfrom sudare.cli.studio import studio; studio()"
-        command = [sys.executable, "-c", script, str(folder / "recipe.toml"), "--no-browser"]
+        command = [sys.executable, "-c", script, str(folder / "recipe.toml"), "--show-link"]
         self.folder = folder
         self.process = subprocess.Popen(
             command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ | (environment or {})
@@ -85,13 +85,17 @@ class Studio:
         found = re.search(r"http://\S+", self.process.stdout.readline())
         assert found, self.process.communicate()[1]
         self.link = found[0]
-        self.origin = self.link.partition("/?")[0]
+        self.origin, _, self.token = self.link.partition("/data#token=")
         # A connection of its own for each request: one that is kept may be closed just when it is used again.
         fresh = httpx.Limits(max_keepalive_connections=0)
         self.client = httpx.Client(
             base_url=self.origin, headers={"origin": self.origin}, timeout=PATIENCE, limits=fresh
         )
-        assert self.client.get(self.link).status_code == 200
+        self.client.headers["authorization"] = f"Bearer {self.opened().json()['session']}"
+
+    def opened(self) -> httpx.Response:
+        """What whoever has the link gets for it."""
+        return httpx.post(f"{self.origin}/api/session", json={"token": self.token}, headers={"origin": self.origin})
 
     @property
     def port(self) -> int:
@@ -179,7 +183,7 @@ def workers(folder):
 def test_from_a_recipe_to_a_verified_release(launch, folder):
     """The way of the page: look, rehearse, publish, verify; and the link is dead for everybody else."""
     studio = launch()
-    assert httpx.get(studio.link).status_code == 401
+    assert studio.opened().status_code == 401
     assert httpx.get(f"{studio.origin}/api/state").status_code == 401
     assert studio.client.get("/api/data").json()["columns"][0]["name"] == "person"
     job = studio.client.post("/api/rehearse", json={"based_on": 1})

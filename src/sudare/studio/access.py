@@ -1,45 +1,85 @@
-"""Who may use the studio: whoever has the link that was printed, once, and then the browser it was opened in.
+"""Who may use the studio: whoever has the link that was handed over, and then the tab it was opened in.
 
-The link's token is exchanged for a cookie and is dead from then on. Another user of the machine who finds the link in
-a history, or a page of another site in the same browser, gets nothing.
+The link's token is exchanged for the session, once, and a new one takes its place. The session is kept by the page in
+its tab's storage, which belongs to one origin, port included, and comes with each request as a header. No cookie has a
+part in it: a browser sends those to every port of a machine, and so to any other program that listens there.
+
+What a browser asks for by itself, without that header, is a file that is downloaded or shown in a frame. For it the
+page gets a ticket: good for one file, once, and for a moment.
 """
 
 from __future__ import annotations
 
 import secrets
+import time
+from collections.abc import Callable
+from contextlib import suppress
 from hmac import compare_digest
 from threading import Lock
 
-from starlette.requests import cookie_parser
+from sudare.errors import SudareError
+
+TICKET_SECONDS = 60.0
+_MOST_TICKETS = 1000
+_SCHEME = "Bearer "
 
 
 class Access:
-    """The token of one run of the studio, and the session that it opens. ``port`` names the cookie.
+    """The tokens, the session and the tickets of one run of the studio; ``handed`` is told each new token.
 
-    >>> access = Access(8400)
-    >>> session = access.redeem(access.token)
-    >>> access.admits(f"{access.cookie}={session}"), access.redeem(access.token)
-    (True, None)
+    >>> access = Access()
+    >>> first = access.token
+    >>> session = access.redeem(first)
+    >>> access.admits(f"Bearer {session}"), access.redeem(first), access.token == first
+    (True, None, False)
     """
 
-    def __init__(self, port: int) -> None:
-        # Cookies know no ports: two studios on one machine must not overwrite each other's.
-        self.cookie = f"sudare_studio_{port}"
-        self.token = secrets.token_urlsafe(32)
+    def __init__(
+        self, handed: Callable[[str], None] = lambda _: None, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self.token = ""
         self._session = secrets.token_urlsafe(32)
-        self._fresh = True
+        self._handed, self._clock = handed, clock
+        self._tickets: dict[str, tuple[str, float]] = {}
         self._lock = Lock()
+        self._renew()
 
     def redeem(self, token: str) -> str | None:
-        """The session for the right token, the first time."""
-        right = compare_digest(token.encode(errors="replace"), self.token.encode())
+        """The session for the right token, which is dead from then on."""
         with self._lock:
-            if right and self._fresh:
-                self._fresh = False
-                return self._session
-        return None
+            if not _same(token, self.token):
+                return None
+            # Where no new link can be handed over, the next tab goes without; this one has its session.
+            with suppress(SudareError):
+                self._renew()
+        return self._session
 
-    def admits(self, cookies: str) -> bool:
-        """Whether a Cookie header has the session."""
-        found = cookie_parser(cookies).get(self.cookie, "")
-        return compare_digest(found.encode(errors="replace"), self._session.encode())
+    def admits(self, authorization: str) -> bool:
+        """Whether an Authorization header has the session."""
+        return authorization.startswith(_SCHEME) and _same(authorization.removeprefix(_SCHEME), self._session)
+
+    def ticket_for(self, name: str) -> str:
+        """A ticket for the file ``name`` of a release."""
+        made = secrets.token_urlsafe(32)
+        with self._lock:
+            while len(self._tickets) >= _MOST_TICKETS:
+                del self._tickets[next(iter(self._tickets))]
+            self._tickets[made] = name, self._clock() + TICKET_SECONDS
+        return made
+
+    def spend(self, ticket: str) -> tuple[str, bool] | None:
+        """The file that a ticket stands for, and whether it is good for it: the first time, and in time."""
+        with self._lock:
+            if ticket not in self._tickets:
+                return None
+            name, end = self._tickets[ticket]
+            self._tickets[ticket] = name, 0.0
+        return name, end > self._clock()
+
+    def _renew(self) -> None:
+        self.token = secrets.token_urlsafe(32)
+        self._handed(self.token)
+
+
+def _same(given: str, right: str) -> bool:
+    return compare_digest(given.encode(errors="replace"), right.encode())

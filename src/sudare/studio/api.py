@@ -8,17 +8,19 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Query, Request, Response
+from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect
 
 from sudare.domain.mesh import LEVELS
 from sudare.studio import asked as bodies
 from sudare.studio import models, rehearsals, releases
+from sudare.studio.access import Access
 from sudare.studio.desk import Desk
 from sudare.studio.drawings import expected_svg, rehearsed_svg, values_svg
 from sudare.studio.outcomes import reworded_facts
 from sudare.studio.pages import chosen_language
 from sudare.studio.refusals import RequestError
-from sudare.studio.sources import upload
+from sudare.studio.uploads import upload
 from sudare.studio.windows import window
 from sudare.words import Words
 
@@ -57,9 +59,30 @@ _BINARY = {"content": {"application/octet-stream": {"schema": {"type": "string",
 _SVG = {"content": {"image/svg+xml": {"schema": {"type": "string"}}}}
 
 
-def routes(desk: Desk) -> APIRouter:
+def routes(desk: Desk, access: Access) -> APIRouter:
     """The addresses over a desk."""
     api = APIRouter(responses=_REFUSALS)
+
+    @api.post("/api/session", response_model=models.Session)
+    def post_session(asked: bodies.SessionAsked) -> Any:
+        """The session for the token of a link, once: send it with every request, as ``Authorization: Bearer``."""
+        session = access.redeem(asked.token)
+        if session is None:
+            raise RequestError(
+                401, "the link to the studio works once", hint="Open it again where the studio handed it over."
+            )
+        return {"session": session}
+
+    @api.get("/api/session", status_code=204, response_class=Response)
+    def get_session() -> Response:
+        """Nothing: whoever gets as far as here has the session."""
+        return Response(status_code=204)
+
+    @api.post("/api/tickets", response_model=models.Ticket, status_code=201)
+    def post_ticket(asked: bodies.TicketAsked) -> Any:
+        """An address for a file of a release that works once, within a minute, and without the session."""
+        releases.file_of(desk.workspace, asked.file)
+        return {"address": f"/tickets/{access.ticket_for(asked.file)}"}
 
     @api.get("/api/state", response_model=models.State)
     def get_state(words: Spoken) -> Any:
@@ -107,8 +130,10 @@ def routes(desk: Desk) -> APIRouter:
         announced = request.headers.get("content-length", "")
         if announced.isdigit() and int(announced) > desk.upload_bytes:
             raise RequestError(413, "the file is too large", allowed=f"{desk.upload_bytes:,} bytes")
+        contents = await run_in_threadpool(desk.contents)
         try:
-            return {"name": name, "bytes": await upload(desk.workspace, name, request.stream(), desk.upload_bytes)}
+            size = await upload(desk.workspace, name, request.stream(), desk.upload_bytes, contents)
+            return {"name": name, "bytes": size}
         except ClientDisconnect:
             raise RequestError(400, "the file ended before its end") from None
 

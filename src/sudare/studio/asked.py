@@ -47,3 +47,15 @@ class VerifyAsked(Asked):
     """A release of the workspace: its folder, or its release.json."""
 
     release: str
+
+
+class SessionAsked(Asked):
+    """The token of a link, for the session; it is good once."""
+
+    token: str
+
+
+class TicketAsked(Asked):
+    """A file of a release, by its name inside the workspace."""
+
+    file: str

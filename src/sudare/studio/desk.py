@@ -77,6 +77,10 @@ class Desk:
             "limits": {"upload_bytes": self.upload_bytes, "body_bytes": MOST_BYTES},
         }
 
+    def contents(self) -> dict[str, Any] | None:
+        """What the recipe says, valid or not; None where it is no TOML."""
+        return self._reading().contents
+
     def change(self, changes: dict[str, Any], based_on: int) -> Version:
         """Set or remove keys of the recipe."""
         now = self.versions.current()
@@ -86,7 +90,7 @@ class Desk:
 
     def data(self, words: Words, file: str | None = None, table: str | None = None) -> dict[str, Any]:
         """Files, and the columns of the one named or of the recipe's."""
-        declared = (self.readings.read(self.versions.current().text).contents or {}).get("data")
+        declared = (self.contents() or {}).get("data")
         own = declared if isinstance(declared, dict) else {}
         name = file if file is not None else own.get("path")
         if file is None and table is None:

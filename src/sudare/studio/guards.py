@@ -1,33 +1,35 @@
 """What every request passes before the studio looks at it.
 
 A server on the loopback address can be reached by every page in the steward's browser and by every program on the
-machine. So a request must name the studio's own address (a foreign name that resolves here is refused), carry the
-session's cookie, and, where it changes something, come from the studio's own page. Bodies are short, are JSON, and
-arrive in time; only an upload is longer, and its own limit is looked after where it is written.
+machine. So a request must name the studio's own address (a foreign name that resolves here is refused), come from the
+studio's own page, and carry the session. Free of it are the pages and their scripts, which are the same for everybody
+and hold nothing of the workspace, and the two addresses where a token or a ticket, each good once, stands for it.
+Bodies are short, are JSON, and arrive in time; only an upload is longer, and its own limit is looked after where it is
+written.
 """
 
 from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
-from html import escape
 from urllib.parse import parse_qs
 
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from sudare.studio.access import Access
-from sudare.studio.pages import chosen_language
+from sudare.studio.pages import ADDRESSES, chosen_language
 from sudare.studio.refusals import RequestError, answer
 from sudare.words import Words
 
 MOST_BYTES = 1_000_000
 BODY_SECONDS = 20.0
 UPLOADS = "/api/files/"
+OPENING, TICKETS, STATIC = "/api/session", "/tickets/", "/static/"
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; "
-    "font-src 'self'; frame-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+    "font-src 'self'; frame-src 'self'; worker-src 'none'; base-uri 'none'; form-action 'self'; "
+    "frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 )
 _SAFE = {
     "content-security-policy": POLICY,
@@ -40,9 +42,6 @@ _SAFE = {
 }
 _HTTP = ("1.0", "1.1", "2")
 _READING = ("GET", "HEAD", "OPTIONS")
-# A meta refresh and not a redirect: the strict cookie would stay behind on a redirect that another site began.
-_HEAD = '<!doctype html><meta charset="utf-8"><link rel="icon" href="data:,"><title>Sudare</title>'
-_WELCOME = _HEAD + '<meta http-equiv="refresh" content="0; url=/data">'
 
 
 @dataclass(frozen=True)
@@ -75,17 +74,15 @@ class Guard:
         try:
             _check_framing(scope, headers)
             self._check_host(headers)
-            if scope["path"] == "/":
-                await self._welcome(scope, headers)(scope, receive, send_safely)
-                return
-            self._check_session(headers)
-            self._check_origin(scope, headers)
+            if _is_public(scope):
+                _check_navigation(scope, headers)
+            else:
+                self._check_origin(scope, headers)
+                self._check_session(scope, headers)
             if scope["method"] not in _READING and not scope["path"].startswith(UPLOADS):
                 receive = _replay(await _short_body(headers, receive), receive)
         except RequestError as refusal:
-            words = self._words(scope, headers)
-            shown = refusal.status == 401 and "text/html" in headers.get("accept", "")
-            await (_door(words) if shown else answer(refusal, words))(scope, receive, send_safely)
+            await answer(refusal, self._words(scope, headers))(scope, receive, send_safely)
             return
         await self.app(scope, receive, send_safely)
 
@@ -98,35 +95,20 @@ class Guard:
         if headers.getlist("host") not in [[host] for host in self.hosts]:
             raise RequestError(403, "the request is for another host", allowed="the address that the studio printed")
 
-    def _welcome(self, scope: Scope, headers: Headers) -> Response:
-        """The first page: the token for a cookie."""
-        if scope["method"] not in ("GET", "HEAD"):
-            raise RequestError(405, "there is no such address", allowed="GET")
-        if self.access.admits(headers.get("cookie", "")):
-            return RedirectResponse("/data", 303)
-        given = parse_qs(scope["query_string"].decode("latin-1")).get("token", [""])
-        session = self.access.redeem(given[0]) if scope["method"] == "GET" else None
-        if session is None:
+    def _check_session(self, scope: Scope, headers: Headers) -> None:
+        """A token and a ticket are looked at where they are taken: they are good for nothing else."""
+        opens = scope["path"] == OPENING and scope["method"] == "POST"
+        ticket = scope["path"].startswith(TICKETS) and scope["method"] == "GET"
+        if not opens and not ticket and not self.access.admits(headers.get("authorization", "")):
             raise RequestError(
                 401,
-                "the studio opens with the link that it printed, once",
-                hint="Start the studio again for a new link.",
-            )
-        made = HTMLResponse(_WELCOME)
-        made.set_cookie(self.access.cookie, session, httponly=True, samesite="strict", path="/")
-        return made
-
-    def _check_session(self, headers: Headers) -> None:
-        if not self.access.admits(headers.get("cookie", "")):
-            raise RequestError(
-                401,
-                "this browser has not opened the studio",
-                allowed="the link that the studio printed",
-                hint="Start the studio again for a new link.",
+                "this tab has no session of the studio that runs here",
+                allowed="the link that the studio handed over",
+                hint="Open it again, or a page of the studio in a browser that has it open.",
             )
 
     def _check_origin(self, scope: Scope, headers: Headers) -> None:
-        """Other ports of this machine count as the same site, and send the cookie along: they are refused by name."""
+        """Other ports of this machine count as the same site for a browser: they are refused by name."""
         site = headers.get("sec-fetch-site")
         origin = headers.get("origin")
         ours = f"http://{headers['host']}"
@@ -136,17 +118,27 @@ class Guard:
             raise RequestError(403, "the request comes from another page", allowed="the studio's own pages")
 
 
+def _is_public(scope: Scope) -> bool:
+    """Whether an address is the same for everybody: a page without its content, or a script."""
+    path = scope["path"]
+    return scope["method"] == "GET" and (path in ADDRESSES or path.startswith(STATIC))
+
+
+def _check_navigation(scope: Scope, headers: Headers) -> None:
+    """A link may lead to a page from anywhere, such as the file that opens the studio; nothing else may use one."""
+    own = headers.get("sec-fetch-site") in (None, "same-origin", "none")
+    opened = headers.get("sec-fetch-mode") == "navigate" and headers.get("sec-fetch-dest") == "document"
+    worker = headers.get("service-worker") is not None
+    if worker or not (own or (opened and scope["path"] in ADDRESSES)):
+        raise RequestError(403, "the request comes from another page", allowed="the studio's own pages")
+
+
 def _check_framing(scope: Scope, headers: Headers) -> None:
     """What the parser takes and nobody sends who means well: a version of HTTP that is not known, and two lengths."""
     if scope["http_version"] not in _HTTP:
         raise RequestError(400, "the request is of an unknown version of HTTP", allowed="HTTP/1.1")
     if "content-length" in headers and "transfer-encoding" in headers:
         raise RequestError(400, "the request has two lengths", allowed="content-length or transfer-encoding")
-
-
-def _door(words: Words) -> Response:
-    """The refusal as a person reads it whose browser has not opened the studio, or opened an earlier run of it."""
-    return HTMLResponse(f"{_HEAD}<p lang={words.language}>{escape(words('door.text'))}</p>", 401)
 
 
 async def _short_body(headers: Headers, receive: Receive) -> bytes:

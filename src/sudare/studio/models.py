@@ -350,3 +350,15 @@ class Findings(BaseModel):
     release_id: str | None
     checks: list[str]
     problem: ErrorParts | None
+
+
+class Session(BaseModel):
+    """What the studio's pages send with each request."""
+
+    session: str
+
+
+class Ticket(BaseModel):
+    """An address that works once."""
+
+    address: str

@@ -1,10 +1,12 @@
-"""The five pages as HTML: templates filled with the same content that their JSON twins answer."""
+"""The pages as HTML, in either language and without content: their scripts ask for that, with the session.
+
+So whoever has no session may have them, and a page is the same for everybody.
+"""
 
 from __future__ import annotations
 
 from functools import cache
 from importlib.resources import files
-from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.requests import cookie_parser
@@ -14,6 +16,9 @@ from sudare.collector.pages import language_of
 from sudare.words import LANGUAGES, Words
 
 PAGES = ("data", "protect", "rehearse", "publish", "ledger")
+REPORT = "report"
+"""The page that leads to the report of a release."""
+ADDRESSES = frozenset({"/", *(f"/{name}" for name in (*PAGES, REPORT))})
 COOKIE = "sudare_language"
 
 
@@ -31,8 +36,8 @@ def chosen_language(asked: str | None, cookies: str, accepted: str, default: str
     return default if default in LANGUAGES else language_of(None, accepted)
 
 
-def page(name: str, language: str, state: dict[str, Any], data: dict[str, Any]) -> str:
-    """One of `PAGES` for the recipe's ``state`` and the page's own ``data``."""
+def page(name: str, language: str) -> str:
+    """One of `PAGES`, or `REPORT`."""
     template = environment().get_template(f"{name}.html")
     return template.render(
         page=name,
@@ -40,8 +45,6 @@ def page(name: str, language: str, state: dict[str, Any], data: dict[str, Any]) 
         words=Words(language),
         language=language,
         languages=LANGUAGES,
-        state=state,
-        data=data,
         asset=asset,
     )
 

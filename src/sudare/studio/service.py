@@ -1,32 +1,34 @@
-"""The studio's web service: the five pages, files of releases, the JSON addresses (`api`), and errors as sentences.
+"""The studio's web service: the pages, files of releases, the JSON addresses (`api`), and errors as sentences.
 
 The guards stand before all of them: see `guards`.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from importlib.resources import files
 from typing import Any
+from urllib.parse import urlencode
 
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import FileResponse, HTMLResponse
+from fastapi.responses import FileResponse, HTMLResponse, RedirectResponse
 from fastapi.staticfiles import StaticFiles
 from starlette.exceptions import HTTPException
 
 import sudare
 from sudare.errors import LedgerError, SudareError
 from sudare.studio import releases
+from sudare.studio.access import Access
 from sudare.studio.api import Spoken, routes, spoken
 from sudare.studio.desk import Desk
-from sudare.studio.pages import COOKIE, PAGES, page
+from sudare.studio.pages import COOKIE, PAGES, REPORT, page
 from sudare.studio.refusals import RequestError, answer
 
 
-def create_app(desk: Desk, default_language: str | None = None) -> FastAPI:
-    """The service over a desk, which is closed when the service ends."""
+def create_app(desk: Desk, access: Access, default_language: str | None = None) -> FastAPI:
+    """The service over a desk, which is closed when the service ends; ``access`` has its tokens and tickets."""
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -43,7 +45,7 @@ def create_app(desk: Desk, default_language: str | None = None) -> FastAPI:
         redirect_slashes=False,
     )
     app.state.language = default_language
-    app.include_router(routes(desk))
+    app.include_router(routes(desk, access))
 
     @app.get("/releases/{name:path}", response_class=FileResponse, include_in_schema=False)
     def get_release(name: str) -> Response:
@@ -54,19 +56,27 @@ def create_app(desk: Desk, default_language: str | None = None) -> FastAPI:
         made.headers["content-security-policy"] = releases.REPORT_POLICY
         return made
 
+    @app.get("/tickets/{ticket}", response_class=FileResponse, include_in_schema=False)
+    def get_ticket(request: Request, ticket: str) -> Response:
+        """The file of a release that a ticket stands for, once; a tab that is loaded again asks for another ticket."""
+        name, good = access.spend(ticket) or ("", False)
+        if good:
+            return get_release(name)
+        if name and request.headers.get("sec-fetch-dest") == "document":
+            return RedirectResponse(f"/{REPORT}#{urlencode({'file': name})}", 303)
+        raise RequestError(404, "this address works once", hint="Ask for the file again on a page of the studio.")
+
+    @app.get("/", include_in_schema=False)
+    def get_beginning() -> Response:
+        """Whoever types the address alone begins with the first page."""
+        return RedirectResponse(f"/{PAGES[0]}", 303)
+
     @app.get("/{name}", response_class=HTMLResponse, include_in_schema=False)
     def get_page(request: Request, words: Spoken, name: str) -> Response:
-        """One of the five pages."""
-        if name not in PAGES:
+        """One of the pages, without content."""
+        if name not in (*PAGES, REPORT):
             raise RequestError(404, "there is no such page", allowed=", ".join(PAGES))
-        twins: dict[str, Callable[[], dict[str, Any]]] = {
-            "data": lambda: desk.data(words),
-            "protect": lambda: desk.protect(words),
-            "rehearse": lambda: desk.rehearse_page(words),
-            "publish": lambda: desk.publish_page(words),
-            "ledger": lambda: desk.ledger(words),
-        }
-        made = HTMLResponse(page(name, words.language, desk.state(words), twins[name]()))
+        made = HTMLResponse(page(name, words.language))
         if request.query_params.get("language") == words.language:
             made.set_cookie(COOKIE, words.language, httponly=True, samesite="strict", path="/", max_age=400 * 86_400)
         return made

@@ -7,6 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from sudare.errors import MissingExtraError, ParameterError
+from sudare.studio.handover import Handover
 from sudare.words import LANGUAGES
 
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
@@ -20,9 +21,9 @@ def serve(
     host: str = "127.0.0.1",
     port: int = 0,
     language: str | None = None,
-    ready: Callable[[str], None] = lambda _: None,
+    ready: Callable[[Handover], None] = lambda _: None,
 ) -> None:
-    """Serve the studio for a recipe file; ``ready`` is told the link that opens it, which works once.
+    """Serve the studio for a recipe file; ``ready`` is told the page that opens it, and the link, which works once.
 
     Without ``recipe``: for ``recipe.toml`` in the current folder, which is begun if it is not there. The studio
     listens on this machine only. ``port`` 0 takes a free one.
@@ -56,20 +57,24 @@ def serve(
             # A file that was never a recipe is a mistake of the command; one that was may be in the middle of an edit.
             contents_of(workspace.recipe.read_text(encoding="utf-8-sig", errors="replace"))
         desk.versions.current()
-        used = listening.getsockname()[1]
-        access = Access(used)
+        # By number: what is called localhost has two addresses, and somebody else may listen on the other.
+        address, used = listening.getsockname()[:2]
         hosts = frozenset(f"{name}:{used}" for name in ("127.0.0.1", "localhost", "[::1]"))
-        app = Guard(create_app(desk, language), access, hosts, language)
-        server = PatientServer(
-            app,
-            _MOST_CONNECTIONS,
-            timeout_keep_alive=15,
-            timeout_graceful_shutdown=5,
-            h11_max_incomplete_event_size=64_000,
-            ws="none",
-        )
-        shown = f"[{host}]" if ":" in host else host
-        ready(f"http://{shown}:{used}/?token={access.token}")
-        # The server ends in order when it is interrupted, and then says that it was: nobody has to hear it.
-        with suppress(KeyboardInterrupt):
-            server.run(sockets=[listening])
+        shown = f"[{address}]" if ":" in address else address
+        handover = Handover(f"http://{shown}:{used}")
+        try:
+            access = Access(handover.write)
+            server = PatientServer(
+                Guard(create_app(desk, access, language), access, hosts, language),
+                _MOST_CONNECTIONS,
+                timeout_keep_alive=15,
+                timeout_graceful_shutdown=5,
+                h11_max_incomplete_event_size=64_000,
+                ws="none",
+            )
+            ready(handover)
+            # The server ends in order when it is interrupted, and then says that it was: nobody has to hear it.
+            with suppress(KeyboardInterrupt):
+                server.run(sockets=[listening])
+        finally:
+            handover.remove()

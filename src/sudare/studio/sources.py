@@ -1,28 +1,21 @@
-"""The files of a workspace that can hold records: names of columns and their types, and never a value.
-
-An upload becomes a file of the workspace under its own name, whole or not at all, and never in place of another.
-"""
+"""The files of a workspace that can hold records: names of columns and their types, and never a value."""
 
 from __future__ import annotations
 
-import asyncio
-import os
 import re
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 from sudare.engines import read
 from sudare.errors import InputError, SudareError
 from sudare.studio.refusals import RequestError, as_json
-from sudare.studio.workspace import UPLOAD, Workspace
+from sudare.studio.workspace import Workspace
 from sudare.words import Words
 
 TEXT = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
 PARQUET = (".parquet", ".pq")
 DATABASES = (".duckdb", ".db")
 KNOWN = (*TEXT, *PARQUET, *DATABASES)
-UPLOAD_SECONDS = 600.0
 _LONGEST_NAME = 200
 _LATITUDE = re.compile(r"(?i)^(lat|latitude|緯度|.*_lat)$")
 _LONGITUDE = re.compile(r"(?i)^(lon|lng|long|longitude|経度|.*_(lon|lng))$")
@@ -37,17 +30,17 @@ def files_of(workspace: Workspace) -> list[dict[str, Any]]:
     found = []
     for path in sorted(workspace.folder.iterdir()):
         try:
-            if path.name.lower().endswith(KNOWN) and workspace.inside(path.name).is_file() and not _is_ledger(path):
+            name = path.name.lower()
+            no_data = name.endswith(DATABASES) and is_ledger(path)
+            if name.endswith(KNOWN) and workspace.inside(path.name).is_file() and not no_data:
                 found.append({"name": path.name, "bytes": path.stat().st_size})
         except (OSError, RequestError):
             continue
     return found
 
 
-def _is_ledger(path: Path) -> bool:
-    """Whether a database is SQLite: the engine reads DuckDB's, and the ledger is no data."""
-    if not path.name.lower().endswith(DATABASES):
-        return False
+def is_ledger(path: Path) -> bool:
+    """Whether a file is a database of SQLite: the engine reads DuckDB's, and the ledger is no data."""
     with path.open("rb") as file:
         return file.read(15) == b"SQLite format 3"
 
@@ -72,7 +65,7 @@ def columns_of(workspace: Workspace, name: str, table: str | None, encoding: str
 def tables_of(workspace: Workspace, name: str) -> list[str]:
     """The tables of a DuckDB database; of any other file, none."""
     path = workspace.inside(name)
-    if not name.lower().endswith(DATABASES) or not path.is_file() or _is_ledger(path):
+    if not name.lower().endswith(DATABASES) or not path.is_file() or is_ledger(path):
         return []
     import duckdb
 
@@ -113,44 +106,6 @@ def _kinds(column: dict[str, str]) -> list[str]:
         return []
     place = _MESH_CODE.search(column["name"]) or _LATITUDE.match(column["name"]) or _LONGITUDE.match(column["name"])
     return ["mesh", *kinds] if place else kinds
-
-
-async def upload(workspace: Workspace, name: str, parts: AsyncIterator[bytes], most_bytes: int) -> int:
-    """Write an upload into the workspace; its size. Refuses odd names, what is there already, and too much."""
-    path = workspace.inside(name)
-    if "/" in name or not name.lower().endswith(KNOWN):
-        raise RequestError(422, "a file of this name is not taken", allowed="a name that ends in " + ", ".join(KNOWN))
-    exists = RequestError(409, "a file of that name is there already", value=name, hint="Give it another name.")
-    if path.exists() or path.is_symlink():
-        raise exists
-    partial = workspace.hidden / f"{UPLOAD}{os.getpid()}-{os.urandom(8).hex()}"
-    try:
-        size = await _received(parts, partial, most_bytes)
-        os.link(partial, path)  # unlike a rename, this never replaces a file
-    except FileExistsError:
-        raise exists from None
-    except OSError as problem:
-        raise InputError(f"the file cannot be written: {problem.strerror}", value=name) from None
-    finally:
-        partial.unlink(missing_ok=True)
-    return size
-
-
-async def _received(parts: AsyncIterator[bytes], partial: Path, most_bytes: int) -> int:
-    size = 0
-    try:
-        async with asyncio.timeout(UPLOAD_SECONDS):
-            with partial.open("xb") as file:
-                async for part in parts:
-                    size += len(part)
-                    if size > most_bytes:
-                        raise RequestError(413, "the file is too large", allowed=f"{most_bytes:,} bytes")
-                    await asyncio.to_thread(file.write, part)
-                file.flush()
-                await asyncio.to_thread(os.fsync, file.fileno())
-    except TimeoutError:
-        raise RequestError(408, "the file did not arrive", allowed=f"{UPLOAD_SECONDS:g} seconds") from None
-    return size
 
 
 def looked_at(

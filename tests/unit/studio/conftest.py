@@ -147,13 +147,13 @@ KINDS = {"table": TABLE, "sample": SAMPLE, "perturbation": PERTURBATION, "weight
 
 
 class Browser:
-    """Requests to an application in this process, one after the other, with cookies as a browser keeps them."""
+    """Requests to an application in this process, one after the other, with ``headers`` and cookies kept."""
 
     def __init__(self, app, **headers: str) -> None:
         transport = httpx.ASGITransport(app)
         self._runner = asyncio.Runner()
         self._client = httpx.AsyncClient(transport=transport, base_url=f"http://{HOST}", headers=headers)
-        self.cookies = self._client.cookies
+        self.headers, self.cookies = self._client.headers, self._client.cookies
 
     def request(self, method: str, path: str, **options) -> httpx.Response:
         return self._runner.run(self._client.request(method, path, **options))
@@ -202,26 +202,25 @@ def desk(workspace: Workspace):
 
 
 class Placeholder:
-    """Stands for the desk of whichever test runs: the application itself takes a while to build."""
+    """Stands for the desk, or the access, of whichever test runs: the application itself takes a while to build."""
 
-    desk: Desk
+    now: Desk | Access
 
     def __getattr__(self, name: str):
-        return getattr(self.desk, name)
+        return getattr(self.now, name)
 
 
 @pytest.fixture(scope="session")
 def application():
-    place = Placeholder()
-    return place, create_app(place)
+    places = Placeholder(), Placeholder()
+    return places, create_app(*places)
 
 
 @pytest.fixture
 def guarded(desk: Desk, application):
     """The whole application and the access to it, before the link was opened."""
-    place, app = application
-    place.desk = desk
-    access = Access(8400)
+    (desk_place, access_place), app = application
+    desk_place.now, access_place.now = desk, (access := Access())
     return Guard(app, access, frozenset({HOST})), access
 
 
@@ -238,7 +237,8 @@ def client(guarded):
     """A browser that has opened the link."""
     app, access = guarded
     made = Browser(app, origin=f"http://{HOST}")
-    assert made.get("/", params={"token": access.token}).status_code == 200
+    opened = made.post("/api/session", json={"token": access.token})
+    made.headers["authorization"] = f"Bearer {opened.json()['session']}"
     yield made
     made.close()
 

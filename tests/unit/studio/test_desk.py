@@ -1,10 +1,12 @@
 """What the pages show, over HTTP in this process: state, edits, data, protection, charts."""
 
 import json
+from urllib.parse import quote
 
 import numpy as np
 import pytest
 
+from sudare.privacy import Ledger
 from sudare.publish import plan
 
 
@@ -132,6 +134,44 @@ def test_uploads_are_whole_new_and_not_too_large(client, workspace):
     assert not list(workspace.hidden.glob("upload-*"))
 
 
+RESERVED = {
+    "ledger.db": ["ledger.db", "LEDGER.DB", "ｌedger.db", "ledger．db", "ledger.db-journal", "ledger.db-wal", "ledger.db."],
+    "./x/../books.db": ["books.db", "sudare-ledger.db", "recipe.toml", "RECIPE.TOML", "publisher.pem", "release"],
+    "deep/books.csv/ledger.db": ["deep", "keys.csv", "KEYS.csv", "2024.parquet", "2024.PARQUET "],
+    "ff.db": ["ﬀ.db", "FF.db"],
+    "{folder}/books.duckdb": ["books.duckdb", "Books.DuckDB"],
+}
+"""For paths of a ledger in the recipe, names that are refused; the key is keys.csv, the release 2024.parquet/first."""
+
+
+@pytest.mark.parametrize(("ledger", "name"), [(ledger, name) for ledger, names in RESERVED.items() for name in names])
+def test_an_upload_does_not_take_a_name_of_the_recipe(client, workspace, ledger, name):
+    """None of them is there yet: whoever brought the ledger would bring a budget of its own."""
+    changes = {"output.key": "keys.csv", "output.folder": "2024.parquet/first"}
+    changes["ledger.path"] = ledger.format(folder=workspace.folder)
+    assert edit(client, changes, 1).status_code == 200
+    before = sorted(workspace.folder.iterdir())
+    assert client.post(f"/api/files/{quote(name)}", content=b"a,b\n1,2\n").status_code == 422
+    assert sorted(workspace.folder.iterdir()) == before
+    assert client.post("/api/files/ledgers.csv", content=b"a,b\n1,2\n").status_code == 201
+
+
+def test_a_name_of_the_recipe_is_kept_also_while_the_recipe_is_not_valid(client):
+    client.request("PUT", "/api/recipe", json={"text": "ledger.path = 'books.db'\nx = 1", "based_on": 1})
+    assert client.post("/api/files/Books.db", content=b"x").status_code == 422
+
+
+def test_a_ledger_is_not_brought_under_any_name(client, workspace, tmp_path_factory):
+    path = tmp_path_factory.mktemp("elsewhere") / "forged.db"
+    Ledger(path).set_cap("village", epsilon=10_000)
+    for name in ("other.db", "other.csv", "other.duckdb"):
+        sent = client.post(f"/api/files/{name}", content=path.read_bytes())
+        assert sent.status_code == 422
+        assert "SQLite" in sent.json()["error"]["message"]
+    assert not list(workspace.folder.glob("other.*"))
+    assert not list(workspace.hidden.glob("upload-*"))
+
+
 def test_an_upload_in_the_place_of_a_link_is_refused(client, workspace, tmp_path_factory):
     target = tmp_path_factory.mktemp("elsewhere") / "x.csv"
     (workspace.folder / "link.csv").symlink_to(target)
@@ -242,9 +282,8 @@ def test_an_edit_outside_shows_at_once(client, workspace):
     assert client.post("/api/versions/1", json={"based_on": 2}).json()["recipe"]["privacy"]["epsilon"] == 0.5
 
 
-def test_a_page_keeps_the_order_of_the_recipe_and_its_letters(client):
+def test_an_answer_keeps_the_order_of_the_recipe_and_its_letters(client):
     edit(client, {"title": "村 </script>", "domain.age": {"type": "bins", "edges": [0, 15, "open"]}}, 1)
-    text = client.get("/data").text
-    assert text.index('"cell"') < text.index('"sex"') < text.index('"age"')
-    assert "村 " in text
-    assert "村 </script>" not in text
+    recipe = client.get("/api/state").json()["recipe"]
+    assert list(recipe["domain"]) == ["cell", "sex", "age"]
+    assert recipe["title"] == "村 </script>"

@@ -6,6 +6,7 @@ import pytest
 
 from sudare.publish import publish
 from sudare.studio import releases
+from sudare.studio.access import TICKET_SECONDS, Access
 from sudare.studio.refusals import RequestError
 
 
@@ -47,6 +48,37 @@ def test_files_of_a_release_are_given_out_without_rights(client, workspace, rele
     data = client.get(f"/releases/{release}/table.parquet")
     assert data.content == (workspace.folder / release / "table.parquet").read_bytes()
     assert "attachment" in data.headers["content-disposition"]
+
+
+def test_a_ticket_is_good_for_one_file_once(client, stranger, release):
+    made = client.post("/api/tickets", json={"file": f"{release}/table.csv"})
+    assert made.status_code == 201
+    address = made.json()["address"]
+    assert stranger.request("HEAD", address).status_code == 401
+    other_site = {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate", "sec-fetch-dest": "document"}
+    assert stranger.get(address, headers=other_site).status_code == 403
+    found = stranger.get(address)
+    assert found.status_code == 200
+    assert found.headers["content-security-policy"] == releases.REPORT_POLICY
+    assert stranger.get(address).status_code == client.get(address).status_code == 404
+    # A tab that is loaded again is led to where it gets another ticket, if it has the session.
+    again = stranger.get(address, headers={"sec-fetch-dest": "document"})
+    assert again.headers["location"] == "/report#file=out%2Ffirst%2Ftable.csv"
+    for name in ("recipe.toml", "people.parquet", "../x", f"{release}/secret", ".sudare-studio/studio.db"):
+        assert client.post("/api/tickets", json={"file": name}).status_code == 404, name
+    assert stranger.post("/api/tickets", json={"file": f"{release}/table.csv"}).status_code == 403
+
+
+def test_a_ticket_is_good_for_a_moment_only():
+    now = [0.0]
+    access = Access(clock=lambda: now[0])
+    first, second = access.ticket_for("r/a.csv"), access.ticket_for("r/b.csv")
+    now[0] = TICKET_SECONDS - 1
+    assert access.spend(first) == ("r/a.csv", True)
+    assert access.spend(first) == ("r/a.csv", False)
+    now[0] = TICKET_SECONDS
+    assert access.spend(second) == ("r/b.csv", False)
+    assert access.spend("other") is None
 
 
 def test_a_link_inside_a_release_that_leads_out_is_refused(client, workspace, release, tmp_path_factory):

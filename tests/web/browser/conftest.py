@@ -10,6 +10,8 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
 
 import numpy as np
 import pytest
@@ -134,11 +136,12 @@ class Studio:
             stderr=subprocess.PIPE,
             text=True,
         )
-        found = re.search(r"http://\S+", self.process.stdout.readline())
+        found = re.search(r"file://\S+", self.process.stdout.readline())
         if found is None:
             raise AssertionError(self.process.communicate()[1])
-        self.link = found[0]
-        self.url = self.link.partition("/?")[0]
+        self.page = found[0]
+        """The page in a file, as a browser is given it."""
+        self.url = re.search(r"http://[\d.:]+", Path(url2pathname(urlsplit(self.page).path)).read_text())[0]
 
     def stop(self) -> None:
         """As Ctrl+C does."""
@@ -188,8 +191,8 @@ def write_people(path: Path, people: int = 3000) -> None:
 
 
 def enter(page: Any, studio: Studio) -> None:
-    """Follow the link that works once."""
-    page.goto(studio.link)
+    """Open the page that leads to the link that works once."""
+    page.goto(studio.page)
     page.wait_for_url("**/data")
     page.wait_for_selector("html[data-ready=page]")
 

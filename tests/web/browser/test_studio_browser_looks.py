@@ -58,13 +58,12 @@ def finished(page, studio, address, body):
     """Begin a job over the API and wait for its end."""
     answer = page.evaluate(
         """async ([address, body]) => {
-          const state = await (await fetch("/api/state")).json();
-          const sent = JSON.stringify({ based_on: state.version, ...body });
-          const send = { method: "POST", headers: { "Content-Type": "application/json" }, body: sent };
-          let job = await (await fetch(address, send)).json();
+          const { ask } = await import("/static/request.js");
+          const state = await ask("GET", "/api/state");
+          let job = await ask("POST", address, { based_on: state.version, ...body });
           while (["waiting", "running", "spending"].includes(job.state)) {
             await new Promise((resolve) => setTimeout(resolve, 200));
-            job = await (await fetch(`/api/jobs/${job.id}`)).json();
+            job = await ask("GET", `/api/jobs/${job.id}`);
           }
           return job;
         }""",
@@ -98,7 +97,7 @@ def test_every_page_is_whole_and_accessible(studio, opened, steps, language):
     expect(page.locator("#recipe-text")).to_be_focused()
     found["recipe"] = serious(page)
     keep_picture(page, "recipe", language, "desk")
-    reports = {"public": f"{begun.url}/releases/release/report.html"}
+    reports = {"public": f"{begun.url}/report#file=release/report.html"}
     reports["internal"] = (begun.folder / "release-internal.html").as_uri()
     for name, address in reports.items():
         page.goto(address)

@@ -1,5 +1,7 @@
 // Charts that the server draws as SVG from the specs of the house: as wide as their place, and again when that changes.
 
+import { complain } from "./notices.js";
+import { picture } from "./request.js";
 import { LANGUAGE } from "./words.js";
 
 const STEP = 40; // widths come in steps, so that a browser can keep what it has
@@ -27,9 +29,15 @@ function draw(place, chart) {
   if (width === chart.width) return;
   const now = { ...chart, width };
   drawn.set(place, now);
-  const picture = new Image();
-  picture.alt = chart.description;
-  // The chart before stays until this one is there, and an older answer never replaces a newer one.
-  picture.onload = () => drawn.get(place) === now && place.replaceChildren(picture);
-  picture.src = `${chart.address}?${new URLSearchParams([["language", LANGUAGE], ["width", width], ...chart.asked])}`;
+  const asked = new URLSearchParams([["language", LANGUAGE], ["width", width], ...chart.asked]);
+  picture(`${chart.address}?${asked}`).then((address) => {
+    const image = new Image();
+    image.alt = chart.description;
+    image.onload = () => {
+      URL.revokeObjectURL(address);
+      // The chart before stays until this one is there, and an older answer never replaces a newer one.
+      if (drawn.get(place) === now) place.replaceChildren(image);
+    };
+    image.src = address;
+  }, complain);
 }

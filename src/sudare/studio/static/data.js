@@ -6,10 +6,10 @@ import { kindNow, showKind } from "./kinds.js";
 import { complain, notify } from "./notices.js";
 import { addPart, cellsOf, declared, showParts } from "./parts.js";
 import { patch, valueAt, watch } from "./recipe.js";
-import { ask } from "./request.js";
+import { ask, begin } from "./request.js";
 import { fileSize, known, number, say } from "./words.js";
 
-let seen = JSON.parse(byId("page-data").textContent);
+let seen = await begin("/api/data");
 let looked = wanted();
 const PAIRS = { mesh: ["live.add.latitude", "live.add.longitude"], grid: ["live.add.row", "live.add.across"] };
 

@@ -44,6 +44,7 @@ function showEditing() {
 
 function show(state) {
   if (!edited()) take();
+  byId("recipe-lead").textContent = say("live.recipe.lead", { file: state.file_name });
   byId("recipe-newer").textContent = say("live.recipe.newer", { version: state.version });
   byId("recipe-problem").textContent = state.problem?.message ?? "";
   byId("recipe-problem").hidden = !state.problem;

@@ -2,9 +2,10 @@
 
 import { byId, facts, make, meterBar, smallButton, table } from "./elements.js";
 import { reportOf, verify } from "./releases.js";
+import { begin } from "./request.js";
 import { percent, say } from "./words.js";
 
-const page = JSON.parse(byId("page-data").textContent);
+const page = await begin("/api/ledger");
 
 function balanceOf(balance) {
   const share = balance.spent_share;

@@ -8,7 +8,7 @@ import { bindFields, showFields } from "./fields.js";
 import { chooseKind, kindNow, showKind } from "./kinds.js";
 import { complain } from "./notices.js";
 import { current, patch, valueAt, watch } from "./recipe.js";
-import { ask } from "./request.js";
+import { ask, begin } from "./request.js";
 import { number, percent, say } from "./words.js";
 
 const NICE = [1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8];
@@ -16,7 +16,7 @@ const PAUSE = 80; // milliseconds of rest before the server is asked while the s
 const AGAIN = 500;
 const slider = byId("slider");
 const exact = byId("slider-number");
-let shown = JSON.parse(byId("page-data").textContent);
+let shown = await begin("/api/protect");
 let stops = [];
 let sliding = null; // the value on the slider that is not in the recipe yet
 let asking = null;

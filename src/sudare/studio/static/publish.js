@@ -7,11 +7,11 @@ import { cancel, ended, follow, showProgress } from "./jobs.js";
 import { kindNow, showKind } from "./kinds.js";
 import { complain } from "./notices.js";
 import { current, settled, watch } from "./recipe.js";
-import { fileLinks, reportOf, verify } from "./releases.js";
-import { ask } from "./request.js";
+import { fileLinks, reportOf, showReport, verify } from "./releases.js";
+import { ask, begin } from "./request.js";
 import { say } from "./words.js";
 
-let page = JSON.parse(byId("page-data").textContent);
+let page = await begin("/api/publish");
 let version = current().version;
 let running = null;
 
@@ -110,7 +110,7 @@ function showRelease(release) {
   const report = reportOf(release);
   byId("report").hidden = byId("open-report").hidden = !report;
   if (report) {
-    byId("report").src = report;
+    showReport(byId("report"), release.report);
     byId("open-report").href = report;
   }
   byId("findings").replaceChildren();

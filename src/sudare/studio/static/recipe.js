@@ -1,11 +1,10 @@
 // The recipe file is the state. Here is what the page knows of it: the newest version seen, and how to change it.
 
-import { ask } from "./request.js";
+import { ask, begin } from "./request.js";
 import { say } from "./words.js";
 import { notify } from "./notices.js";
-import { byId } from "./elements.js";
 
-let state = JSON.parse(byId("state").textContent);
+let state = await begin("/api/state");
 const listeners = new Set();
 const tabs = "BroadcastChannel" in window ? new BroadcastChannel("sudare-studio") : null;
 let queue = Promise.resolve();

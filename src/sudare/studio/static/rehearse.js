@@ -9,10 +9,10 @@ import { kindNow, showKind } from "./kinds.js";
 import { complain, notify } from "./notices.js";
 import { current, settled, watch } from "./recipe.js";
 import { showMaps } from "./rehearsal_maps.js";
-import { ask } from "./request.js";
+import { ask, begin } from "./request.js";
 import { known, number, percent, say } from "./words.js";
 
-const page = JSON.parse(byId("page-data").textContent);
+const page = await begin("/api/rehearse");
 let running = null;
 let maps = null;
 

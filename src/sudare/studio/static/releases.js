@@ -5,19 +5,36 @@ import { complain } from "./notices.js";
 import { ask } from "./request.js";
 import { say } from "./words.js";
 
-/** The address of a file of a release. */
-export function addressOf(folder, file) {
-  return `/releases/${[...folder.split("/"), file].map(encodeURIComponent).join("/")}`;
-}
-
-/** The address of a release's public report, or null. */
+/** The page that shows a release's public report, or null. */
 export function reportOf(release) {
-  return release.report ? addressOf(release.folder, release.report.split("/").at(-1)) : null;
+  return release.report ? `/report#${new URLSearchParams({ file: release.report })}` : null;
 }
 
-/** Links to all files of a release. */
+/** Show the report `file` in `frame`: without the studio's rights, by an address that works once. */
+export async function showReport(frame, file) {
+  try {
+    frame.src = await addressOf(file);
+    frame.hidden = false;
+  } catch (problem) {
+    complain(problem);
+  }
+}
+
+/** Buttons that download the files of a release. */
 export function fileLinks(folder, files) {
-  return files.map((file) => make("li", {}, make("a", { href: addressOf(folder, file), download: file }, file)));
+  return files.map((file) => {
+    const download = () => take(`${folder}/${file}`, file).catch(complain);
+    return make("li", {}, make("button", { type: "button", class: "link", onclick: download }, file));
+  });
+}
+
+async function take(file, name) {
+  make("a", { href: await addressOf(file), download: name }).click();
+}
+
+/** An address of a file of a release that works once: a browser asks for frames and downloads without the session. */
+export async function addressOf(file) {
+  return (await ask("POST", "/api/tickets", { file })).address;
 }
 
 /** Verify a release from its public bytes, and say into `place` what was found. */

@@ -1,5 +1,7 @@
 // Requests to the server of this page. What it refuses is thrown with its own sentence.
 
+import { complain } from "./notices.js";
+import { session } from "./session.js";
 import { say } from "./words.js";
 
 /** The status of no answer at all. */
@@ -26,10 +28,24 @@ export async function ask(method, address, body, signal) {
   return answered(await reached(address, options));
 }
 
+/** What a page begins with; where it is refused, the page says so and goes no further. */
+export function begin(address) {
+  return ask("GET", address).catch((problem) => {
+    complain(problem);
+    return new Promise(() => undefined);
+  });
+}
+
+/** A picture that the server draws, as an address of this tab alone; whoever shows it gives it back when it is there. */
+export async function picture(address) {
+  return URL.createObjectURL(await (await content(address)).blob());
+}
+
 // A server that was stopped is no answer, and no mistake of the request either.
-async function reached(address, options) {
+async function reached(address, options = {}) {
+  const headers = { ...options.headers, Authorization: `Bearer ${session}` };
   try {
-    return await fetch(address, options);
+    return await fetch(address, { ...options, headers });
   } catch (problem) {
     if (problem.name === "AbortError") throw problem;
     throw new Refusal(OFFLINE, { message: say("live.offline") });
@@ -38,12 +54,16 @@ async function reached(address, options) {
 
 /** The numbers of a grid: little-endian 32-bit floats. */
 export async function grid(address) {
-  const answer = await reached(address);
-  if (!answer.ok) await answered(answer);
-  const view = new DataView(await answer.arrayBuffer());
+  const view = new DataView(await (await content(address)).arrayBuffer());
   const values = new Float32Array(view.byteLength / 4);
   for (let place = 0; place < values.length; place += 1) values[place] = view.getFloat32(4 * place, true);
   return values;
+}
+
+async function content(address) {
+  const answer = await reached(address);
+  if (!answer.ok) await answered(answer);
+  return answer;
 }
 
 async function answered(answer) {

@@ -1,0 +1,116 @@
+"""What may be brought into a workspace: a file of records under a name of its own, whole or not at all.
+
+It never takes the place of another file, nor a name that belongs to the verbs: whoever could bring a ledger would
+bring a budget, and whoever could bring a recipe or a key would publish in the steward's name.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import unicodedata
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+from sudare.errors import InputError
+from sudare.publish.recipe import LedgerChoice, Output
+from sudare.studio.refusals import RequestError
+from sudare.studio.sources import KNOWN, is_ledger
+from sudare.studio.workspace import DEFAULT_NAME, UPLOAD, Workspace
+
+UPLOAD_SECONDS = 600.0
+_SIDE_FILES = ("-journal", "-wal", "-shm")
+"""What SQLite writes beside a database, and takes for a part of it."""
+
+
+def reserved_names(workspace: Workspace, contents: dict[str, Any] | None) -> frozenset[str]:
+    """Names in the workspace, as `folded`, of the recipe, the ledger, the key and the release that ``contents`` name.
+
+    Those that a recipe has by default are reserved as well: it may leave them out again.
+
+    >>> found = reserved_names(Workspace(Path("/town"), "recipe.toml"), {"ledger": {"path": "books/2024.db"}})
+    >>> sorted(name for name in found if "-" not in name)
+    ['books', 'recipe.toml']
+    """
+    ledger, output = ((contents or {}).get(part) for part in ("ledger", "output"))
+    ledgers = [LedgerChoice.model_fields["path"].default, _value(ledger, "path")]
+    others = [DEFAULT_NAME, workspace.name, Output.model_fields["key"].default]
+    others += [_value(output, "key"), _value(output, "folder")]
+    sides = [f"{name}{end}" for name in ledgers if isinstance(name, str) for end in _SIDE_FILES]
+    named = [name for name in [*ledgers, *sides, *others] if isinstance(name, str) and name]
+    return frozenset(folded(first) for name in named for first in _first_parts(workspace, name))
+
+
+def folded(name: str) -> str:
+    """A name as the most forgiving of file systems would read it.
+
+    >>> folded("Ｌedger.DB. ")
+    'ledger.db'
+    """
+    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold()).rstrip(". ")
+
+
+async def upload(
+    workspace: Workspace, name: str, parts: AsyncIterator[bytes], most_bytes: int, contents: dict[str, Any] | None
+) -> int:
+    """Write an upload into the workspace; its size. ``contents`` is the recipe of the moment.
+
+    Refuses odd names, names of the recipe, what is there already, what is a ledger, and too much.
+    """
+    path = workspace.inside(name)
+    if "/" in name or not name.lower().endswith(KNOWN):
+        raise RequestError(422, "a file of this name is not taken", allowed="a name that ends in " + ", ".join(KNOWN))
+    if folded(name) in reserved_names(workspace, contents):
+        raise RequestError(
+            422,
+            "the name is kept for the recipe, the ledger, the key or the release",
+            value=name,
+            hint="Give it another name.",
+        )
+    exists = RequestError(409, "a file of that name is there already", value=name, hint="Give it another name.")
+    if path.exists() or path.is_symlink():
+        raise exists
+    partial = workspace.hidden / f"{UPLOAD}{os.getpid()}-{os.urandom(8).hex()}"
+    try:
+        size = await _received(parts, partial, most_bytes)
+        if is_ledger(partial):
+            raise RequestError(422, "the file is a SQLite database, as ledgers are", allowed="files of records")
+        os.link(partial, path)  # unlike a rename, this never replaces a file
+    except FileExistsError:
+        raise exists from None
+    except OSError as problem:
+        raise InputError(f"the file cannot be written: {problem.strerror}", value=name) from None
+    finally:
+        partial.unlink(missing_ok=True)
+    return size
+
+
+def _value(part: object, key: str) -> object:
+    return part.get(key) if isinstance(part, dict) else None
+
+
+def _first_parts(workspace: Workspace, name: str) -> set[str]:
+    """The name directly in the workspace that a path of the recipe begins with: as written, and through links."""
+    written = Path(os.path.normpath(workspace.folder / name))
+    known = {workspace.shown(written)}
+    if written.is_relative_to(workspace.folder):
+        known.add(written.relative_to(workspace.folder).as_posix())
+    return {each.partition("/")[0] for each in known if each}
+
+
+async def _received(parts: AsyncIterator[bytes], partial: Path, most_bytes: int) -> int:
+    size = 0
+    try:
+        async with asyncio.timeout(UPLOAD_SECONDS):
+            with partial.open("xb") as file:
+                async for part in parts:
+                    size += len(part)
+                    if size > most_bytes:
+                        raise RequestError(413, "the file is too large", allowed=f"{most_bytes:,} bytes")
+                    await asyncio.to_thread(file.write, part)
+                file.flush()
+                await asyncio.to_thread(os.fsync, file.fileno())
+    except TimeoutError:
+        raise RequestError(408, "the file did not arrive", allowed=f"{UPLOAD_SECONDS:g} seconds") from None
+    return size

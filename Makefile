@@ -5,7 +5,7 @@ STAMP := .venv/.installed
 # The scripts of docs/ one by one: ruff would also rewrite the Python inside its pages.
 PYTHON_FILES := src tests benchmarks examples docs/conf.py docs/make_reference.py docs/run_page.py
 
-.PHONY: help setup demo test lint types audit bounds bench docs browser clean
+.PHONY: help setup demo test lint types audit mutants mutation bounds bench docs browser clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 10
@@ -36,6 +36,13 @@ audit: $(STAMP)  ## look for breaches, kill and fuzz, at full length
 	$(BIN)/sudare audit
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[fuzz]'
 	$(BIN)/python -m pytest -n 0 -s tests/faults tests/privacy/test_cluster_law.py --full
+
+mutants: $(STAMP)  ## planted breaches of privacy: who catches each of them (most of an hour)
+	$(BIN)/python tests/privacy/mutants/run.py $(MUTANTS)
+
+mutation: $(STAMP)  ## mutants of ordinary code, a seeded sample of 300 (an hour or two)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[mutation]'
+	$(BIN)/python tests/mutation.py
 
 bounds: $(STAMP)  ## tests under the lowest and the newest versions of all dependencies
 	$(BIN)/python tests/bounds.py lowest

@@ -28,6 +28,14 @@ def test_every_report_has_an_id_of_its_own_and_the_requests_are_what_the_service
     assert tuple(row for rows in sent for row in rows) == outbox.rows
 
 
+def test_ids_are_drawn_and_tell_nothing_of_the_order(outbox):
+    """Ids of 128 bits: two outboxes share one, or 25 lie in order, with chances far below 1e-20."""
+    ids = [identity for identity, _ in outbox.rows]
+    again = Outbox.of(SURVEY.encoding.randomize(np.zeros(25, dtype=np.int64)), SURVEY.fingerprint)
+    assert not set(ids) & {identity for identity, _ in again.rows}
+    assert ids != sorted(ids)
+
+
 def test_reports_come_back_from_their_file(outbox, tmp_path):
     outbox.save(tmp_path / "reports")
     assert Outbox.load(tmp_path / "reports", SURVEY) == outbox

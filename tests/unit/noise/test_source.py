@@ -24,6 +24,11 @@ def test_two_sources_and_two_reads_differ():
     assert not np.array_equal(Source.system().words(8), Source.system().words(8))
 
 
+def test_keys_of_the_system_are_many():
+    """Among 2,000 keys of 16 bits two are equal but with chance 1e-13; of 256 bits two are with chance 2**-235."""
+    assert len({Source.system().integer(128) for _ in range(2000)}) == 2000
+
+
 def test_a_seed_repeats_and_another_does_not():
     assert np.array_equal(Source.from_seed(5).words(70_000), Source.from_seed(5).words(70_000))
     assert not np.array_equal(Source.from_seed(5).words(8), Source.from_seed(6).words(8))
@@ -42,6 +47,14 @@ def test_children_depend_on_the_label_alone():
     second.child("another")
     assert np.array_equal(first.child("level 3").words(8), second.child("level 3").words(8))
     assert not np.array_equal(Source.from_seed(5).child("a").words(8), Source.from_seed(5).child("b").words(8))
+
+
+def test_children_of_labels_that_begin_or_end_alike_differ():
+    """A tree has "level 1" and "level 10"; with one key for both their noise would be the same."""
+    labels = [f"{before}level {number}{after}" for number in range(30) for before in ("", "rest of ") for after in ("", " ")]
+    labels += ["", "x" * 500, "x" * 499 + "y", "cells", "cell", "Cells", "cell\0"]
+    source = Source.from_seed(5)
+    assert len({source.child(label).integer(128) for label in labels}) == len(labels)
 
 
 def test_a_label_is_taken_once():

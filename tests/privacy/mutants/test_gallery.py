@@ -1,0 +1,141 @@
+"""The gallery of planted breaches itself: every mutant can be planted, names what is there, and a few are tried.
+
+All of them are tried by `make mutants`, which takes most of an hour.
+"""
+
+import ast
+import importlib.util
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from sudare.audit.finding import PARTS
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[2]
+
+
+def loaded(name):
+    """A module beside this one: tests are no package."""
+    if name not in sys.modules:
+        spec = importlib.util.spec_from_file_location(name, HERE / f"{name}.py")
+        sys.modules[name] = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(sys.modules[name])
+    return sys.modules[name]
+
+
+planting = loaded("planting")
+run = loaded("run")
+GALLERY = planting.gallery()
+
+
+@pytest.mark.parametrize("name", GALLERY)
+def test_a_mutant_can_be_planted(name):
+    """Its text is there exactly once, and what comes of it is Python that differs from what was there."""
+    mutant = GALLERY[name]
+    planted = mutant.planted()
+    sound = mutant.path.read_text(encoding="utf-8")
+    assert ast.dump(ast.parse(planted)) != ast.dump(ast.parse(sound))
+    compile(planted, mutant.path, "exec")
+
+
+@pytest.mark.parametrize("name", GALLERY)
+def test_a_mutant_says_what_it_is_and_who_is_meant_to_catch_it(name):
+    mutant = GALLERY[name]
+    assert mutant.breaks.endswith(".")
+    assert mutant.leaks.endswith(".")
+    assert mutant.tests, "each mutant names a test: the audit may be left out, the suite never is"
+    for case in mutant.audit:
+        assert case.partition(": ")[0] in PARTS
+    for test in mutant.tests:
+        path, *function = test.split("::")
+        assert (ROOT / path).exists(), test
+        if function:
+            names = {node.name for node in ast.walk(ast.parse((ROOT / path).read_text(encoding="utf-8")))
+                     if isinstance(node, ast.FunctionDef)}  # fmt: skip
+            assert function[-1].partition("[")[0] in names, test
+
+
+def test_the_gallery_has_every_room_and_is_large_enough():
+    assert len(GALLERY) >= 50
+    assert {mutant.room for mutant in GALLERY.values()} == {
+        "accounting", "engines", "kinds", "local", "noise", "publish", "tables"
+    }  # fmt: skip
+    assert sum(bool(mutant.audit) for mutant in GALLERY.values()) >= run.LEAST
+
+
+def test_the_seven_that_slipped_through_are_in():
+    for name in (
+        "true totals after a paid margin",
+        "margin with sensitivity 1",
+        "child keys from the first 7 characters",
+        "true number of populated cells in the certificate",
+        "nodes split and measured again",
+        "ranks for indices on padded domains",
+        "populated cells shown one step lower",
+    ):
+        assert name in GALLERY
+
+
+def test_a_text_that_is_gone_or_there_twice_is_told():
+    mutant = GALLERY["half the scale of Laplace noise"]
+    for changed in (
+        replace(mutant, old="no such text"),
+        replace(mutant, old="scale"),
+        replace(mutant, function="no_such_function"),
+        replace(mutant, new=mutant.old),
+    ):
+        with pytest.raises(planting.GalleryError, match="the text is gone"):
+            changed.planted()
+    with pytest.raises(planting.GalleryError, match="no module"):
+        replace(mutant, module="sudare.noise.no_such_module").planted()
+
+
+def test_a_mutant_is_planted_in_processes_that_a_process_starts(tmp_path):
+    """As in a command that starts workers; the sound package is what runs where nothing is asked for."""
+    ask = (
+        "import subprocess, sys\n"
+        "print(subprocess.run([sys.executable, '-c', 'from sudare.privacy.zcdp import rho_of_pure; print(rho_of_pure(1))'],"
+        " capture_output=True, text=True, check=True).stdout)"
+    )
+    sound = run.run([sys.executable, "-c", ask], None, tmp_path / "none")
+    name = "pure releases count as epsilon squared over eight"
+    planted = run.run([sys.executable, "-c", ask], name, tmp_path / "mark")
+    assert (sound.stdout.strip(), planted.stdout.strip()) == ("1/2", "1/8")
+    assert (tmp_path / "mark").exists()
+    assert not (tmp_path / "none").exists()
+    assert planting.VARIABLE not in os.environ
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["pure releases count as epsilon squared over eight", "a row edited by hand is believed", "one draw for all cells"],
+)
+def test_some_mutants_are_caught_by_the_tests_they_name(name):
+    found = run.caught(GALLERY[name], audit=False, tests=True)
+    assert found.fault is None
+    assert found.test is not None
+    assert not found.survived
+
+
+def test_a_mutant_that_nobody_sees_is_told(tmp_path):
+    """The same runner, with tests that pass, and with tests that never import what is planted."""
+    mutant = GALLERY["half the scale of Laplace noise"]
+    quiet, far = tmp_path / "test_quiet.py", tmp_path / "test_far.py"
+    quiet.write_text("from sudare.noise import discrete_laplace\n\n\ndef test_nothing():\n    assert discrete_laplace\n")
+    far.write_text("def test_nothing():\n    assert True\n")
+    unseen = run.caught(replace(mutant, tests=(str(quiet),)), audit=False, tests=True)
+    assert (unseen.test, unseen.fault, unseen.survived) == (None, None, True)
+    elsewhere = run.caught(replace(mutant, tests=(str(far),)), audit=False, tests=True)
+    assert "never import" in elsewhere.fault
+    assert elsewhere.survived
+    assert "SURVIVED" in run.shown([unseen])
+
+
+def test_nothing_of_the_gallery_is_in_the_package():
+    found = subprocess.run(["grep", "-rl", planting.VARIABLE, str(ROOT / "src")], capture_output=True, check=False)
+    assert found.stdout == b""

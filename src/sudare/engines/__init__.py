@@ -10,7 +10,8 @@ SQL, but for a few words (`dialect`), so that a row has the same cell and a pers
 """
 
 from sudare.engines.estat import estat_table
+from sudare.engines.propose import Proposal, propose_layout
 from sudare.engines.read import read
 from sudare.engines.records import Records
 
-__all__ = ["Records", "estat_table", "read"]
+__all__ = ["Proposal", "Records", "estat_table", "propose_layout", "read"]

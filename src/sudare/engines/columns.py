@@ -47,11 +47,22 @@ def place(domain: Any, given: Any, known: Mapping[str, Column], outside: Any) ->
     return Placement(domain, columns, cast(Outside, outside))
 
 
+def shown_names(known: Mapping[str, Column]) -> list[str]:
+    """The names that a message may repeat: none of a file without types, whose first line may be a person's row."""
+    return [] if any(column.kind == "untyped" for column in known.values()) else list(known)
+
+
 def find(name: Any, known: Mapping[str, Column], purpose: str) -> Column:
-    """The column of this name; the refusal lists the columns there are."""
+    """The column of this name; the refusal lists the columns there are, where they are public."""
     if name in known:
         return known[name]
-    names = list(known)
+    names = shown_names(known)
+    if not names:
+        raise InputError(
+            f"the first line of the file does not name one column for {purpose}",
+            value=name,
+            hint="What it says is not shown here: in a file without names of columns, it is somebody's row.",
+        )
     listed = ", ".join(names[:_NAMES_SHOWN])
     more = f" and {len(names) - _NAMES_SHOWN} more" if len(names) > _NAMES_SHOWN else ""
     raise InputError(

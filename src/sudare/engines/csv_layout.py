@@ -1,4 +1,11 @@
-"""How a file of delimited text is written: its encoding, its delimiter, its columns."""
+"""How a file of delimited text is written: its encoding, its delimiter, its line ends, its columns.
+
+Encoding and delimiter are declared, or UTF-8 and what the first line shows. Nothing behind the first line is looked at
+here: one person's bytes must not decide how everybody's are read. The first line is no person's row if it holds the
+columns that are declared, which `sudare.engines.columns.find` requires of every question; so what is learned from it,
+the delimiter and the line end, is learned from public structure, or the file is refused. Until then its names may be
+the values of the first person of a file without a header, and no message repeats them.
+"""
 
 from __future__ import annotations
 
@@ -6,115 +13,128 @@ import codecs
 import csv
 import gzip
 import io
-import re
 import zlib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import BinaryIO, cast
 
 from sudare.errors import InputError, ParameterError
 
-_PIECE = 1 << 20
-_DELIMITERS = (",", "\t", ";")
-_BYTE_ORDER_MARKS = {codecs.BOM_UTF8: "utf-8", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
+DELIMITERS = (",", "\t", ";")
+"""Of which the one that cuts the first line into most names is taken, where none is declared."""
+MOST_LINE = 1 << 20
+"""Bytes of a line."""
+_MULTIBYTE = (
+    "cp932", "shift_jis", "shift_jis_2004", "shift_jisx0213", "euc_jp", "euc_jis_2004", "euc_jisx0213",
+    "gb2312", "gbk", "gb18030", "big5", "big5hkscs", "cp950", "cp949", "euc_kr", "johab",
+)  # fmt: skip
+"""Encodings of several bytes in which a line break is one byte that is never part of another sign."""
 
 
 @dataclass(frozen=True)
 class CsvLayout:
-    """Encoding by its Python name, delimiter, and the names in the first line."""
+    """Encoding by its Python name, delimiter, whether lines end in CR LF, and the names in the first line."""
 
     encoding: str
     delimiter: str
     names: tuple[str, ...]
+    crlf: bool = False
 
     @property
     def utf8(self) -> bool:
         """Whether UTF-8 (or ASCII, which is part of it)."""
-        return self.encoding in ("utf-8", "utf-8-sig", "ascii")
+        return self.encoding in ("utf-8", "ascii")
+
+    @cached_property
+    def places(self) -> dict[str, int]:
+        """Where each column stands that is named once, whatever its case; no other can be asked for."""
+        folded = Counter(name.casefold() for name in self.names)
+        return {name: place for place, name in enumerate(self.names) if folded[name.casefold()] == 1}
 
 
-def csv_layout(path: Path, encoding: str | None = None) -> CsvLayout:
-    """The layout of a file, plain or compressed with gzip, of which only the beginning is held.
+def csv_layout(path: Path, encoding: str | None = None, delimiter: str | None = None) -> CsvLayout:
+    """The layout of a file, plain or compressed with gzip, from what is declared and from its first line.
 
-    Without ``encoding``, the file is searched for its first byte beyond ASCII, and what follows decides:
-    UTF-8 if it is that, else CP932. The delimiter is the one of comma, tab and semicolon that cuts the
-    first line into most names. A column without a name is called by its place, such as ``column3``.
+    A column without a name is called by its place, such as ``column3``.
+    """
+    found = "utf-8" if encoding is None else text_encoding(encoding)
+    chosen = None if delimiter is None else checked_delimiter(delimiter)
+    with opened(path) as stream:
+        line = stream.readline(MOST_LINE + 1)
+    crlf = line.endswith(b"\r\n")
+    try:
+        text = line.removesuffix(b"\n").removesuffix(b"\r").decode(found)
+        choices = (chosen,) if chosen else ("\t",) if ".tsv" in path.suffixes else DELIMITERS
+        read = {each: next(csv.reader(io.StringIO(text, newline=""), delimiter=each), []) for each in choices}
+    except (UnicodeDecodeError, csv.Error):
+        raise not_csv(path) from None
+    best = max(choices, key=lambda each: len(read[each]))
+    names = tuple(name or f"column{place}" for place, name in enumerate(read[best], start=1))
+    layout = CsvLayout(found, best, names, crlf)
+    if not layout.places:
+        raise InputError("the first line of the file does not name columns", value=str(path))
+    return layout
+
+
+def text_encoding(declared: str) -> str:
+    """Python's name of an encoding, if it lets lines be read one by one.
+
+    In UTF-16, in an encoding with shifts such as ISO-2022-JP, or in EBCDIC, a byte of one line can change how the
+    next lines are read. In UTF-8, in the encodings of `_MULTIBYTE` and where every byte is a sign, it cannot.
     """
     try:
-        found = _detected(path) if encoding is None else _declared(encoding)
-        beginning = _beginning(path, found)
-    except (OSError, EOFError, zlib.error):
-        raise InputError("the file cannot be read", value=str(path)) from None
-    except UnicodeError:
-        raise InputError(
-            "the file is written in another encoding",
-            value=str(path),
-            allowed=encoding or "UTF-8 or CP932",
-            hint="Name its encoding with encoding=.",
-        ) from None
-    delimiter, names = _header(beginning, ("\t",) if ".tsv" in path.suffixes else _DELIMITERS, str(path))
-    folded = Counter(name.casefold() for name in names)
-    for name in names:
-        if folded[name.casefold()] > 1:
-            raise InputError(f"two columns of {path} have the same name", value=name)
-    return CsvLayout(found, delimiter, names)
-
-
-def _detected(path: Path) -> str:
-    """The encoding, from the first megabyte or two that hold more than ASCII."""
-    with _opened(path) as stream:
-        piece = stream.read(_PIECE)
-        for mark, encoding in _BYTE_ORDER_MARKS.items():
-            if piece.startswith(mark):
-                return encoding
-        while piece and piece.isascii():
-            piece = stream.read(_PIECE)
-        following = stream.read(_PIECE)
-    first = re.search(rb"[\x80-\xff]", piece)
-    if first is None:
-        return "utf-8"
-    sample = piece[first.start() :] + following
-    try:
-        codecs.getincrementaldecoder("utf-8")().decode(sample, final=len(following) < _PIECE)
-    except UnicodeDecodeError:
-        codecs.getincrementaldecoder("cp932")().decode(sample, final=len(following) < _PIECE)
-        return "cp932"
-    return "utf-8"
-
-
-def _declared(encoding: str) -> str:
-    try:
-        "".encode(encoding)  # some codecs are not for text
-        return codecs.lookup(encoding).name
+        "".encode(declared)  # some codecs are not for text
+        name = codecs.lookup(declared).name
+        ascii_only = [bytes([byte]).decode(name) for byte in range(128)]
+        each_byte = len(bytes(range(256)).decode(name, "replace"))
     except (LookupError, TypeError):
         raise ParameterError(
-            "there is no such encoding", value=encoding, allowed="utf-8, cp932 and others that Python knows"
+            "there is no such encoding", value=declared, allowed="utf-8, cp932 and others that Python knows"
         ) from None
+    except UnicodeError:
+        ascii_only, each_byte = [], 0
+    if name in ("utf-8", "utf-8-sig"):
+        return "utf-8"
+    if name not in _MULTIBYTE and (ascii_only != [chr(byte) for byte in range(128)] or each_byte != 256):
+        raise ParameterError(
+            "lines cannot be read one by one in this encoding",
+            value=declared,
+            allowed="utf-8, cp932, euc-jp, latin-1 and others in which a line break is one byte",
+            hint="Write the file in UTF-8 first.",
+        )
+    return name
 
 
-def _beginning(path: Path, encoding: str) -> str:
-    """The first million characters."""
-    with _opened(path) as stream:
-        text = io.TextIOWrapper(stream, "utf-8-sig" if encoding == "utf-8" else encoding, newline="")
-        return text.read(_PIECE)
+def checked_delimiter(declared: str) -> str:
+    """A delimiter, if it is one."""
+    if len(declared) != 1 or not declared.isascii() or declared.isalnum() or declared in '"\r\n\0':
+        raise ParameterError("this is no delimiter", value=declared, allowed="one sign, such as , or ; or a tab")
+    return declared
 
 
-def _header(beginning: str, delimiters: Sequence[str], path: str) -> tuple[str, tuple[str, ...]]:
-    """The delimiter that cuts the first line into most names, and the names."""
-    found = {}
+def not_csv(path: Path) -> InputError:
+    """The one refusal for whatever is wrong with the text of a file: it says neither what nor where."""
+    return InputError(
+        "the file is not CSV of the declared encoding and delimiter",
+        value=str(path),
+        allowed="lines that end alike, each with as many fields as the first; quotes around whole fields only, doubled "
+        "inside, no line break between them; no zero byte; at most 2**20 bytes in a line",
+        hint="No line is named here, since a line is somebody's. sudare.engines.propose_layout shows you which one, and "
+        "how the file seems to be written.",
+    )
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[BinaryIO]:
+    """The bytes of a file, decompressed, after a byte order mark of UTF-8; what fails becomes an `InputError`."""
     try:
-        for delimiter in delimiters:
-            found[delimiter] = next(csv.reader(io.StringIO(beginning, newline=""), delimiter=delimiter), [])
-    except csv.Error:
-        found = {}
-    delimiter = max(found, key=lambda each: len(found[each]), default="")
-    if not delimiter or not found[delimiter]:
-        raise InputError("the first line of the file does not name columns", value=path)
-    names = [name or f"column{place}" for place, name in enumerate(found[delimiter], start=1)]
-    return delimiter, tuple(names)
-
-
-def _opened(path: Path) -> BinaryIO:
-    return cast(BinaryIO, gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb"))
+        with cast(BinaryIO, gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb")) as stream:
+            if stream.read(3) != codecs.BOM_UTF8:
+                stream.seek(0)
+            yield stream
+    except (OSError, EOFError, zlib.error):
+        raise InputError("the file cannot be read", value=str(path)) from None

@@ -9,7 +9,6 @@ DuckDB says when something fails can quote a value, so that its errors are never
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -167,11 +166,6 @@ def _refusal(error: Exception, name: str) -> InputError:
     """What can be said of an engine's error without repeating it."""
     import duckdb
 
-    text = str(error)
-    if isinstance(error, duckdb.OutOfMemoryException) or "No space left" in text:
+    if isinstance(error, duckdb.OutOfMemoryException) or "No space left" in str(error):
         return InputError("the records do not fit into the memory limit and the space for temporary files", value=name)
-    if isinstance(error, UnicodeError) or "not utf-8 encoded" in text or "UnicodeDecodeError" in text:
-        return InputError("the text cannot be decoded", value=name, hint='Give its encoding, such as encoding="cp932".')
-    line = re.search(r"on Line: (\d+)", text)
-    where = f" at line {line.group(1)}" if line else ""
-    return InputError(f"the records cannot be read{where}", value=name)
+    return InputError("the records cannot be read", value=name)

@@ -5,6 +5,8 @@ as it likes stays where it is; a stream, which can be read once, becomes a tempo
 spill.
 """
 
+# ruff: noqa: S608 - names are quoted by `identifier`, texts by `text_literal`; all else is ours
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -12,7 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from sudare.engines.csv_layout import CsvLayout
+from sudare.engines.csv_layout import MOST_LINE, CsvLayout
+from sudare.engines.csv_lines import check_lines, checked_pieces
 from sudare.engines.dialect import text_literal
 from sudare.errors import InputError, did_you_mean
 
@@ -28,6 +31,11 @@ def identifier(name: str) -> str:
     "the ""old"" code"
     """
     return '"' + name.replace('"', '""') + '"'
+
+
+def literal_path(path: Path) -> str:
+    """A path in DuckDB's SQL: the signs of a pattern stand for themselves in brackets."""
+    return text_literal(str(path).translate({ord(sign): f"[{sign}]" for sign in "*?["}))
 
 
 class Opening(NamedTuple):
@@ -70,15 +78,17 @@ class ParquetSource:
 
     def open(self, _: Opening, /) -> str:
         """Scanned where they are."""
-        # A file's own name may hold the signs of a pattern; in brackets they stand for themselves.
-        signs = {ord(sign): f"[{sign}]" for sign in "*?["}
-        listed = ", ".join(text_literal(str(file).translate(signs)) for file in self.files)
+        listed = ", ".join(literal_path(file) for file in self.files)
         return f"read_parquet([{listed}], hive_partitioning = {str(self.partitioned).lower()})"
 
 
 @dataclass(frozen=True)
 class CsvSource:
-    """A file of delimited text. DuckDB reads UTF-8; other encodings pass through Arrow's decoder."""
+    """A file of delimited text whose lines are checked each time before DuckDB reads them (`csv_lines`).
+
+    DuckDB is left nothing to find out, and its columns are called by their places: names that nobody declared never
+    reach it.
+    """
 
     path: Path
     layout: CsvLayout
@@ -95,35 +105,32 @@ class CsvSource:
         return (self.path,)
 
     def open(self, opening: Opening) -> str:
-        """Scanned where it is, or streamed into a table."""
+        """Scanned where it is, or, in another encoding, from a copy in UTF-8."""
+        places = self.layout.places
         if opening.names is None:
-            return f"(SELECT {', '.join(f'NULL::VARCHAR AS {identifier(n)}' for n in self.layout.names)})"
-        if not self.layout.utf8:
-            return _streamed(opening, self._decoded(opening.names))
-        columns = ", ".join(f"{text_literal(name)}: 'VARCHAR'" for name in self.layout.names)
+            return f"(SELECT {', '.join(f'NULL::VARCHAR AS {identifier(name)}' for name in places)})"
+        path = self._checked(opening)
+        columns = ", ".join(f"c{place}: 'VARCHAR'" for place in range(len(self.layout.names)))
+        wanted = ", ".join(f"c{places[name]} AS {identifier(name)}" for name in opening.names)
+        zipped = "gzip" if path.suffix.lower() == ".gz" else "none"
         return (
-            f"read_csv({text_literal(str(self.path))}, auto_detect = false, header = true, "
-            f"delim = {text_literal(self.layout.delimiter)}, quote = '\"', escape = '\"', nullstr = '', "
-            f"columns = {{{columns}}})"
+            f"(SELECT {wanted} FROM read_csv({literal_path(path)}, auto_detect = false, header = true, "
+            f"delim = {text_literal(self.layout.delimiter)}, quote = '\"', escape = '\"', comment = '', nullstr = '', "
+            "strict_mode = true, null_padding = false, ignore_errors = false, allow_quoted_nulls = true, "
+            f"max_line_size = {2 * MOST_LINE}, compression = '{zipped}', hive_partitioning = false, "
+            f"columns = {{{columns}}}))"
         )
 
-    def _decoded(self, names: Sequence[str]) -> pyarrow.RecordBatchReader:
-        import pyarrow
-        from pyarrow import csv
-
-        return csv.open_csv(
-            str(self.path),
-            read_options=csv.ReadOptions(
-                encoding=self.layout.encoding, column_names=self.layout.names, skip_rows_after_names=1
-            ),
-            parse_options=csv.ParseOptions(delimiter=self.layout.delimiter, newlines_in_values=True),
-            convert_options=csv.ConvertOptions(
-                column_types=dict.fromkeys(self.layout.names, pyarrow.string()),
-                include_columns=list(names),
-                null_values=[""],
-                strings_can_be_null=True,
-            ),
-        )
+    def _checked(self, opening: Opening) -> Path:
+        """The file to read: this one, or its copy in UTF-8."""
+        if self.layout.utf8:
+            check_lines(self.path, self.layout)
+            return self.path
+        copy = opening.folder / "copy.csv"
+        with copy.open("wb") as file:
+            for piece in checked_pieces(self.path, self.layout):
+                file.write(piece)
+        return copy
 
 
 @dataclass(frozen=True)

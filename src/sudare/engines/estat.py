@@ -13,6 +13,8 @@ import numpy as np
 
 from sudare.domain import CountTable, Domain, Mesh
 from sudare.domain.mesh import level_of_digits
+from sudare.engines.csv_layout import CsvLayout
+from sudare.engines.csv_lines import checked
 from sudare.errors import InputError, ParameterError, TableError, did_you_mean
 
 _CODE = "KEY_CODE"
@@ -74,10 +76,6 @@ def _read_into(codes: list[str], counts: list[int], path: Path, value: str | Non
         )
     place = _place_of(value, names, path)
     for row in rows[2:]:  # the second line holds labels
-        if not row:
-            continue
-        if len(row) != len(names):
-            raise InputError("a line of the file has another number of columns", value=str(path))
         if row[place].strip() in _FOLDED:
             continue
         if not row[place].isdecimal() or len(row[place]) > _MOST_DIGITS:
@@ -87,9 +85,9 @@ def _read_into(codes: list[str], counts: list[int], path: Path, value: str | Non
 
 
 def _rows(path: Path) -> list[list[str]]:
+    """The fields of each line, by the grammar of `csv_lines`."""
     try:
         data = _from_zip(path) if path.suffix.lower() == ".zip" else path.read_bytes()
-        return list(csv.reader(io.StringIO(data.decode("cp932"), newline="")))
     except FileNotFoundError:
         raise InputError("there is no such file", value=str(path)) from None
     except (
@@ -100,8 +98,15 @@ def _rows(path: Path) -> list[list[str]]:
         zlib.error,
     ):  # RuntimeError: encrypted, unknown methods
         raise InputError("the file cannot be opened", value=str(path)) from None
-    except (UnicodeDecodeError, csv.Error):
-        raise InputError("the file is not text in CP932", value=str(path)) from None
+    if not data:
+        return []
+    first, _, _ = data.partition(b"\n")
+    layout = CsvLayout("cp932", ",", tuple(first.decode("cp932", "replace").split(",")), first.endswith(b"\r"))
+    end = b"\r\n" if layout.crlf else b"\n"
+    text = checked(data if data.endswith(b"\n") else data + end, layout)
+    if text is None:
+        raise InputError("the file is not CSV in CP932 with one line for each cell", value=str(path))
+    return list(csv.reader(io.StringIO(text.decode(), newline="")))
 
 
 def _from_zip(path: Path) -> bytes:

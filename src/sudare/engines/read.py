@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import weakref
+from functools import partial
 from glob import has_magic
 from pathlib import Path
 from shutil import rmtree
@@ -10,6 +11,7 @@ from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any
 
 from sudare.engines.csv_layout import csv_layout
+from sudare.engines.csv_lines import check_lines
 from sudare.engines.duckdb_engine import DuckdbEngine
 from sudare.engines.duckdb_sources import (
     ArrowSource,
@@ -35,7 +37,9 @@ _FILES = "Parquet (a file, a folder or a pattern), CSV or TSV (also .gz)"
 _FRAMES = "Arrow, pandas, Polars, Spark, a DuckDB relation, (database file, table name)"
 
 
-def read(source: Any, *, encoding: str | None = None, engine: str | None = None) -> Records:
+def read(
+    source: Any, *, encoding: str | None = None, delimiter: str | None = None, engine: str | None = None
+) -> Records:
     """Records from a path or a frame. Only names and types are read now; rows when they are counted.
 
     ``source``: the path of a Parquet file, of a folder of them, or a pattern such as ``"day-*.parquet"``;
@@ -43,8 +47,11 @@ def read(source: Any, *, encoding: str | None = None, engine: str | None = None)
     Arrow table, data set or stream; a pandas frame; a Polars frame, lazy or not; a DuckDB relation; a pair of a
     DuckDB database file and the name of a table in it; or a Spark frame, which stays in Spark.
 
-    ``encoding`` of a CSV file: found out when not given, if it is UTF-8 (with or without byte order mark)
-    or CP932. CSV has no types: all its columns are text, from which an attribute reads numbers as it needs.
+    A CSV file is read strictly: see `sudare.engines.csv_lines`. ``encoding``: UTF-8 (with or without byte order mark)
+    unless another is given, such as "cp932"; `propose_layout` looks for it. ``delimiter``: a tab in a TSV file, else
+    the one of comma, tab and semicolon that cuts the first line into most names. CSV has no types: all its columns are
+    text, from which an attribute reads numbers as it needs; and its first line is taken for names of columns only if
+    the columns that are asked for are in it.
 
     ``engine``: "duckdb", the default, or "spark" (needs ``sudare[spark]``), which also takes the addresses of Parquet
     files that only a cluster knows, such as ``"hdfs://..."``; it works in the active session, or in a local one.
@@ -66,17 +73,18 @@ def read(source: Any, *, encoding: str | None = None, engine: str | None = None)
             return Records(SparkEngine.over(source))
         if isinstance(source, str) and "://" in source:
             return Records(SparkEngine.over(frame_at(source), source))
-        held, state = _looked_at(source, encoding)
-        return Records(SparkEngine.over(frame_of(held), held.name, held.typed), state)
-    held, state = _looked_at(source, encoding)
+        held, state = _looked_at(source, encoding, delimiter)
+        check = partial(check_lines, held.path, held.layout) if isinstance(held, CsvSource) else None
+        return Records(SparkEngine.over(frame_of(held), held.name, held.typed, check), state)
+    held, state = _looked_at(source, encoding, delimiter)
     return Records(DuckdbEngine.over(held), state)
 
 
-def _looked_at(source: Any, encoding: str | None) -> tuple[Source, FilesState]:
+def _looked_at(source: Any, encoding: str | None, delimiter: str | None) -> tuple[Source, FilesState]:
     """The source, and its files as they stood before anything of them was read."""
     first = source[0] if isinstance(source, tuple) and source else source
     named = FilesState.of([Path(first)] if isinstance(first, str | Path) and Path(first).is_file() else [])
-    held = _found(source, encoding)
+    held = _found(source, encoding, delimiter)
     return held, named.with_more(held.files)
 
 
@@ -91,21 +99,26 @@ def _engine_of(source: Any, engine: str | None) -> str:
     return "spark"
 
 
-def _found(source: Any, encoding: str | None) -> Source:
+def _found(source: Any, encoding: str | None, delimiter: str | None) -> Source:
     if isinstance(source, str | Path):
-        return _at_path(source, encoding)
-    if encoding is not None:
-        raise ParameterError("an encoding belongs to a CSV file", value=encoding, allowed="None")
+        return _at_path(source, encoding, delimiter)
+    _refuse_layout(encoding, delimiter)
     return _in_database(source) if isinstance(source, tuple) else _in_memory(source)
 
 
-def _at_path(given: str | Path, encoding: str | None) -> Source:
+def _refuse_layout(encoding: str | None, delimiter: str | None) -> None:
+    if encoding is not None:
+        raise ParameterError("an encoding belongs to a CSV file", value=encoding, allowed="None")
+    if delimiter is not None:
+        raise ParameterError("a delimiter belongs to a CSV file", value=delimiter, allowed="None")
+
+
+def _at_path(given: str | Path, encoding: str | None, delimiter: str | None) -> Source:
     path = Path(given)
     plain = path.with_suffix("") if path.suffix.lower() == ".gz" else path
     if plain.suffix.lower() in _TEXT:
-        return CsvSource(path, csv_layout(_existing(path), encoding))
-    if encoding is not None:
-        raise ParameterError("an encoding belongs to a CSV file", value=encoding, allowed="None")
+        return CsvSource(path, csv_layout(_existing(path), encoding, delimiter))
+    _refuse_layout(encoding, delimiter)
     try:
         is_folder, is_there = path.is_dir(), path.exists()
     except OSError:  # a name that is too long, or a folder that nobody may look into

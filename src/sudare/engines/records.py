@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from sudare.domain import CountTable, Domain
 from sudare.domain.ids import MissingUnit
-from sudare.engines.columns import find, find_count, find_unit, place
+from sudare.engines.columns import find, find_count, find_unit, place, shown_names
 from sudare.engines.counted import table_of_counts
 from sudare.engines.file_state import FilesState
 from sudare.engines.protocol import KEY_BYTES, Bound, Column, Engine, Groups, Placement
@@ -54,7 +54,10 @@ class Records:
 
     @property
     def columns(self) -> dict[str, str]:
-        """The columns by name, with their types as the engine calls them."""
+        """The columns by name, with their types as the engine calls them.
+
+        Of a CSV file, these are the words of its first line, whatever they are: look at them where only you see them.
+        """
         return {name: column.type for name, column in self.engine.columns.items()}
 
     def count(
@@ -227,7 +230,14 @@ class Records:
         drawn = os.urandom(KEY_BYTES) if key is None else key
         return wanted, Bound(find_unit(unit, self.engine.columns), max_rows, drawn, MissingUnit.of(missing_unit))
 
+    @property
+    def shown_names(self) -> list[str]:
+        """The names of columns that a message may repeat; the first line of a CSV file may be a person's row."""
+        return shown_names(self.engine.columns)
+
     def __repr__(self) -> str:
+        if not self.shown_names:
+            return f"Records({len(self.columns)} columns of text)"
         return f"Records({', '.join(f'{name}: {kind}' for name, kind in self.columns.items())})"
 
 

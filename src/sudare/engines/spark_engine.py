@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import logging
 import secrets
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -52,9 +52,17 @@ class SparkEngine:
     frame: DataFrame
     columns: Mapping[str, Column]
     name: str
+    check: Callable[[], None] | None = None
+    """What is asked of the source before each verb."""
 
     @classmethod
-    def over(cls, frame: DataFrame, name: str = "the Spark frame", typed: bool = True) -> SparkEngine:
+    def over(
+        cls,
+        frame: DataFrame,
+        name: str = "the Spark frame",
+        typed: bool = True,
+        check: Callable[[], None] | None = None,
+    ) -> SparkEngine:
         """The engine over a frame, of which only names and types of columns are read."""
         with refusing(name):
             fields = frame.schema.fields
@@ -68,7 +76,7 @@ class SparkEngine:
             each.name: _column(each.name, each.dataType.simpleString(), typed, f"column{place}")
             for place, each in enumerate(fields)
         }
-        return cls(frame, columns, name)
+        return cls(frame, columns, name, check)
 
     def count_rows(self, placement: Placement, bound: Bound | None) -> CellCounts:
         """See `Engine`."""
@@ -106,6 +114,8 @@ class SparkEngine:
     @contextmanager
     def _opened(self, columns: Sequence[Column], scratch: Scratch | None = None) -> Iterator[SparkShell]:
         """A shell in which ``source`` has the columns that are needed and no others."""
+        if self.check is not None:
+            self.check()
         with refusing(self.name), without_pandas_warning():
             shell = SparkShell(self.frame.sparkSession, scratch)
             try:

@@ -59,11 +59,13 @@ def _csv(spark: SparkSession, source: CsvSource) -> DataFrame:
         quote='"',
         escape='"',
         encoding="UTF-8",
-        multiLine=True,
+        multiLine=True,  # line by line, Spark would leave lines out that are white throughout
         mode="FAILFAST",
+        maxColumns=len(layout.names),
     )
-    schema = StructType([StructField(name, StringType()) for name in layout.names])
-    return reader.csv(plain_path(source.path), schema=schema)
+    schema = StructType([StructField(f"c{place}", StringType()) for place in range(len(layout.names))])
+    frame = reader.csv(plain_path(source.path), schema=schema)
+    return frame.select(*(frame[f"c{place}"].alias(name) for name, place in layout.places.items()))
 
 
 def plain_path(path: Path | str) -> str:

@@ -102,7 +102,8 @@ class Job(ABC, Generic[Shape, Made]):
 
         data = self.recipe.data
         origin: object = data.path if "://" in data.path else self.path(data.path)
-        return read((origin, data.table) if data.table else origin, encoding=data.encoding, engine=data.engine)
+        place = (origin, data.table) if data.table else origin
+        return read(place, encoding=data.encoding, delimiter=data.delimiter, engine=data.engine)
 
     @cached_property
     def cap(self) -> Cap | None:

@@ -8,7 +8,7 @@ from typing import Any, Literal
 from pydantic import Field, model_validator
 
 from sudare.publish.amounts import Amount
-from sudare.publish.recipe import Data, Output, Part, Recipe
+from sudare.publish.recipe import Data, Delimiter, Encoding, Output, Part, Recipe
 
 Format = Literal["parquet", "csv"]
 
@@ -60,7 +60,8 @@ class PerturbationRehearsal(Part):
 
     people: int = Field(default=10_000, ge=3, description="synthetic records, where records is not declared")
     path: str | None = Field(default=None, description="a public file of records, instead of synthetic ones")
-    encoding: str | None = None
+    encoding: Encoding = None
+    delimiter: Delimiter = None
     repetitions: int = Field(default=3, ge=1)
 
 

@@ -42,7 +42,9 @@ def stand_in(job: PerturbationJob) -> tuple[Columns, str]:
     """The records to rehearse on, and what they are."""
     choice = job.recipe.rehearsal
     if choice.path is not None:
-        return job.read_columns(read(job.path(choice.path), encoding=choice.encoding)), f"the public file {choice.path}"
+        return job.read_columns(
+            read(job.path(choice.path), encoding=choice.encoding, delimiter=choice.delimiter)
+        ), f"the public file {choice.path}"
     rows = min(job.recipe.perturbation.records or choice.people, MOST_ROWS)
     generator = np.random.default_rng(1)
     made: Columns = {}

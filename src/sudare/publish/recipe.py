@@ -10,7 +10,7 @@ import json
 import tomllib
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, Literal, Self, TypeVar, get_args, get_origin
+from typing import Annotated, Any, Literal, Self, TypeAlias, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
@@ -28,12 +28,19 @@ class Part(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
 
 
+Encoding: TypeAlias = Annotated[str | None, Field(description="of a CSV file: UTF-8 unless declared, such as cp932")]
+Delimiter: TypeAlias = Annotated[
+    str | None, Field(description="of a CSV file: a tab in .tsv, else what cuts its first line best, unless declared")
+]
+
+
 class Data(Part):
     """Where the private records are, and whom a row belongs to."""
 
     path: str
     table: str | None = Field(default=None, description="the table, where path is a DuckDB database")
-    encoding: str | None = None
+    encoding: Encoding = None
+    delimiter: Delimiter = None
     unit: str | None = Field(default=None, description="the column that tells persons apart; without it, a row")
     unit_name: str = "person"
     missing_unit: Literal["error", "drop"] = Field(

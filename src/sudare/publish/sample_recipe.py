@@ -11,7 +11,7 @@ from pydantic import Field, model_validator
 from sudare.anonymity import Hierarchy
 from sudare.anonymity.requirements import Requirement, requirement_from_json
 from sudare.publish.amounts import Amount
-from sudare.publish.recipe import Data, Output, Part, Recipe
+from sudare.publish.recipe import Data, Delimiter, Encoding, Output, Part, Recipe
 
 Format = Literal["parquet", "csv"]
 _WAYS = ("file", "values", "tree", "edges", "widths")
@@ -101,7 +101,8 @@ class SampleRehearsal(Part):
 
     people: int = Field(default=20_000, ge=1)
     path: str | None = Field(default=None, description="a public file of records, instead of synthetic ones")
-    encoding: str | None = None
+    encoding: Encoding = None
+    delimiter: Delimiter = None
     repetitions: int = Field(default=3, ge=1)
 
 

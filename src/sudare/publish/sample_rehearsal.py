@@ -49,7 +49,7 @@ def stand_in(job: SampleJob) -> tuple[Tuples, str]:
     """The records to rehearse on, and what they are."""
     choice = job.recipe.rehearsal
     if choice.path is not None:
-        records = read(job.path(choice.path), encoding=choice.encoding)
+        records = read(job.path(choice.path), encoding=choice.encoding, delimiter=choice.delimiter)
         return job.request.read(records, Source.from_seed(0)), f"the public records {choice.path}"
     return synthetic(job, choice.people), f"{choice.people:,} synthetic records"
 

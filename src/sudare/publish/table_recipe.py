@@ -11,7 +11,7 @@ from sudare.domain import Domain
 from sudare.errors import RecipeError
 from sudare.publish.amounts import Amount
 from sudare.publish.attributes import AnyAttribute, GridAttribute, MeshAttribute
-from sudare.publish.recipe import Data, Output, Part, Recipe
+from sudare.publish.recipe import Data, Delimiter, Encoding, Output, Part, Recipe
 from sudare.tables import Laplace, Method, NegativeL2, NonnegativeLasso, Privelet, Simplex, TopDown, Tree
 
 Format = Literal["parquet", "csv", "geoparquet", "geojson"]
@@ -115,7 +115,8 @@ class Rehearsal(Part):
     populated: float = Field(default=0.1, gt=0, le=1, description="share of cells with people")
     path: str | None = Field(default=None, description="a public file of counts, instead of synthetic people")
     counts: str | None = None
-    encoding: str | None = None
+    encoding: Encoding = None
+    delimiter: Delimiter = None
     repetitions: int = Field(default=5, ge=1)
 
     @model_validator(mode="after")

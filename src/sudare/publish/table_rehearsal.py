@@ -45,7 +45,7 @@ def stand_in(job: TableJob) -> tuple[CountTable, str]:
     """The table to rehearse on, and what it is."""
     choice, unit = job.recipe.rehearsal, job.recipe.data.protected_unit()
     if choice.path is not None and choice.counts is not None:
-        records = read(job.path(choice.path), encoding=choice.encoding)
+        records = read(job.path(choice.path), encoding=choice.encoding, delimiter=choice.delimiter)
         columns = job.recipe.columns()
         return records.table(
             job.domain, columns=columns, count=choice.counts, unit=unit, outside="drop"

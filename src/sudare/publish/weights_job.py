@@ -86,7 +86,8 @@ class WeightsJob(Job[WeightsRecipe, Weighting]):
         space, known = self.request.space, list(records.columns)
         for name in space.names:
             if name not in known:
-                raise InputError("the public file has no such column", value=name, hint=did_you_mean(name, known))
+                hint = did_you_mean(name, records.shown_names)
+                raise InputError("the public file has no such column", value=name, hint=hint)
         columns = records.values(known, as_written=True)
         for attribute in space.attributes:
             if isinstance(attribute, Numeric):
@@ -171,7 +172,7 @@ class WeightsJob(Job[WeightsRecipe, Weighting]):
 
     def _records(self, file: Any) -> Records:
         origin: object = self.path(file.path)
-        return read((origin, file.table) if file.table else origin, encoding=file.encoding)
+        return read((origin, file.table) if file.table else origin, encoding=file.encoding, delimiter=file.delimiter)
 
 
 def _plain(column: NDArray[Any]) -> NDArray[Any] | list[Any]:

@@ -8,7 +8,7 @@ from typing import Literal
 from pydantic import Field, model_validator
 
 from sudare.publish.amounts import Amount
-from sudare.publish.recipe import Data, Output, Part, Recipe
+from sudare.publish.recipe import Data, Delimiter, Encoding, Output, Part, Recipe
 from sudare.reweight import Space
 
 Format = Literal["parquet", "csv"]
@@ -19,7 +19,8 @@ class PublicFile(Part):
 
     path: str
     table: str | None = Field(default=None, description="the table, where path is a DuckDB database")
-    encoding: str | None = None
+    encoding: Encoding = None
+    delimiter: Delimiter = None
 
 
 class WeightedColumn(Part):
@@ -67,7 +68,8 @@ class WeightsRehearsal(Part):
 
     people: int = Field(default=5_000, ge=2)
     path: str | None = Field(default=None, description="a public file of records, instead of drawn ones")
-    encoding: str | None = None
+    encoding: Encoding = None
+    delimiter: Delimiter = None
     repetitions: int = Field(default=3, ge=1)
 
 

@@ -38,7 +38,9 @@ def stand_in_of(job: WeightsJob) -> tuple[dict[str, Any], str]:
     unit = job.recipe.data.unit
     if choice.path is not None:
         names = [*space.names, *([unit] if unit else [])]
-        return read(job.path(choice.path), encoding=choice.encoding).values(names), f"the public records {choice.path}"
+        return read(job.path(choice.path), encoding=choice.encoding, delimiter=choice.delimiter).values(
+            names
+        ), f"the public records {choice.path}"
     codes = space.encode({name: job.public[name] for name in space.names})
     centred = codes - codes.mean(axis=0)
     lean = (centred / np.maximum(centred.std(axis=0), 1e-9)) @ (_LEAN / np.sqrt(np.arange(1, codes.shape[1] + 1)))

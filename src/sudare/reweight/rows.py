@@ -6,7 +6,7 @@ is read part by part, so that data larger than memory pass through once.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -106,15 +106,17 @@ def columns_of(data: Any, space: Space, who: str, also: list[str] | None = None)
         _require(wanted, frame.columns, who)
         return {name: frame[name].to_numpy() for name in frame.columns}
     records = data if isinstance(data, Records) else read(data)
-    _require(wanted, records.columns, who)
+    _require(wanted, records.columns, who, records.shown_names)
     return records.values(wanted, as_text=also or [])
 
 
-def _require(wanted: Iterable[str], columns: Iterable[str], who: str) -> None:
+def _require(wanted: Iterable[str], columns: Iterable[str], who: str, shown: Sequence[str] | None = None) -> None:
+    """``shown``: the names that the refusal may repeat, where these are not all."""
     known = list(columns)
     for name in wanted:
         if name not in known:
-            raise InputError(f"the {who} data have no such column", value=name, hint=did_you_mean(name, known))
+            hint = did_you_mean(name, known if shown is None else shown)
+            raise InputError(f"the {who} data have no such column", value=name, hint=hint)
 
 
 def _of_array(data: Any, space: Space, who: str) -> dict[str, Any]:

@@ -74,7 +74,7 @@ def test_a_domain_of_ones_own(tmp_path: Path) -> None:
         ("", {}, InputError, "this is not a mesh file of e-Stat"),
         (HEAD, {}, InputError, "the files do not have one mesh size"),
         (HEAD + "533900054,0,,,52,1\r\n53390005,0,,,52,1\r\n", {}, InputError, "the files do not have one mesh size"),
-        (HEAD + "533900054,0,,,52\r\n", {}, InputError, "a line of the file has another number of columns"),
+        (HEAD + "533900054,0,,,52\r\n", {}, InputError, "the file is not CSV in CP932"),
         (HEAD + "533900054,0,,,5.5,1\r\n", {}, TableError, "a value of T000001001 in tblX.zip is not a count"),
         (HEAD + "533900054,0,,,-5,1\r\n", {}, TableError, "a value of T000001001 in tblX.zip is not a count"),
         (
@@ -109,7 +109,7 @@ def test_files_that_cannot_be_opened(tmp_path: Path) -> None:
         estat_table(tmp_path / "tblbroken.zip")
     with pytest.raises(InputError, match=r"^the archive does not hold one table"):
         estat_table(archive(tmp_path, "other.zip", TOKYO))
-    with pytest.raises(InputError, match=r"^the file is not text in CP932"):
+    with pytest.raises(InputError, match=r"^the file is not CSV in CP932"):
         estat_table(archive(tmp_path, "tblutf8.zip", TOKYO, encoding="utf-8"))
     with pytest.raises(InputError, match=r"^the files do not have one mesh size"):
         estat_table([])

@@ -10,7 +10,8 @@ SQL, but for a few words (`dialect`), so that a row has the same cell and a pers
 """
 
 from sudare.engines.estat import estat_table
-from sudare.engines.read import read
+from sudare.engines.public_data import refuse_same_file, refuse_shared_rows
+from sudare.engines.read import files_of, read
 from sudare.engines.records import Records
 
-__all__ = ["Records", "estat_table", "read"]
+__all__ = ["Records", "estat_table", "files_of", "read", "refuse_same_file", "refuse_shared_rows"]

@@ -7,7 +7,7 @@ first and never floors what may be NaN or beyond 2**62.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 
@@ -32,6 +32,12 @@ class Dialect:
     """Whether a text is exactly so many digits."""
     parsed: Callable[[str, str], str]
     """A text as a number of some type, NULL if it is none."""
+    scientific: Callable[[str], str]
+    """A double as text of ten digits, alike in all engines."""
+    hexadecimal: Callable[[str], str]
+    """At most 15 hexadecimal digits as a wide whole number."""
+    sorted_text: Callable[[Sequence[str], str], str]
+    """Several texts as one, in the order of the alphabet, with a text between them."""
 
 
 def text_literal(text: str) -> str:
@@ -66,6 +72,9 @@ DUCKDB = Dialect(
     one_to=lambda number: f"unnest(range(1, {number} + 1))",
     digits=lambda text, number: f"regexp_full_match({text}, '[0-9]{{{number}}}')",
     parsed=_duckdb_parsed,
+    hexadecimal=lambda digits: f"CAST('0x' || {digits} AS HUGEINT)",
+    scientific=lambda number: f"printf('%.9e', {number})",
+    sorted_text=lambda texts, between: f"array_to_string(list_sort([{', '.join(texts)}]), {between})",
 )
 
 SPARK = Dialect(
@@ -78,4 +87,7 @@ SPARK = Dialect(
     one_to=lambda number: f"explode(sequence(1L, {number}))",
     digits=lambda text, number: f"{text} RLIKE r'^[0-9]{{{number}}}\\z'",
     parsed=_spark_parsed,
+    hexadecimal=lambda digits: f"CAST(conv({digits}, 16, 10) AS DECIMAL(38, 0))",
+    scientific=lambda number: f"format_string('%.9e', {number})",
+    sorted_text=lambda texts, between: f"array_join(array_sort(array({', '.join(texts)})), {between})",
 )

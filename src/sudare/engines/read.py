@@ -8,6 +8,7 @@ from pathlib import Path
 from shutil import rmtree
 from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote, urlsplit
 
 from sudare.engines.csv_layout import csv_layout
 from sudare.engines.duckdb_engine import DuckdbEngine
@@ -209,3 +210,27 @@ def _existing(path: Path) -> Path:
         raise InputError("there is no such file", value=str(path)) from None
     except (OSError, ValueError):  # a name with a zero byte is no name
         raise InputError("the file cannot be opened", value=str(path)) from None
+
+
+def files_of(source: Any) -> tuple[Path, ...]:
+    """The files that `read` would take records from; none where ``source`` is no file of this machine.
+
+    >>> files_of("people.csv.gz"), files_of({"age": [30]})
+    ((PosixPath('people.csv.gz'),), ())
+    """
+    if isinstance(source, Records):
+        source = getattr(source.engine, "source", getattr(source.engine, "frame", None))
+    if isinstance(source, CsvSource | DatabaseSource):
+        return (source.path,)
+    if isinstance(source, ParquetSource):
+        return source.files
+    if is_spark_frame(source):
+        return tuple(Path(unquote(urlsplit(name).path)) for name in source.inputFiles() if name.startswith("file:"))
+    if isinstance(source, tuple) and source and isinstance(source[0], str | Path):
+        return (Path(source[0]),)
+    if not isinstance(source, str | Path) or "://" in str(source):
+        return ()
+    path = Path(source)
+    listed = path.is_dir() or (has_magic(str(path)) and not path.exists())
+    found = _at_path(path, None) if listed else None
+    return found.files if isinstance(found, ParquetSource) else (path,)

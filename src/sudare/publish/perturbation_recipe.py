@@ -61,6 +61,7 @@ class PerturbationRehearsal(Part):
     people: int = Field(default=10_000, ge=3, description="synthetic records, where records is not declared")
     path: str | None = Field(default=None, description="a public file of records, instead of synthetic ones")
     encoding: str | None = None
+    confirm_overlap: bool = Field(default=False, description="rows that are private rows too are public all the same")
     repetitions: int = Field(default=3, ge=1)
 
 

@@ -116,6 +116,7 @@ class Rehearsal(Part):
     path: str | None = Field(default=None, description="a public file of counts, instead of synthetic people")
     counts: str | None = None
     encoding: str | None = None
+    confirm_overlap: bool = Field(default=False, description="rows that are private rows too are public all the same")
     repetitions: int = Field(default=5, ge=1)
 
     @model_validator(mode="after")

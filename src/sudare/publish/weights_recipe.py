@@ -20,6 +20,7 @@ class PublicFile(Part):
     path: str
     table: str | None = Field(default=None, description="the table, where path is a DuckDB database")
     encoding: str | None = None
+    confirm_overlap: bool = Field(default=False, description="rows that are private rows too are public all the same")
 
 
 class WeightedColumn(Part):
@@ -68,6 +69,7 @@ class WeightsRehearsal(Part):
     people: int = Field(default=5_000, ge=2)
     path: str | None = Field(default=None, description="a public file of records, instead of drawn ones")
     encoding: str | None = None
+    confirm_overlap: bool = Field(default=False, description="rows that are private rows too are public all the same")
     repetitions: int = Field(default=3, ge=1)
 
 

@@ -26,9 +26,7 @@ def _common_options(command: Command) -> Command:
         "--ledger",
         "path",
         type=click.Path(path_type=Path),
-        default="sudare-ledger.db",
-        show_default=True,
-        help="The ledger's file.",
+        help="The ledger's file; if not given, the configured one (SUDARE_LEDGER), or sudare-ledger.db here.",
     )(json_option(command))
 
 
@@ -43,16 +41,17 @@ def ledger() -> None:
 @ledger.command()
 @click.option("--dataset", help="One data set only, with its rows.")
 @_common_options
-def show(dataset: str | None, path: Path, as_json: bool) -> None:
+def show(dataset: str | None, path: Path | None, as_json: bool) -> None:
     """Show cap, spending and what is left of every data set, or of one with its rows, and where each number comes from.
 
     Example: sudare ledger show --dataset census
     """
     from sudare.privacy import Ledger
+    from sudare.privacy.settings import default_ledger
     from sudare.privacy.shown import explanation
     from sudare.words import Words
 
-    books = Ledger.open(path)
+    books = Ledger.open(path or default_ledger())
     if as_json:
         print_json(books.to_json(dataset))
         return
@@ -73,19 +72,20 @@ def show(dataset: str | None, path: Path, as_json: bool) -> None:
 @ledger.command()
 @click.option("--head", metavar="HASH", help="The ledger's head in a certificate: it must be in the chain.")
 @_common_options
-def verify(head: str | None, path: Path, as_json: bool) -> None:
+def verify(head: str | None, path: Path | None, as_json: bool) -> None:
     """Check that no row of the ledger was changed, removed or moved.
 
     Example: sudare ledger verify --head 5f2c...
     """
     from sudare.privacy import Ledger
+    from sudare.privacy.settings import default_ledger
 
-    books = Ledger.open(path)
+    books = Ledger.open(path or default_ledger())
     rows = books.verify(head)
     if as_json:
-        print_json({"ledger": str(path), "verified": True, "rows": rows, "head": books.head()})
+        print_json({"ledger": str(books.path), "verified": True, "rows": rows, "head": books.head()})
     else:
-        click.echo(f"The ledger {path} is whole: {rows} rows, head {books.head() or 'none yet'}.")
+        click.echo(f"The ledger {books.path} is whole: {rows} rows, head {books.head() or 'none yet'}.")
 
 
 @ledger.command("set-cap")
@@ -93,16 +93,20 @@ def verify(head: str | None, path: Path, as_json: bool) -> None:
 @click.option("--epsilon", metavar="NUMBER", help="The most epsilon in all: a decimal or a fraction.")
 @click.option("--delta", metavar="NUMBER", default="0", show_default=True, help="The most delta in all.")
 @click.option("--rho", metavar="NUMBER", help="Instead of epsilon: the most rho in all; needs --delta.")
+@click.option("--confirm", is_flag=True, help="Change the cap of a data set that has one already.")
 @_common_options
-def set_cap(dataset: str, epsilon: str | None, delta: str, rho: str | None, path: Path, as_json: bool) -> None:
-    """Set or change the cap of DATASET. One below what is spent leaves nothing.
+def set_cap(
+    dataset: str, epsilon: str | None, delta: str, rho: str | None, confirm: bool, path: Path | None, as_json: bool
+) -> None:
+    """Set the cap of DATASET, or change it with --confirm. One below what is spent leaves nothing.
 
     Example: sudare ledger set-cap census --epsilon 1 --delta 1e-6
     """
     from sudare.privacy import Ledger
+    from sudare.privacy.settings import default_ledger
 
-    books = Ledger(path)
-    entry = books.set_cap(dataset, epsilon=epsilon, delta=delta, rho=rho)
+    books = Ledger(path or default_ledger())
+    entry = books.set_cap(dataset, epsilon=epsilon, delta=delta, rho=rho, confirm=confirm)
     if as_json:
         print_json(entry.to_json())
     else:
@@ -117,15 +121,16 @@ def set_cap(dataset: str, epsilon: str | None, delta: str, rho: str | None, path
 @click.option("--rho", metavar="NUMBER", help="Instead of epsilon: the most rho in all; needs --delta.")
 @_common_options
 def account(
-    account: str, unit: str, epsilon: str | None, delta: str, rho: str | None, path: Path, as_json: bool
+    account: str, unit: str, epsilon: str | None, delta: str, rho: str | None, path: Path | None, as_json: bool
 ) -> None:
     """Set or change the cap of an ACCOUNT of people: several data sets about the same people share it.
 
     Example: sudare ledger account residents --epsilon 2 --delta 1e-6
     """
     from sudare.privacy import Ledger
+    from sudare.privacy.settings import default_ledger
 
-    books = Ledger(path)
+    books = Ledger(path or default_ledger())
     entry = books.set_account(account, unit=unit, epsilon=epsilon, delta=delta, rho=rho)
     if as_json:
         print_json(entry.to_json())
@@ -139,14 +144,15 @@ def account(
 @click.option("--part", metavar="NAME", help="Nobody of this data set is in one of another part: the largest counts.")
 @click.option("--units", type=int, metavar="NUMBER", help="How many of the data set's units (days, rows) one can be.")
 @_common_options
-def join(dataset: str, account: str, part: str | None, units: int | None, path: Path, as_json: bool) -> None:
+def join(dataset: str, account: str, part: str | None, units: int | None, path: Path | None, as_json: bool) -> None:
     """Let DATASET count in an ACCOUNT of people, with what it has spent so far.
 
     Example: sudare ledger join census-tokyo residents --part tokyo
     """
     from sudare.privacy import Ledger
+    from sudare.privacy.settings import default_ledger
 
-    books = Ledger(path)
+    books = Ledger(path or default_ledger())
     entry = books.join(dataset, account, part=part, units=units)
     if as_json:
         print_json(entry.to_json())

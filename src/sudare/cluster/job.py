@@ -15,6 +15,7 @@ from sudare.noise import Source, secret
 from sudare.privacy import Guarantee
 from sudare.publish.files import columns
 from sudare.publish.job import Job, Outlook, Rehearsal
+from sudare.publish.public_sources import PublicFile
 from sudare.publish.recipe import Recipe
 from sudare.publish.table_check import check_table
 from sudare.publish.table_job import TableJob
@@ -48,6 +49,10 @@ class ClusterTableJob(Job[TableRecipe, ClusterRelease]):
         """Build what can be wrong, before anything is touched."""
         self.here.prepare()
         require_method(self.here.method)
+
+    def public_files(self) -> tuple[PublicFile, ...]:
+        """As in one process."""
+        return self.here.public_files()
 
     def foresee(self) -> None:
         """As in one process: the law of the release is the same."""

@@ -11,7 +11,17 @@ SQL, but for a few words (`dialect`), so that a row has the same cell and a pers
 
 from sudare.engines.estat import estat_table
 from sudare.engines.propose import Proposal, propose_layout
-from sudare.engines.read import read
+from sudare.engines.public_data import refuse_same_file, refuse_shared_rows
+from sudare.engines.read import files_of, read
 from sudare.engines.records import Records
 
-__all__ = ["Proposal", "Records", "estat_table", "propose_layout", "read"]
+__all__ = [
+    "Proposal",
+    "Records",
+    "estat_table",
+    "files_of",
+    "propose_layout",
+    "read",
+    "refuse_same_file",
+    "refuse_shared_rows",
+]

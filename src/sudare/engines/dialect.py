@@ -7,7 +7,7 @@ first and never floors what may be NaN or beyond 2**62.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from sudare.domain.text import NUMBER
@@ -40,6 +40,12 @@ class Dialect:
     """A text without those characters of a literal that stand around it."""
     parsed: Callable[[str, str], str]
     """A text as a number of some type, NULL if it is none."""
+    scientific: Callable[[str], str]
+    """A double as text of ten digits, alike in all engines."""
+    hexadecimal: Callable[[str], str]
+    """At most 15 hexadecimal digits as a wide whole number."""
+    sorted_text: Callable[[Sequence[str], str], str]
+    """Several texts as one, in the order of the alphabet, with a text between them."""
 
 
 def text_literal(text: str) -> str:
@@ -84,6 +90,9 @@ DUCKDB = Dialect(
     literal=text_literal,
     trimmed=lambda text, signs: f"trim({text}, {signs})",
     parsed=_duckdb_parsed,
+    hexadecimal=lambda digits: f"CAST('0x' || {digits} AS HUGEINT)",
+    scientific=lambda number: f"printf('%.9e', {number})",
+    sorted_text=lambda texts, between: f"array_to_string(list_sort([{', '.join(texts)}]), {between})",
 )
 
 SPARK = Dialect(
@@ -99,4 +108,7 @@ SPARK = Dialect(
     literal=_spark_literal,
     trimmed=lambda text, signs: f"trim(BOTH {signs} FROM {text})",
     parsed=_spark_parsed,
+    hexadecimal=lambda digits: f"CAST(conv({digits}, 16, 10) AS DECIMAL(38, 0))",
+    scientific=lambda number: f"format_string('%.9e', {number})",
+    sorted_text=lambda texts, between: f"array_join(array_sort(array({', '.join(texts)})), {between})",
 )

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from sudare.engines.dialect import DUCKDB, Dialect
 from sudare.engines.duckdb_sources import Opening, Source, identifier
+from sudare.engines.overlap import Matches, hashes_of, matches_of, sums_of
 from sudare.engines.protocol import Bound, CellCounts, Column, CountRows, Groups, Kind, Placement
 from sudare.engines.text_sql import source_sql
 from sudare.engines.verbs import cells_sql, columns_of, counts_of, groups_of, needed, values_of
@@ -79,6 +80,21 @@ class DuckdbEngine:
         """See `Engine`."""
         with self._opened(needed(columns, bound)) as shell:
             return values_of(shell, columns, bound)
+
+    def hash_rows(self, columns: Sequence[Column], named: bool) -> pyarrow.Table:
+        """See `Engine`."""
+        with self._opened(columns) as shell:
+            return hashes_of(shell, columns, named)
+
+    def match_rows(self, columns: Sequence[Column], named: bool, others: pyarrow.Table) -> Matches:
+        """See `Engine`."""
+        with self._opened(columns) as shell:
+            return matches_of(shell, columns, named, others)
+
+    def sum_rows(self, columns: Sequence[Column]) -> tuple[int, int, int]:
+        """See `Engine`."""
+        with self._opened(columns) as shell:
+            return sums_of(shell, columns)
 
     @contextmanager
     def _opened(self, columns: Sequence[Column]) -> Iterator[DuckdbShell]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,11 @@ from numpy.typing import NDArray
 from sudare.domain import Domain
 from sudare.domain.ids import MissingUnit
 from sudare.errors import ParameterError
+
+if TYPE_CHECKING:
+    import pyarrow
+
+    from sudare.engines.overlap import Matches
 
 Kind: TypeAlias = Literal["whole", "number", "text", "untyped", "truth", "other"]
 """What a column holds: whole numbers; floats and decimals; text; text of a file without types, from which
@@ -127,3 +132,12 @@ class Engine(Protocol):
     def read_values(self, columns: Sequence[Column], bound: Bound | None) -> list[NDArray[Any]]:
         """The columns in one unstated order of rows: float64 for numbers (NaN where missing), else objects of text
         (None where missing)."""
+
+    def hash_rows(self, columns: Sequence[Column], named: bool) -> pyarrow.Table:
+        """The distinct rows as ``hash``, with how many ``times`` each is there: see `sudare.engines.overlap`."""
+
+    def match_rows(self, columns: Sequence[Column], named: bool, others: pyarrow.Table) -> Matches:
+        """The rows beside those of another source, given as `hash_rows` gives them."""
+
+    def sum_rows(self, columns: Sequence[Column]) -> tuple[int, int, int]:
+        """The number of rows, and the sums of the two halves of their hashes: the same whatever the order of rows."""

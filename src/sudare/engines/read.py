@@ -9,6 +9,7 @@ from pathlib import Path
 from shutil import rmtree
 from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote, urlsplit
 
 from sudare.engines.csv_layout import csv_layout
 from sudare.engines.csv_lines import check_lines
@@ -229,3 +230,25 @@ def _existing(path: Path) -> Path:
         raise InputError("there is no such file", value=str(path)) from None
     except (OSError, ValueError):  # a name with a zero byte is no name
         raise InputError("the file cannot be opened", value=str(path)) from None
+
+
+def files_of(source: Any) -> tuple[Path, ...]:
+    """The files that `read` would take records from; none where ``source`` is no file of this machine.
+
+    >>> files_of("people.csv.gz"), files_of({"age": [30]})
+    ((PosixPath('people.csv.gz'),), ())
+    """
+    if isinstance(source, Records):
+        if source.state.files:
+            return tuple(state.path for state in source.state.files)
+        source = getattr(source.engine, "frame", None)
+    if is_spark_frame(source):
+        return tuple(Path(unquote(urlsplit(name).path)) for name in source.inputFiles() if name.startswith("file:"))
+    if isinstance(source, tuple) and source and isinstance(source[0], str | Path):
+        return (Path(source[0]),)
+    if not isinstance(source, str | Path) or "://" in str(source):
+        return ()
+    path = Path(source)
+    listed = path.is_dir() or (has_magic(str(path)) and not path.exists())
+    found = _at_path(path, None, None) if listed else None
+    return found.files if isinstance(found, ParquetSource) else (path,)

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 from numpy.typing import NDArray
 
 from sudare.engines.dialect import SPARK, Dialect
+from sudare.engines.overlap import Matches, hashes_of, matches_of, sums_of
 from sudare.engines.protocol import Bound, CellCounts, Column, CountRows, Groups, Kind, Placement
 from sudare.engines.rows_sql import values_sql
 from sudare.engines.spark_scratch import Scratch
@@ -104,6 +105,21 @@ class SparkEngine:
         """See `Engine`."""
         with self._opened(needed(columns, bound)) as shell:
             return values_of(shell, columns, bound)
+
+    def hash_rows(self, columns: Sequence[Column], named: bool) -> pyarrow.Table:
+        """See `Engine`."""
+        with self._opened(columns) as shell:
+            return hashes_of(shell, columns, named)
+
+    def match_rows(self, columns: Sequence[Column], named: bool, others: pyarrow.Table) -> Matches:
+        """See `Engine`."""
+        with self._opened(columns) as shell:
+            return matches_of(shell, columns, named, others)
+
+    def sum_rows(self, columns: Sequence[Column]) -> tuple[int, int, int]:
+        """See `Engine`."""
+        with self._opened(columns) as shell:
+            return sums_of(shell, columns)
 
     @contextmanager
     def selected(self, columns: Sequence[Column], bound: Bound | None) -> Iterator[DataFrame]:

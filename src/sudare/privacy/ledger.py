@@ -9,6 +9,7 @@ budget. The whole file is verified at every call.
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -20,8 +21,10 @@ from sudare.privacy.budget import Number
 from sudare.privacy.cap import Amounts, Cap
 from sudare.privacy.chain import NO_DATASET, Entry, next_entry
 from sudare.privacy.composition import composes
+from sudare.privacy.fingerprint import Fingerprint, key_path, load_or_create
 from sudare.privacy.guarantee import Guarantee
 from sudare.privacy.people import Member, People
+from sudare.privacy.same_data import names_of_same_data, refuse_same_data
 from sudare.privacy.store import FORMAT, Session, exists, read, writing
 
 _LONGEST_NAME = 200
@@ -62,12 +65,30 @@ class Ledger:
         return ledger
 
     def set_cap(
-        self, dataset: str, *, epsilon: Number | None = None, delta: Number = 0, rho: Number | None = None
+        self,
+        dataset: str,
+        *,
+        epsilon: Number | None = None,
+        delta: Number = 0,
+        rho: Number | None = None,
+        confirm: bool = False,
     ) -> Entry:
-        """Set or change the cap of ``dataset``; one below what is spent is allowed and leaves nothing."""
+        """Set the cap of ``dataset``, or change it where ``confirm`` is given; the same one again adds no row.
+
+        A cap below what is spent is allowed and leaves nothing.
+        """
         name = _declared(dataset, "the name of a data set")
         cap = Cap.of(epsilon=epsilon, delta=delta, rho=rho)
         with writing(self.path, self.timeout) as session:
+            before = Account.read(name, session.entries).cap
+            if before == cap:
+                return next(row for row in reversed(session.entries) if (row.dataset, row.kind) == (name, "cap"))
+            if before is not None and confirm is not True:
+                raise LedgerError(
+                    f"data set {name!r} has a cap already",
+                    value=str(before),
+                    hint="To change it, confirm it: --confirm, or confirm=True.",
+                )
             return _append(session, name, "cap", cap.to_json())
 
     def set_account(
@@ -133,12 +154,16 @@ class Ledger:
         note: str | None = None,
         accept_no_guarantee: bool = False,
         default_cap: Cap | None = None,
+        sources: Sequence[Fingerprint] = (),
+        confirm_same_data: bool = False,
     ) -> Entry:
         """Charge one release to ``dataset``: its row is on the disk when this returns, its hash is the head.
 
         `BudgetError` where its cap, or that of the account of people it joined, would be passed, or where there is
-        none; ``default_cap`` is set first where the data set has none. A release whose guarantee does not add up needs ``accept_no_guarantee=True`` and
-        is counted as unbounded; a seeded one is refused. A ``release_id`` is good for one row.
+        none; ``default_cap`` is set first where the data set has none, and must be the cap where it has one. A release
+        whose guarantee does not add up needs ``accept_no_guarantee=True`` and is counted as unbounded; a seeded one is
+        refused. A ``release_id`` is good for one row. ``sources`` are fingerprints of the data; those that were
+        released under another name need ``confirm_same_data=True``, and the row then names it.
         """
         name = _declared(dataset, "the name of a data set")
         release = _declared(release_id, "a release id")
@@ -149,6 +174,9 @@ class Ledger:
             account = Account.read(name, session.entries)
             if release in account.release_ids:
                 raise LedgerError("the release is already in the ledger", value=release, allowed="a new id")
+            _refuse_other_cap(account, default_cap)
+            if confirm_same_data is not True:
+                refuse_same_data(session.entries, name, sources)
             cap = account.admit(guarantee, **terms).cap
             if account.cap is None and cap is not None:
                 _append(session, name, "cap", cap.to_json())
@@ -158,8 +186,16 @@ class Ledger:
                 "note": note,
                 "unbounded": not composes(guarantee),
                 "guarantee": guarantee.to_json(),
+                "sources": [source.to_json() for source in sources],
+                "same_data_as": list(names_of_same_data(session.entries, name, sources)),
             }
             return _append(session, name, "spend", content)
+
+    def fingerprint_key(self) -> bytes:
+        """The key of this ledger's fingerprints, in a file beside it; made when there is none yet."""
+        if not self.path.parent.is_dir():
+            raise LedgerError(f"the folder of the ledger {self.path} does not exist", hint="Make the folder first.")
+        return load_or_create(key_path(self.path))
 
     def check(
         self,
@@ -171,6 +207,7 @@ class Ledger:
     ) -> Balance:
         """The balance after a release that is not made, or the error that `spend` would raise now."""
         account = Account.read(_declared(dataset, "the name of a data set"), self.entries())
+        _refuse_other_cap(account, default_cap)
         terms: dict[str, Any] = {"accept_no_guarantee": accept_no_guarantee, "default_cap": default_cap}
         return account.admit(guarantee, **terms).balance
 
@@ -271,6 +308,17 @@ def _append(session: Session, dataset: str, kind: str, content: dict[str, Any]) 
     entry = next_entry(last, time, dataset, kind, content)
     session.append(entry)
     return entry
+
+
+def _refuse_other_cap(account: Account, default_cap: Cap | None) -> None:
+    """A cap that is declared a second time is the one that is set, or somebody is mistaken."""
+    if default_cap is not None and account.cap is not None and default_cap != account.cap:
+        raise LedgerError(
+            f"data set {account.dataset!r} has another cap in the ledger than the one declared here",
+            value=str(default_cap),
+            allowed=str(account.cap),
+            hint="Leave the cap out or write the ledger's; to change that, use: sudare ledger set-cap --confirm.",
+        )
 
 
 def _declared(text: str, what: str) -> str:

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from sudare.noise import Source
 from sudare.privacy import Cap, Guarantee, Ledger, Publishable
+from sudare.privacy.settings import chosen_ledger
+from sudare.publish.public_sources import PublicFile
 from sudare.publish.recipe import Recipe
 
 if TYPE_CHECKING:
@@ -86,7 +88,7 @@ class Job(ABC, Generic[Shape, Made]):
 
     def prepare(self) -> None:
         """Build what can be wrong, before anything is touched."""
-        _ = self.guarantee, self.cap
+        _ = self.guarantee, self.cap, self.ledger
 
     @abstractmethod
     def foresee(self) -> None:
@@ -96,14 +98,27 @@ class Job(ABC, Generic[Shape, Made]):
         """A path of the recipe."""
         return self.folder / name
 
+    @property
+    def private_origin(self) -> object:
+        """Where the private records are: a path, an address, or a database file and its table."""
+        data = self.recipe.data
+        origin: object = data.path if "://" in data.path else self.path(data.path)
+        return (origin, data.table) if data.table else origin
+
     def records(self) -> Records:
         """The private records, by the engine that the recipe names; nothing of them is read yet."""
         from sudare.engines import read
 
         data = self.recipe.data
-        origin: object = data.path if "://" in data.path else self.path(data.path)
-        place = (origin, data.table) if data.table else origin
-        return read(place, encoding=data.encoding, delimiter=data.delimiter, engine=data.engine)
+        return read(self.private_origin, encoding=data.encoding, delimiter=data.delimiter, engine=data.engine)
+
+    def public_files(self) -> tuple[PublicFile, ...]:
+        """Every file that the recipe takes for public: here the one of its rehearsal, in kinds with others also those."""
+        choice = getattr(self.recipe, "rehearsal", None)
+        if choice is None or choice.path is None:
+            return ()
+        layout = {"encoding": choice.encoding, "delimiter": choice.delimiter}
+        return (PublicFile("rehearsal.path", choice.path, **layout, confirmed=choice.confirm_overlap),)
 
     @cached_property
     def cap(self) -> Cap | None:
@@ -114,7 +129,8 @@ class Job(ABC, Generic[Shape, Made]):
     @cached_property
     def ledger(self) -> Ledger:
         """The ledger of the recipe."""
-        return Ledger(self.path(self.recipe.ledger.path))
+        asked = self.recipe.ledger
+        return Ledger(chosen_ledger(asked.path, self.folder, asked.confirm_other_ledger))
 
     @property
     def terms(self) -> dict[str, Any]:

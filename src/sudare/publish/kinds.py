@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sudare.errors import RecipeError, did_you_mean
+from sudare.publish.public_sources import refuse_private_files
 from sudare.publish.recipe import checked, read_text
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ def open_job(path: str | Path) -> Job[Any, Any]:
     job = job_of(kind)
     recipe = checked(contents, job.shape)
     made = job.variant(recipe)(recipe, Path(path).resolve().parent)
+    refuse_private_files(made)
     with _within_reach():
         made.prepare()
     return made

@@ -62,6 +62,7 @@ class PerturbationRehearsal(Part):
     path: str | None = Field(default=None, description="a public file of records, instead of synthetic ones")
     encoding: Encoding = None
     delimiter: Delimiter = None
+    confirm_overlap: bool = Field(default=False, description="rows that are private rows too are public all the same")
     repetitions: int = Field(default=3, ge=1)
 
 

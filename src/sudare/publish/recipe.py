@@ -87,10 +87,16 @@ class Cap(Part):
 
 
 class LedgerChoice(Part):
-    """The ledger file; ``cap`` is set when the data set has none yet."""
+    """The ledger file; ``cap`` is set when the data set has none yet, and must be its cap when it has one."""
 
-    path: str = "sudare-ledger.db"
+    path: str | None = Field(
+        default=None, description="if not given: the configured ledger, or sudare-ledger.db beside the recipe"
+    )
     cap: Cap | None = None
+    confirm_other_ledger: bool = Field(default=False, description="path is another ledger than the configured one")
+    confirm_same_data: bool = Field(
+        default=False, description="the same data have a budget under another name too, or the ledger's key is new"
+    )
 
 
 class Output(Part):

@@ -17,6 +17,7 @@ from sudare.publish.certificate import NAME, certify
 from sudare.publish.folder import refuse_existing, whole_folder
 from sudare.publish.job import Job
 from sudare.publish.pages import internal_path, write_pages
+from sudare.publish.public_sources import Sources, refuse_private_rows
 from sudare.publish.signing import load_or_create
 from sudare.words import Words
 
@@ -68,13 +69,22 @@ def publish(
     key = load_or_create(job.path(job.recipe.output.key))
     # A cap that is too small refuses here, before the long work; the binding check is the spending below.
     job.ledger.check(job.recipe.dataset, job.guarantee, **job.terms)
+    refuse_private_rows(job)
+    sources = Sources.of(job)
     source = Source.system()
     release_id = f"{datetime.now(UTC):%Y%m%d}-{secrets.token_hex(6)}"
     progress("reading")
     with job.gathered(source) as data, whole_folder(target) as folder:
         progress("spending")
+        sources.require_unchanged(job)
         entry = job.ledger.spend(
-            job.recipe.dataset, job.guarantee, release_id, recipe_hash=job.recipe_sha256, **job.terms
+            job.recipe.dataset,
+            job.guarantee,
+            release_id,
+            recipe_hash=job.recipe_sha256,
+            sources=[sources.fingerprint],
+            confirm_same_data=job.recipe.ledger.confirm_same_data,
+            **job.terms,
         )
         progress("protecting")
         made = job.protect(data, source)

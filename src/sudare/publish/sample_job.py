@@ -16,6 +16,7 @@ from sudare.anonymity.tuples import Tuples
 from sudare.noise import Source
 from sudare.privacy import Guarantee
 from sudare.publish.job import Job, Outlook
+from sudare.publish.public_sources import PublicFile
 from sudare.publish.recipe import Recipe
 from sudare.publish.sample_check import FILE_OF, check_sample
 from sudare.publish.sample_recipe import SampleRecipe
@@ -53,6 +54,18 @@ class SampleJob(Job[SampleRecipe, Anonymized]):
             missing=choice.missing,
             protected=data.protected_unit(),
         )
+
+    def public_files(self) -> tuple[PublicFile, ...]:
+        """Also the file that the generalisation is learned on, and those of the hierarchies."""
+        choice, trees = self.recipe.sample, self.recipe.hierarchies
+        files = [
+            PublicFile(f"hierarchies.{name}.file", tree.file, rows=False)
+            for name, tree in trees.items()
+            if tree.file is not None
+        ]
+        if choice.learn_on is not None:
+            files.append(PublicFile("sample.learn_on", choice.learn_on, confirmed=choice.confirm_overlap))
+        return (*files, *super().public_files())
 
     @cached_property
     def guarantee(self) -> Guarantee:

@@ -60,6 +60,7 @@ class SampleChoice(Part):
     rate: Amount | None = Field(default=None, description="of sampling, between 0 and 1")
     levels: dict[str, int] | None = Field(default=None, description="a level for each column, fixed beforehand")
     learn_on: str | None = Field(default=None, description="a file of public records with the same columns")
+    confirm_overlap: bool = Field(default=False, description="rows that are private rows too are public all the same")
     choose_epsilon: Amount | None = Field(default=None, description="what a private choice of levels may cost")
     method: Literal["greedy", "optimal", "mondrian", "passes"] | None = Field(
         default=None, description="on the private records: k-anonymity alone; with learn_on, how to learn"
@@ -103,6 +104,7 @@ class SampleRehearsal(Part):
     path: str | None = Field(default=None, description="a public file of records, instead of synthetic ones")
     encoding: Encoding = None
     delimiter: Delimiter = None
+    confirm_overlap: bool = Field(default=False, description="rows that are private rows too are public all the same")
     repetitions: int = Field(default=3, ge=1)
 
 

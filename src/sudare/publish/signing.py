@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
-import secrets
-from contextlib import suppress
 from pathlib import Path
 
 from cryptography.exceptions import InvalidSignature
@@ -20,6 +17,7 @@ from cryptography.hazmat.primitives.serialization import (
 )
 
 from sudare.errors import OutputError, VerificationError
+from sudare.privacy.secret_file import write_secret
 
 
 def load_or_create(path: Path) -> Ed25519PrivateKey:
@@ -40,37 +38,15 @@ def load_or_create(path: Path) -> Ed25519PrivateKey:
 
 
 def _create(path: Path) -> Ed25519PrivateKey:
-    """Written beside its place and linked there when whole: a kill leaves no half key, a race only one key."""
     key = Ed25519PrivateKey.generate()
-    partial = path.with_name(f".{path.name}.partial-{secrets.token_hex(8)}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(handle, "wb") as file:
-            file.write(key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
-            file.flush()
-            os.fsync(file.fileno())
-        _put_in_place(partial, path)
+        write_secret(path, key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
     except FileExistsError:
         return load_or_create(path)
     except OSError as problem:
         raise OutputError(f"the signing key cannot be written: {problem.strerror}", value=str(path)) from None
-    finally:
-        with suppress(OSError):
-            partial.unlink()
     return key
-
-
-def _put_in_place(partial: Path, path: Path) -> None:
-    """`FileExistsError` where another key is there already."""
-    try:
-        os.link(partial, path)
-    except FileExistsError:
-        raise
-    except OSError:  # a file system without hard links
-        if path.exists():
-            raise FileExistsError from None
-        partial.rename(path)
 
 
 def public_text(key: Ed25519PrivateKey) -> str:

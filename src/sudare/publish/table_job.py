@@ -19,6 +19,7 @@ from sudare.noise.sparse import DENSE_LIMIT
 from sudare.privacy import Budget, Guarantee
 from sudare.publish.files import GEOJSON_LIMIT, write
 from sudare.publish.job import Job, Outlook
+from sudare.publish.public_sources import PublicFile
 from sudare.publish.recipe import Recipe
 from sudare.publish.table_check import check_table
 from sudare.publish.table_recipe import TableRecipe
@@ -61,6 +62,12 @@ class TableJob(Job[TableRecipe, Release]):
         if isinstance(self.method, Laplace) and (self.method.cut is not None or domain.size <= DENSE_LIMIT):
             domain = Domain(cell=Line(1))  # noise per cell is alike in every domain, and long to draw for a large one
         self.release(CountTable(domain, nothing, nothing, self.recipe.data.protected_unit()), (), seed=0)
+
+    def public_files(self) -> tuple[PublicFile, ...]:
+        """The table of the rehearsal: cells and counts, comparable with private ones where these are such too."""
+        own, other = self.recipe.data.counts, self.recipe.rehearsal.counts
+        counts = None if own is None or other is None else (own, other)
+        return tuple(replace(file, rows=counts is not None, counts=counts) for file in super().public_files())
 
     @cached_property
     def domain(self) -> Domain:

@@ -117,6 +117,7 @@ class Rehearsal(Part):
     counts: str | None = None
     encoding: Encoding = None
     delimiter: Delimiter = None
+    confirm_overlap: bool = Field(default=False, description="rows that are private rows too are public all the same")
     repetitions: int = Field(default=5, ge=1)
 
     @model_validator(mode="after")

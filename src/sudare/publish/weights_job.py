@@ -17,6 +17,7 @@ from sudare.errors import InputError, did_you_mean
 from sudare.noise import Source
 from sudare.privacy import Guarantee
 from sudare.publish.job import Job, Outlook
+from sudare.publish.public_sources import PublicFile
 from sudare.publish.recipe import Recipe
 from sudare.publish.weights_check import check_weights
 from sudare.publish.weights_recipe import WeightsRecipe
@@ -73,6 +74,14 @@ class WeightsJob(Job[WeightsRecipe, Weighting]):
     def guarantee(self) -> Guarantee:
         """What the release will promise: known before any private value is."""
         return self.request.guarantee
+
+    def public_files(self) -> tuple[PublicFile, ...]:
+        """Also the file whose rows are published with weights."""
+        file = self.recipe.public
+        public = PublicFile(
+            "public.path", file.path, file.table, file.encoding, file.delimiter, confirmed=file.confirm_overlap
+        )
+        return (public, *super().public_files())
 
     @cached_property
     def public(self) -> dict[str, NDArray[Any]]:

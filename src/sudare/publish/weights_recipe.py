@@ -21,6 +21,7 @@ class PublicFile(Part):
     table: str | None = Field(default=None, description="the table, where path is a DuckDB database")
     encoding: Encoding = None
     delimiter: Delimiter = None
+    confirm_overlap: bool = Field(default=False, description="rows that are private rows too are public all the same")
 
 
 class WeightedColumn(Part):
@@ -70,6 +71,7 @@ class WeightsRehearsal(Part):
     path: str | None = Field(default=None, description="a public file of records, instead of drawn ones")
     encoding: Encoding = None
     delimiter: Delimiter = None
+    confirm_overlap: bool = Field(default=False, description="rows that are private rows too are public all the same")
     repetitions: int = Field(default=3, ge=1)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from sudare.errors import SudareError
 from sudare.privacy import Entry, Ledger
+from sudare.privacy.settings import default_ledger
 from sudare.privacy.shown import balance_facts, entry_words, spent_share
 from sudare.studio.reading import Reading
 from sudare.studio.refusals import as_json
@@ -19,7 +20,7 @@ def ledger_json(workspace: Workspace, reading: Reading, words: Words) -> dict[st
     name = ledger_name(reading)
     empty: dict[str, Any] = {"head": None, "balances": [], "entries": []}
     said = {"path": name, "exists": False, **empty, "problem": None}
-    path = workspace.folder / name
+    path = workspace.folder / name  # an absolute name is a path of its own
     try:
         ledger = Ledger(path)
         entries = ledger.entries()
@@ -47,11 +48,11 @@ def ledger_json(workspace: Workspace, reading: Reading, words: Words) -> dict[st
 def ledger_name(reading: Reading) -> str:
     """The ledger that a recipe names, also one that is not valid yet."""
     if reading.job is not None:
-        return str(reading.job.recipe.ledger.path)
+        return str(reading.job.recipe.ledger.path or default_ledger())
     part = (reading.contents or {}).get("ledger")
     name = part.get("path") if isinstance(part, dict) else None
     usable = isinstance(name, str) and name and "\0" not in name
-    return str(name) if usable else "sudare-ledger.db"
+    return str(name) if usable else str(default_ledger())
 
 
 def _entry(entry: Entry, words: Words) -> dict[str, Any]:

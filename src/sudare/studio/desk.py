@@ -230,7 +230,7 @@ class Desk:
             "version": now.version,
             "text": now.text,
             "dataset": job.recipe.dataset,
-            "ledger": job.recipe.ledger.path,
+            "ledger": str(job.ledger.path),
             "ledger_row": rows[-1].id if rows else 0,
             "recipe_sha256": job.recipe_sha256,
             "folder": job.recipe.output.folder,

@@ -36,9 +36,6 @@ path = ""
 [privacy]
 epsilon = 1.0
 
-[ledger]
-path = "sudare-ledger.db"
-
 [output]
 folder = "release"
 """

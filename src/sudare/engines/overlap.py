@@ -1,0 +1,179 @@
+"""Whether rows of a public source are rows of the private one: compared as hashes of text, in the engines.
+
+A row is the text of its values, each written in one way whatever file it comes from: ``7``, ``7.0`` and ``007`` are
+one number, a day is a day with or without midnight, case and outer spaces do not count, and nothing stands for what
+is missing. So a CSV file, the Parquet file made of it and the frame that was read from it have the same rows.
+
+What is found here is a fact about private people. It is told to the steward, who may have to confirm it, and goes
+nowhere else: no release depends on it.
+"""
+
+# ruff: noqa: S608 - names are quoted by the engines; all else is written here
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sudare.engines.dialect import Dialect, text_literal
+from sudare.engines.protocol import Column
+from sudare.engines.shell import Shell
+
+if TYPE_CHECKING:
+    import pyarrow
+
+    from sudare.engines.records import Records
+
+_BETWEEN = text_literal("\x1f")
+_EXACT = "9e15"
+_MANY = 20
+"""So many rows do not pair up by chance."""
+_ALIKE = 0.9
+"""Of two tables of counts, the share of cells with equal counts from which on they are taken for one table."""
+
+
+@dataclass(frozen=True)
+class Matches:
+    """The rows of a source beside those of another: how many there are, how many are there ``once`` only, how many
+    of the other's rows are ``found`` here, and how many pair up one to one (``both``)."""
+
+    rows: int
+    once: int
+    found: int
+    both: int
+
+
+@dataclass(frozen=True)
+class Overlap:
+    """What two sources have in common. ``same``: every row, whatever the columns are called and however they stand.
+
+    ``shared`` of the ``public_rows`` are private rows in all columns that both have; ``unit`` says whether one of
+    these is the id of a person. ``paired``: in those columns both hold the same rows, each as often.
+    """
+
+    same: bool
+    shared: int = 0
+    public_rows: int = 0
+    private_rows: int = 0
+    once: int = 0
+    paired: bool = False
+    unit: bool = False
+
+    @property
+    def beyond_chance(self) -> bool:
+        """Whether the shared rows tell of copied people and not of people who are alike.
+
+        With an id, one shared row does. Without, people of the same age and sex are alike by nature. How often is
+        told by the private rows themselves: by Good and Turing, one more row of the same population is new with a
+        probability of about ``once / private_rows``, and else equal to a row that is there. Shared rows are beyond
+        chance where more than half of what should be new is not, or where they are more than five and ten times as
+        many as expected. Rows of which nearly none are single say nothing, unless all of them pair up one to one.
+        """
+        if self.unit:
+            return self.shared > 0
+        if self.paired:
+            return self.public_rows >= _MANY
+        if not self.private_rows:
+            return False
+        expected = (1 - self.once / self.private_rows) * self.public_rows
+        return self.shared > min((self.public_rows + expected) / 2, 10 * expected + 5)
+
+    @property
+    def alike(self) -> bool:
+        """Whether two tables of counts are one but for a few cells."""
+        return self.shared > _ALIKE * self.public_rows
+
+
+def overlap(
+    private: Records, public: Records, *, unit: str | None = None, counts: tuple[str, str] | None = None
+) -> Overlap:
+    """What ``public`` has in common with ``private``, whose ``unit`` is the column of ids.
+
+    ``counts`` names the columns of counts, private and public, where rows are cells: they are then one column.
+    """
+    names = [(name, name) for name in private.columns if name in public.columns]
+    if counts is not None:
+        names = [*((own, other) for own, other in names if own not in counts and other not in counts), counts]
+    found = Matches(-1, 0, 0, 0)
+    rows = -1
+    if names:
+        theirs = public.engine.hash_rows([public.engine.columns[other] for _, other in names], True)
+        rows = sum(theirs.column("times").to_pylist())
+        found = private.engine.match_rows([private.engine.columns[own] for own, _ in names], True, theirs)
+    same = len(private.columns) == len(public.columns) and found.rows == rows and same_rows(private, public)
+    if len(names) < (1 if unit is None else 2):
+        return Overlap(same)
+    paired = found.rows == found.both == rows
+    return Overlap(same, found.found, rows, found.rows, found.once, paired, any(own == unit for own, _ in names))
+
+
+def same_rows(private: Records, public: Records) -> bool:
+    """Whether both hold the same rows, in whatever order, under whatever names and order of columns."""
+    if len(private.columns) != len(public.columns):
+        return False
+    theirs = public.engine.hash_rows(list(public.engine.columns.values()), False)
+    rows = sum(theirs.column("times").to_pylist())
+    found = private.engine.match_rows(list(private.engine.columns.values()), False, theirs)
+    return rows > 0 and found.rows == found.both == rows
+
+
+def hashes_of(shell: Shell, columns: Sequence[Column], named: bool) -> pyarrow.Table:
+    """See `Engine.hash_rows`."""
+    row = row_sql(columns, named, shell.dialect)
+    return shell.ask(f"SELECT {row} AS hash, count(*) AS times FROM {shell.name('source')} GROUP BY 1")
+
+
+def matches_of(shell: Shell, columns: Sequence[Column], named: bool, others: pyarrow.Table) -> Matches:
+    """See `Engine.match_rows`."""
+    shell.register("others", others)
+    row = row_sql(columns, named, shell.dialect)
+    own = f"SELECT {row} AS hash, count(*) AS own FROM {shell.name('source')} GROUP BY 1"
+    times = "COALESCE(others.times, 0)"
+    parts = {"rows": "own", "once": "CASE WHEN own = 1 THEN 1 ELSE 0 END", "found": times}
+    parts["both"] = f"CASE WHEN own < {times} THEN own ELSE {times} END"
+    sums = ", ".join(f"CAST(COALESCE(sum({part}), 0) AS BIGINT) AS n_{name}" for name, part in parts.items())
+    joined = f"({own}) rows_here LEFT JOIN {shell.name('others')} others ON rows_here.hash = others.hash"
+    found = shell.ask(f"SELECT {sums} FROM {joined}").to_pylist()[0]
+    return Matches(found["n_rows"], found["n_once"], found["n_found"], found["n_both"])
+
+
+def sums_of(shell: Shell, columns: Sequence[Column]) -> tuple[int, int, int]:
+    """See `Engine.sum_rows`."""
+    row = row_sql(columns, True, shell.dialect, digits=30)
+    halves = [shell.dialect.hexadecimal(f"substr(hash, {first}, 15)") for first in (1, 16)]
+    sums = ", ".join(f"CAST(sum({half}) AS {shell.dialect.text}) AS half{place}" for place, half in enumerate(halves))
+    hashed = f"SELECT {row} AS hash FROM {shell.name('source')}"
+    found = shell.ask(f"SELECT count(*) AS n, {sums} FROM ({hashed}) hashed").to_pylist()[0]
+    return found["n"], int(found["half0"] or 0), int(found["half1"] or 0)
+
+
+def row_sql(columns: Sequence[Column], named: bool, dialect: Dialect, digits: int = 16) -> str:
+    """A hash of a row, in hexadecimal: of its values as they stand in ``columns``, or sorted where names do not count."""
+    values = [_value_sql(column, dialect) for column in columns]
+    text = f"concat_ws({_BETWEEN}, {', '.join(values)})" if named else dialect.sorted_text(values, _BETWEEN)
+    return f"substr(md5({text}), 1, {digits})"
+
+
+def _value_sql(column: Column, dialect: Dialect) -> str:
+    """A value as text in one spelling; '' where it is missing."""
+    plain = f"CAST({column.sql} AS {dialect.text})"
+    if column.kind == "whole":
+        return f"COALESCE({plain}, '')"
+    if column.kind == "number":
+        return f"COALESCE({_number_sql(f'CAST({column.sql} AS DOUBLE)', dialect)}, '')"
+    text = f"lower(trim({plain}))"
+    parsed = dialect.parsed(text, "DOUBLE")
+    day = f"regexp_replace({text}, '[ t]00:00:00([.]0+)?$', '')"
+    # Whole numbers that no double holds are compared as they stand: ids must not run together.
+    return (
+        f"CASE WHEN {text} IS NULL OR {text} = 'nan' THEN '' "
+        f"WHEN abs({parsed}) < {_EXACT} THEN {_number_sql(parsed, dialect)} ELSE {day} END"
+    )
+
+
+def _number_sql(number: str, dialect: Dialect) -> str:
+    """A double as text: whole ones as whole numbers, else with ten digits; '' for NaN."""
+    whole = f"CASE WHEN abs({number}) < {_EXACT} AND floor({number}) = {number} THEN CAST({number} AS BIGINT) END"
+    shown = f"COALESCE(CAST({whole} AS {dialect.text}), {dialect.scientific(number)})"
+    return f"CASE WHEN isnan({number}) THEN '' ELSE {shown} END"

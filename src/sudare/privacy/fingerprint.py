@@ -1,0 +1,136 @@
+"""Fingerprints of sources: which data a spend was on, told by a keyed hash of the whole.
+
+The ledger keeps an account under a typed name. Under two names the same people have two budgets, and nothing about a
+name tells. So each spend also keeps a fingerprint of the bytes that were read: HMAC-SHA-256 under a key of the ledger's
+own, in a file beside it that only its owner can read. A file that grew by a row is another one.
+
+What it gives away. There is one fingerprint for the whole source and none for a row, so that one can only be tested
+against a guess of the whole file. Even that needs the key: without it the fingerprint of any guess is as good as
+random, and equal fingerprints say that two releases were made of the same file, which is all. It stands in the
+ledger's row, which stays with the steward. A certificate prints the hash of that row, which covers the fingerprint
+and does not show it.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import hmac
+import os
+import secrets
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+from sudare.errors import InputError, LedgerError
+from sudare.privacy.secret_file import write_secret
+
+KEY_BYTES = 32
+_PIECE = 1 << 20
+_FIRST = 1 << 16
+_MARK = b"\xef\xbb\xbf"
+_ENDS = b"\r\n"
+
+
+@dataclass(frozen=True)
+class Fingerprint:
+    """A source in a spend: its keyed hash, and which key made it. Both None where a source has no bytes to read.
+
+    >>> Fingerprint.from_json(Fingerprint("ab12", "77").to_json())
+    Fingerprint(hash='ab12', key='77')
+    """
+
+    hash: str | None = None
+    key: str | None = None
+
+    def to_json(self) -> dict[str, str | None]:
+        """Plain JSON."""
+        return {"fingerprint": self.hash, "key": self.key}
+
+    @classmethod
+    def from_json(cls, content: dict[str, Any]) -> Fingerprint:
+        """What `to_json` wrote."""
+        return cls(content["fingerprint"], content["key"])
+
+    @classmethod
+    def of_digests(cls, digests: Iterable[bytes], key: bytes) -> Fingerprint:
+        """The fingerprint of a source with these parts, in whatever order: a folder is a set of files.
+
+        >>> Fingerprint.of_digests([b"a", b"b"], b"key") == Fingerprint.of_digests([b"b", b"a"], b"key")
+        True
+        """
+        whole = b"".join(len(digest).to_bytes(8, "big") + digest for digest in sorted(digests))
+        return cls(hmac.digest(key, whole, "sha256").hex(), hashlib.sha256(b"key of a ledger" + key).hexdigest()[:16])
+
+
+def content_digest(path: Path) -> bytes:
+    """SHA-256 of a file's content: unpacked, without a byte order mark, without line ends at the end.
+
+    So a text file has one digest also after an editor has ended its last line, or after it was packed.
+    """
+    found, held = hashlib.sha256(), b""
+    with _opened(path) as file:
+        piece = file.read(_PIECE).removeprefix(_MARK)
+        while piece:
+            text = piece.rstrip(_ENDS)
+            if text:
+                found.update(held)
+                found.update(text)
+                held = piece[len(text) :]
+            else:
+                held += piece
+            piece = file.read(_PIECE)
+    return found.digest()
+
+
+def beginning(path: Path) -> bytes:
+    """The first bytes of what `content_digest` covers: where they differ, the whole does."""
+    with _opened(path) as file:
+        return file.read(_FIRST).removeprefix(_MARK)[: _FIRST - len(_MARK)].rstrip(_ENDS)
+
+
+def key_path(ledger: Path) -> Path:
+    """Where the key of a ledger's fingerprints lies.
+
+    >>> key_path(Path("books/sudare-ledger.db")).name
+    'sudare-ledger.db.key'
+    """
+    return ledger.with_name(f"{ledger.name}.key")
+
+
+def load_or_create(path: Path) -> bytes:
+    """The key in ``path``; made there, readable by its owner alone, when there is none yet."""
+    try:
+        with path.open("rb") as file:
+            mode, key = os.fstat(file.fileno()).st_mode, file.read(KEY_BYTES + 1)
+    except FileNotFoundError:
+        return _create(path)
+    except OSError as problem:
+        raise LedgerError(f"the key of the ledger cannot be read: {problem.strerror}", value=str(path)) from None
+    if os.name == "posix" and mode & 0o077:
+        raise LedgerError(
+            "the key of the ledger can be read by others than its owner",
+            value=str(path),
+            allowed="mode 600",
+            hint="Take their rights away: chmod 600.",
+        )
+    if len(key) != KEY_BYTES:
+        raise LedgerError("this is not the key of a ledger", value=str(path), allowed=f"{KEY_BYTES} bytes")
+    return key
+
+
+def _create(path: Path) -> bytes:
+    key = secrets.token_bytes(KEY_BYTES)
+    try:
+        write_secret(path, key)
+    except FileExistsError:
+        return load_or_create(path)
+    except OSError as problem:
+        raise LedgerError(f"the key of the ledger cannot be written: {problem.strerror}", value=str(path)) from None
+    return key
+
+
+def _opened(path: Path) -> BinaryIO:
+    file = gzip.open(path, "rb") if path.suffix.lower() == ".gz" else path.open("rb")
+    return cast(BinaryIO, file)

@@ -1,0 +1,101 @@
+"""The public files that a recipe names, held against its private data; and which data a spend is on.
+
+A recipe's public parts are listed by its job (`Job.public_files`). The first look, at files alone, is part of opening
+a recipe, so that plan, rehearse and publish all refuse before anything is read as if it were public. The second reads
+the rows of both sides and belongs to `publish`. Neither is seen in a release: they refuse, or nothing happens.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from sudare.engines import files_of, read, refuse_same_file, refuse_shared_rows
+from sudare.engines.file_state import FilesState
+from sudare.errors import InputError
+from sudare.privacy.fingerprint import Fingerprint, content_digest
+
+if TYPE_CHECKING:
+    from sudare.publish.job import Job
+
+
+@dataclass(frozen=True)
+class PublicFile:
+    """A file that a recipe calls public, by the ``name`` of its key.
+
+    ``rows``: it holds rows like the private ones. ``counts``: both hold cells, under these columns of counts, private
+    and public. ``confirmed``: the steward knows of the rows that both have.
+    """
+
+    name: str
+    path: str
+    table: str | None = None
+    encoding: str | None = None
+    delimiter: str | None = None
+    rows: bool = True
+    counts: tuple[str, str] | None = None
+    confirmed: bool = False
+
+
+def refuse_private_files(job: Job[Any, Any]) -> None:
+    """Refuse the private file as any of the recipe's public ones: by path, link, inode or bytes."""
+    for file in job.public_files():
+        try:
+            refuse_same_file(job.private_origin, _origin(job, file), file.name)
+        except InputError as problem:
+            if problem.value == file.name:
+                raise
+            # What is not there, or cannot be looked at, is said by the one who needs it.
+
+
+def refuse_private_rows(job: Job[Any, Any]) -> None:
+    """Refuse public files that hold the private rows; where they share some, unless the recipe confirms it."""
+    for file in job.public_files():
+        if file.rows:
+            public = read(_origin(job, file), encoding=file.encoding, delimiter=file.delimiter)
+            refuse_shared_rows(
+                job.records(),
+                public,
+                file.name,
+                unit=job.recipe.data.unit,
+                counts=file.counts,
+                confirmed=file.confirmed,
+            )
+
+
+@dataclass(frozen=True)
+class Sources:
+    """What a release is made of: its fingerprint, and the files as they were when it was taken."""
+
+    fingerprint: Fingerprint
+    state: FilesState = FilesState()
+
+    @classmethod
+    def of(cls, job: Job[Any, Any]) -> Sources:
+        """The fingerprint of the private data under the ledger's key; one without a hash where a cluster reads them.
+
+        Files are read once more, as a whole: that is what makes the fingerprint one of all bytes.
+        """
+        files = files_of(job.private_origin)
+        if not files:
+            return cls(Fingerprint())
+        state = FilesState.of(files)
+        digest = job.records().digest() if job.recipe.data.table else None
+        digests = [content_digest(file) for file in files] if digest is None else [digest]
+        made = cls(Fingerprint.of_digests(digests, job.ledger.fingerprint_key()), state)
+        made.require_unchanged(job)
+        return made
+
+    def require_unchanged(self, job: Job[Any, Any]) -> None:
+        """Refuse files that are no longer those that were read, and a folder that holds others."""
+        if self.state != FilesState.of(files_of(job.private_origin) if self.state.files else ()):
+            raise InputError(
+                "the data changed while they were read",
+                value=job.recipe.data.path,
+                hint="Nothing was spent. Begin again when nobody writes to them.",
+            )
+
+
+def _origin(job: Job[Any, Any], file: PublicFile) -> object:
+    path = job.path(file.path)
+    return (path, file.table) if file.table else path

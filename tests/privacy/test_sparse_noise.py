@@ -1,12 +1,14 @@
 """Noise drawn only where it shows has the same joint law as noise on every cell."""
 
+import copy
+import pickle
 from fractions import Fraction
 
 import numpy as np
 import pytest
 from scipy import stats
 
-from sudare.errors import ParameterError
+from sudare.errors import AccountingError, ParameterError
 from sudare.noise import Source, Sparse, SparseNoise, discrete_laplace
 from sudare.noise.sparse import firing
 from sudare.noise.thresholds import Rate
@@ -139,3 +141,67 @@ def test_the_guess_of_the_level_is_near_the_threshold():
     level = noise.level_for(total)
     _, value = noise.above(level)
     assert 0.7 * total < (value - level).sum() < 1.4 * total
+
+
+def test_a_sparse_draw_shows_nothing_of_what_is_inside():
+    exact = Sparse(np.array([3, 17]), np.array([51_515, 61_616]), SIZE)
+    noise = SparseNoise(exact, SCALE, Source.from_seed(2))
+    assert repr(noise) == "SparseNoise(160 cells)"
+    with pytest.raises(AccountingError, match="cannot be copied"):
+        pickle.dumps(noise)
+    with pytest.raises(AccountingError, match="cannot be copied"):
+        copy.copy(noise)
+    assert not hasattr(noise, "__dict__")
+    held = [getattr(noise, name) for name in SparseNoise.__slots__]
+    arrays = [each for each in held if isinstance(each, np.ndarray)]
+    arrays += [each.value for each in held if isinstance(each, Sparse)]
+    noisy = dict(zip(*noise.above(1000), strict=True))
+    assert noisy.keys() == {3, 17}
+    for array in arrays:  # the noise is not 0 for this seed, so exact values would be seen
+        assert not np.isin(exact.value, array).any()
+
+
+@pytest.mark.parametrize("place", [None, lambda rank: 2 * rank + 1])
+def test_a_replay_shows_the_same_cells_whoever_is_in_them(place):
+    def exact(ranks):
+        ranks = np.array(ranks, dtype=np.int64)
+        return Sparse(ranks if place is None else place(ranks), 1 + ranks, SIZE, place)
+
+    for seed in range(20):
+        first = SparseNoise(exact([3, 17]), SCALE, Source.from_seed(seed))
+        shown = [first.above(level) for level in (*LEVELS, -3)]
+        for ranks in ([], [5], [3, 17], range(SIZE)):
+            again = first.again(exact(ranks))
+            for level, seen in zip((*LEVELS, -3), shown, strict=True):
+                assert all(np.array_equal(one, other) for one, other in zip(again.above(level), seen, strict=True))
+
+
+def test_a_replay_sees_populated_cells_that_are_shown_one_step_lower():
+    """The mistake that was planted."""
+
+    class OneLower(SparseNoise):
+        def above(self, level):
+            index, value = super().above(level - 1)
+            shown = (value > level) | np.isin(index, EXACT.index)
+            return index[shown], value[shown]
+
+    def differs(seed):
+        noise = OneLower(Sparse(EXACT.index, np.array([2, 2]), SIZE), SCALE, Source.from_seed(seed))
+        before = noise.above(2)[0]
+        return not np.array_equal(before, noise.again(Sparse(EXACT.index[:0], EXACT.value[:0], SIZE)).above(2)[0])
+
+    assert any(differs(seed) for seed in range(60))
+
+
+def test_a_replay_sees_ranks_that_were_taken_for_indices():
+    """The mistake that was planted: in a padded domain noise fires at ranks, and some cells never get any."""
+
+    class Ranks(Sparse):
+        def indices(self, rank):
+            return rank
+
+    place = np.arange(0, 2 * SIZE, 2)
+    index = place[np.array([3, 150])]
+    noise = SparseNoise(Ranks(index, EXACT.value, SIZE, lambda rank: place[rank]), SCALE, Source.from_seed(1))
+    with pytest.raises(AccountingError, match="cells that had no noise"):
+        noise.again(Sparse(place, np.ones(SIZE, dtype=np.int64), SIZE, lambda rank: place[rank]))

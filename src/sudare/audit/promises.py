@@ -27,7 +27,7 @@ from sudare.audit.distinguish import FALSE_ALARM, Bound, lower_bound
 from sudare.audit.finding import Finding, said
 from sudare.audit.laws import encoding_of, supported
 from sudare.audit.moves import loss_of
-from sudare.domain import CountTable, Domain, Line
+from sudare.domain import Categories, CountTable, Domain, Line
 from sudare.local import ENCODINGS, LocalHashing
 from sudare.noise import Source, measure, record
 from sudare.privacy import Budget, Unit, epsilon_for
@@ -117,12 +117,13 @@ def with_loss(run: Callable[[Any, Source], Outcomes]) -> Draw:
     return draw
 
 
-def released(method: Method, rows: int = 1, **asked: Any) -> Draw:
-    """Releases of the counts of a short line, by ``method``; one person has at most ``rows`` of them."""
+def released(method: Method, rows: int = 1, domain: Domain | None = None, **asked: Any) -> Draw:
+    """Releases of the counts of a short line or of another domain; one person has at most ``rows`` of them."""
 
     def run(counts: tuple[int, ...], source: Source) -> Outcomes:
         cells = np.flatnonzero(counts)
-        table = CountTable(Domain(cell=Line(len(counts))), cells, np.asarray(counts)[cells], unit=Unit("person", rows))
+        over = Domain(cell=Line(len(counts))) if domain is None else domain
+        table = CountTable(over, cells, np.asarray(counts)[cells], unit=Unit("person", rows))
         return release(table, method, source=source, **asked).table.to_array()
 
     return with_loss(run)
@@ -138,6 +139,9 @@ def table_pairs() -> Iterator[Pair]:
         if method.uses_total:
             known = released(method, epsilon=Fraction(1, 2), total="public")
             yield Pair(f"{named}, one replaced, public total", known, (2, 1), (1, 2), 1.0, views=TABLE_VIEWS)
+    halves, places = Tree(children=2, margin=Fraction(1, 4)), Domain(place=Line(2), sex=Categories(["f", "m"]))
+    mixed = released(halves, 3, places, epsilon=1)
+    yield Pair("table, tree, margin, three rows", mixed, (2, 1, 0, 0), (5, 1, 0, 0), 1.0, views=TABLE_VIEWS)
     gaussian = released(Tree(), rho=Fraction(1, 2))
     delta = Fraction(1, 100)
     epsilon = float(epsilon_for(Fraction(1, 2), delta))

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from sudare.audit.finding import Finding
 from sudare.audit.fitting import OFF, Fit, fit, law_finding
-from sudare.domain import CountTable, Domain, Line
+from sudare.domain import Categories, CountTable, Domain, Grid, Line
 from sudare.errors import ParameterError
 from sudare.noise import AddedGaussian, AddedLaplace, Measured, Source, Sparse, record
 from sudare.privacy import Unit
@@ -30,7 +30,6 @@ from sudare.tables import Laplace, NegativeL2, NonnegativeLasso, Privelet, Simpl
 
 Floats = NDArray[np.float64]
 _PARTS, _FIELDS = 16, 8
-_COUNTS = (5, 0, 0, 60, 2, 0, 1, 9) * 4
 
 
 def places(measured: Measured, uniform: np.random.Generator, factor: float = 1.0) -> Floats:
@@ -116,16 +115,29 @@ def _evenly(at: Floats) -> float:
     return min(1.0, 2 * min(alone, fit(np.bincount(pair, minlength=_FIELDS**2), np.full(_FIELDS**2, _FIELDS**-2.0))))
 
 
+def town() -> CountTable:
+    """People of whom each has at most three rows, most of them in one place: of a padded domain with a margin.
+
+    Its 3,900 cells have 14 bits, so that a tree of halves has labels of two digits and goes deep in that place.
+    """
+    domain = Domain(place=Grid(13, 20), sex=Categories(["f", "m", "o"]), age=Line(5))
+    generator = np.random.default_rng(1)
+    thick = np.arange(domain.size) // 15 == 7
+    count = generator.poisson(np.where(thick, 40, np.where(generator.random(domain.size) < 0.1, 1, 0)))
+    rank = np.flatnonzero(count)
+    cells = domain.cells(rank)
+    order = np.argsort(cells)
+    return CountTable(domain, cells[order], count[rank][order], unit=Unit("person", 3))
+
+
 def recorded_runs() -> Iterator[tuple[str, Callable[[Source], object]]]:
     """A release of every method and kind that adds noise or randomises records."""
-    counts = np.array(_COUNTS)
-    cells = np.flatnonzero(counts)
-    table = CountTable(Domain(cell=Line(len(counts))), cells, counts[cells], unit=Unit("person", 3))
-    half = Fraction(1, 2)
+    table, three = town(), Fraction(3)
     for method in (
-        Laplace(), Tree(), TopDown(), Simplex(), NegativeL2(strength=half), NonnegativeLasso(), Privelet()
+        Laplace(), Tree(), TopDown(), Simplex(), NegativeL2(strength=Fraction(1, 2)), NonnegativeLasso(), Privelet()
     ):  # fmt: skip
-        yield f"table, {method.name}", lambda source, method=method: release(table, method, half, source=source)  # type: ignore[misc]  # the default binds the loop's value
+        yield f"table, {method.name}", lambda source, method=method: release(table, method, three, source=source)  # type: ignore[misc]  # the default binds the loop's value
+    yield "table, tree, halves", lambda source: release(table, Tree(children=2), 12, source=source)
     yield "table, tree, rho 0.1", lambda source: release(table, Tree(), rho=Fraction(1, 10), source=source)
     numbers, words = np.repeat(np.linspace(0, 16, 8), 50), ["f", "m", "f", "f"] * 100
     for noise in ("laplace", "square_wave"):

@@ -78,8 +78,11 @@ def replay(
     ``promised`` is what the guarantee states, where the costs of the measurements add up to it. ``apart`` judges
     samples that differ since the neighbour's own record was drawn; without it they may not.
     """
-    with record() as tape:
-        released = run(data, source or Source.system())
+    try:
+        with record() as tape:
+            released = run(data, source or Source.system())
+    except Exception as mistake:  # noqa: BLE001 - whatever goes wrong: a release that cannot be made is a finding
+        return [Replayed("data", 0.0, 0.0, _failure(mistake))]
     return [_replayed(run, released, tape, neighbour, promised, apart) for neighbour in neighbours]
 
 
@@ -91,9 +94,13 @@ def _replayed(
         with record(replay=tape, drawn=neighbour.drawn) as again:
             second = run(neighbour.data, Source.system())
         ratio, spent = (0.0, 0.0) if neighbour.stranger else _moved(tape, again, neighbour, promised)
-    except SudareError as mistake:
-        return Replayed(neighbour.name, 0.0, 0.0, mistake.what)
+    except Exception as mistake:  # noqa: BLE001 - as above
+        return Replayed(neighbour.name, 0.0, 0.0, _failure(mistake))
     return Replayed(neighbour.name, ratio, spent, _problem(released, second, tape, again, apart))
+
+
+def _failure(mistake: Exception) -> str:
+    return mistake.what if isinstance(mistake, SudareError) else f"{type(mistake).__name__}: the release fails"
 
 
 def _moved(tape: Tape, again: Tape, neighbour: Neighbour, promised: Budget | None) -> tuple[float, float]:

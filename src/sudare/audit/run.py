@@ -11,16 +11,18 @@ from pathlib import Path
 
 from sudare.audit.behaviour import layout_findings, refusal_findings
 from sudare.audit.collections import collection_findings
-from sudare.audit.finding import Audit, Finding
+from sudare.audit.finding import Audit, Finding, said
+from sudare.audit.keys import key_findings
 from sudare.audit.laws import law_findings
 from sudare.audit.neighbours import EVERY, REPLACED
 from sudare.audit.page import page
 from sudare.audit.promises import promise_findings
+from sudare.audit.publications import publication_findings
 from sudare.audit.recorded import recorded_findings
 from sudare.audit.releases import replay_findings
 from sudare.audit.sampling import sampling_findings
 from sudare.audit.watching import timings
-from sudare.errors import OutputError
+from sudare.errors import OutputError, SudareError
 from sudare.words import ENGLISH, Words
 
 
@@ -83,11 +85,27 @@ def write(made: Audit, folder: Path, words: Words = ENGLISH) -> tuple[Path, Path
 
 
 def _findings(work: Path, effort: Effort) -> Iterator[Finding]:
-    yield from replay_findings(work, effort.generated, effort.populations, quick=effort is QUICK)
-    yield from collection_findings(work / "reports", effort.generated, effort.populations)
-    yield from law_findings(effort.draws)
-    yield from recorded_findings(effort.recorded)
-    yield from promise_findings(effort.trials, effort.releases)
-    yield from sampling_findings(effort.records, effort.draws)
-    yield from refusal_findings(work)
-    yield from layout_findings(work)
+    quick = effort is QUICK
+    parts: tuple[tuple[str, Iterator[Finding]], ...] = (
+        ("replay", publication_findings(work / "publications", effort.generated, quick=quick)),
+        ("replay", replay_findings(work, effort.generated, effort.populations, quick=quick)),
+        ("replay", collection_findings(work / "reports", effort.generated, effort.populations)),
+        ("laws", key_findings()),
+        ("laws", law_findings(effort.draws)),
+        ("laws", recorded_findings(effort.recorded)),
+        ("distinguishers", promise_findings(effort.trials, effort.releases)),
+        ("sampling", sampling_findings(effort.records, effort.draws)),
+        ("behaviour", refusal_findings(work)),
+        ("behaviour", layout_findings(work)),
+    )
+    for part, findings in parts:
+        yield from _to_its_end(part, findings)
+
+
+def _to_its_end(part: str, findings: Iterator[Finding]) -> Iterator[Finding]:
+    """The findings of a part; where one of its releases is refused, as a failure, so that the others are still tried."""
+    try:
+        yield from findings
+    except SudareError as mistake:
+        stopped = said("seen_stopped", problem=mistake.what)
+        yield Finding(part, "the part does not come to its end", False, 1, stopped, said("allowed_end"))

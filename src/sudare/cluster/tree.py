@@ -45,7 +45,7 @@ def release_tree(method: Tree, task: Asked, store: Store, cut: Cut, output: Outp
     top = _top(plan, Start.root(total, variance), store, cut, task) if budgets else []
     subtrees = Subtrees(plan, len(top), task.source.grant("subtrees"))
     for depth in range(len(top), len(budgets)):
-        delegate(f"level {depth + 1} in subtrees", budgets[depth])
+        delegate(f"level {depth + 1} in subtrees", budgets[depth], top[-1].blocks(top[-1].goes))
     work = _work(subtrees, top, cut)
     tally = _join_upwards(subtrees, top, work, store)
     if top and variance:

@@ -13,17 +13,16 @@ from sudare.noise.grant import Grant, Part
 from sudare.noise.laplace import discrete_laplace
 from sudare.noise.measurement import (
     Measured,
-    Meter,
     Tape,
-    delegate,
     measure,
-    metered,
     noise_variance,
     record,
     respond,
     sample,
     secret,
+    stamped,
 )
+from sudare.noise.meter import Blocks, Meter, delegate, metered
 from sudare.noise.response import Channel, Law, RandomisedResponse, SquareWave
 from sudare.noise.sampling import Sampled
 from sudare.noise.source import Source
@@ -34,6 +33,7 @@ __all__ = [
     "AddedGaussian",
     "AddedLaplace",
     "Bernoulli",
+    "Blocks",
     "Channel",
     "Grant",
     "Law",
@@ -57,5 +57,6 @@ __all__ = [
     "respond",
     "sample",
     "secret",
+    "stamped",
     "uniform",
 ]

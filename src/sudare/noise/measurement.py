@@ -1,4 +1,4 @@
-"""The one seam where private values meet noise, and what watches it: the meter and the tape."""
+"""The one seam where private values meet noise, and the tape that can keep what passes it."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from sudare.errors import AccountingError, TableError
 from sudare.noise.added import Added, AddedGaussian, added
+from sudare.noise.meter import Blocks, meter_here
 from sudare.noise.response import Law
 from sudare.noise.sampling import Sampled, draw_sample
 from sudare.noise.source import Source
@@ -23,34 +24,6 @@ from sudare.privacy import Budget, Number, positive
 
 Ints = NDArray[np.int64]
 _LARGEST_VALUE = 2**61
-
-
-@dataclass
-class Meter:
-    """Adds up what the measurements made under it cost.
-
-    A ``final`` measurement is of units that no later measurement touches: its cost stands beside what comes
-    later and not on top of it (parallel composition over disjoint units), so it adds to what came before only.
-    """
-
-    costs: list[tuple[str, Budget, bool]] = field(default_factory=list)
-
-    def check(self, budget: Budget) -> None:
-        """Refuse when the costs are not exactly ``budget``: then the guarantee would be a false statement."""
-        total = Fraction(0)
-        for label, cost, final in self.costs:
-            if cost.currency != budget.currency:
-                raise AccountingError(f"a measurement costs {cost.currency}, the guarantee {budget.currency}")
-            if not final:
-                total += cost.amount
-            elif total + cost.amount > budget.amount:
-                raise AccountingError("a final measurement costs more than is left", value=label)
-        if total != budget.amount:
-            raise AccountingError(
-                "the measurements do not add up to the guarantee",
-                value=str(total),
-                allowed=f"exactly {budget.amount}",
-            )
 
 
 @dataclass(frozen=True)
@@ -74,6 +47,7 @@ class Tape:
 
     measured: list[Measured] = field(default_factory=list)
     secrets: dict[str, int] = field(default_factory=dict)
+    stamps: dict[str, str] = field(default_factory=dict)
     sampled: list[Sampled] = field(default_factory=list)
     replayed: Tape | None = None
     drawn: bool = False
@@ -103,29 +77,7 @@ class Tape:
         return frozen
 
 
-_meter: ContextVar[Meter | None] = ContextVar("meter", default=None)
 _tape: ContextVar[Tape | None] = ContextVar("tape", default=None)
-
-
-@contextmanager
-def metered() -> Iterator[Meter]:
-    """Collect the cost of every measurement made inside."""
-    meter = Meter()
-    token = _meter.set(meter)
-    try:
-        yield meter
-    finally:
-        _meter.reset(token)
-
-
-def delegate(label: str, budget: Budget) -> None:
-    """Meter what workers elsewhere are to measure: each of them works under a meter of its own, checked for the same.
-
-    Their parts together are one vector of sums over disjoint cells, and the noise of each is scaled to how far a unit
-    moves all of it (max_rows in L1, however its rows are shared out): all of them cost ``budget`` once.
-    """
-    if (meter := _meter.get()) is not None:
-        meter.costs.append((label, budget, False))
 
 
 @contextmanager
@@ -160,6 +112,21 @@ def secret(source: Source, label: str) -> int:
     return number
 
 
+def stamped(label: str, made: str) -> str:
+    """What every run makes anew by design, such as a time or an identifier: recorded, and repeated by a replay.
+
+    So that a whole publication can be compared byte for byte with that of a neighbour. Without a tape it is ``made``.
+    """
+    tape = _tape.get()
+    if tape is None:
+        return made
+    if tape.replayed is not None:
+        if label not in tape.replayed.stamps:
+            raise AccountingError("the replay asks for a stamp that was not recorded", value=label)
+        return tape.replayed.stamps[label]
+    return tape.stamps.setdefault(label, made)
+
+
 @overload
 def measure(
     values: NDArray[np.int64],
@@ -169,6 +136,7 @@ def measure(
     label: str,
     *,
     final: bool = False,
+    rows: Blocks | None = None,
 ) -> NDArray[np.int64]: ...
 @overload
 def measure(
@@ -182,6 +150,7 @@ def measure(
     label: str,
     *,
     final: bool = False,
+    rows: Blocks | None = None,
 ) -> NDArray[np.int64] | SparseNoise:
     """Integer values plus exact noise; the only function of the package that sees both.
 
@@ -189,7 +158,8 @@ def measure(
     and in L2 for rho; the caller proves it. The noise is discrete Laplace of scale sensitivity/epsilon, which
     is epsilon-DP since P(z)/P(z') <= exp(|z - z'|/scale); or discrete Gaussian of variance
     sensitivity**2/(2 rho), which is rho-zCDP (Canonne, Kamath and Steinke 2020). It comes from
-    ``source.child(label)``. ``final`` says that no row counted in ``values`` is measured again: see `Meter`.
+    ``source.child(label)``. ``final`` says that no row counted in ``values`` is measured again; ``rows`` says which
+    these are, a block for each value, and the meter holds later measurements to it: see `Meter`.
 
     >>> measure(np.array([5, 0]), 1, Budget(epsilon=Fraction(1)), Source.from_seed(3), "cells").dtype
     dtype('int64')
@@ -198,12 +168,16 @@ def measure(
     counts = values.value if isinstance(values, Sparse) else values
     if counts.dtype != np.int64 or (len(counts) and max(-int(counts.min()), int(counts.max())) > _LARGEST_VALUE):
         raise TableError("only whole numbers up to 2**61 can be measured", value=label)
-    if (meter := _meter.get()) is not None:
-        meter.costs.append((label, budget, final))
+    if rows is not None and len(rows.number) != counts.size:
+        raise AccountingError("a measurement has not one block of rows for each value", value=label)
+    if (meter := meter_here()) is not None:
+        meter.add(label, budget, rows, final=final)
     tape, law = _tape.get(), added(bound, budget)
     noisy: NDArray[np.int64] | SparseNoise
     if tape is not None and tape.replayed is not None:
         noisy = tape.next_noisy(label, bound, budget, law)
+        if isinstance(values, Sparse) and isinstance(noisy, SparseNoise):
+            noisy = noisy.again(values)
     elif isinstance(values, Sparse):
         noisy = sparse_noise(values, law, source.child(label))
     else:
@@ -224,8 +198,8 @@ def respond(values: NDArray[np.int64], law: Law, source: Source, label: str) -> 
     (3,)
     """
     budget = Budget(epsilon=law.epsilon)
-    if (meter := _meter.get()) is not None:
-        meter.costs.append((label, budget, False))
+    if (meter := meter_here()) is not None:
+        meter.add(label, budget)
     tape = _tape.get()
     reports: NDArray[Any]
     if tape is not None and tape.replayed is not None:

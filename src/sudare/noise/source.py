@@ -38,6 +38,7 @@ class Source:
             raise ParameterError("a key of the wrong length", allowed=f"{KEY_BYTES} bytes")
         self.seeded = True
         self._labels: set[str] = set()
+        self._keys: set[bytes] = set()
         self._start(key)
 
     @classmethod
@@ -90,14 +91,18 @@ class Source:
     def child(self, label: str) -> Source:
         """An independent source for one part of the work; each label may be taken once.
 
-        Taking a label twice would add the same noise twice, whose difference shows the exact values.
+        Taking a label twice would add the same noise twice, whose difference shows the exact values; so would a key
+        that two labels share, which is refused as well.
         """
         self._check_process()
         if label in self._labels:
             raise AccountingError("a label of noise was used twice", value=label)
         self._labels.add(label)
-        key = hashlib.blake2b(label.encode(), key=self._key, person=b"sudare child", digest_size=KEY_BYTES)
-        return Source._derived(key.digest(), seeded=self.seeded)
+        key = hashlib.blake2b(label.encode(), key=self._key, person=b"sudare child", digest_size=KEY_BYTES).digest()
+        if key in self._keys or key == self._key:
+            raise AccountingError("two labels of noise give the same key", value=label)
+        self._keys.add(key)
+        return Source._derived(key, seeded=self.seeded)
 
     def grant(self, label: str) -> Grant:
         """A child's key for workers elsewhere: see `Grant`. Like a child, each label may be taken once."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sudare.errors import ParameterError
+from sudare.errors import AccountingError, ParameterError
 from sudare.noise.added import AddedLaplace
 from sudare.noise.geometric import Geometric
 from sudare.noise.laplace import discrete_laplace
@@ -27,6 +27,7 @@ DENSE_LIMIT = 2**28
 _BATCH = 1 << 20
 _CEILING = 1.5 * 2.0**62
 _GUESS_CELLS = 20_000
+_MOST_AGAIN = 2**22
 
 
 @dataclass(frozen=True)
@@ -102,21 +103,40 @@ class SparseNoise:
     """The noisy values of a `Sparse` vector under discrete Laplace noise of ``scale``.
 
     `above` shows exactly what the dense noisy vector would show above a level, and nothing else: a populated
-    cell below the level does not appear, and an empty one above it does.
+    cell below the level does not appear, and an empty one above it does. The exact values are not kept, and nothing
+    of what is inside (which cells are populated, and the source) is printed, copied or pickled.
     """
 
+    __slots__ = ("_domain", "_index", "_level", "_scale", "_source", "_value")
     gaussian = False
 
     def __init__(self, exact: Sparse, scale: Fraction, source: Source) -> None:
-        self._exact, self._scale, self._source = exact, scale, source
+        self._scale, self._source = scale, source
+        self._domain = replace(exact, index=exact.index[:0], value=exact.value[:0])  # which cells there are
         self._index = exact.index  # cells with a value so far: the populated ones, and those that fired
         self._value = exact.value + self._drawn(len(exact.value))
         self._level: int | None = None  # the noise of every other cell is known not to be above it
 
+    def __repr__(self) -> str:
+        return f"SparseNoise({self.size} cells)"
+
+    def __reduce__(self) -> str:
+        raise AccountingError("a noisy vector cannot be copied", hint="Ask it what lies above a level.")
+
     @property
     def size(self) -> int:
         """Cells in all."""
-        return self._exact.size
+        return self._domain.size
+
+    def again(self, exact: Sparse) -> SparseNoise:
+        """The same noisy vector for a neighbour, whose populated cells are others: for replays.
+
+        What it shows must be the same, although it holds other cells: so that a replay sees where populated cells are
+        treated in another way than empty ones, or get no noise. A vector too long to be listed stays as it is.
+        """
+        if max(self.size, exact.size) > _MOST_AGAIN:
+            return self
+        return _Replayed(exact, self)
 
     def above(self, level: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Index and value, sorted by index, of all cells whose noisy value is above ``level``."""
@@ -170,8 +190,8 @@ class SparseNoise:
     def _lower(self, level: int) -> None:
         """Fire the empty cells with noise in (level, old level], given that none left is above the old."""
         old = self._level
-        hits = self._exact.indices(firing(_rate_between(self._scale, level, old), self.size, self._source))
-        fresh = self._admit(hits if self._exact.place is None else np.sort(hits))
+        hits = self._domain.indices(firing(_rate_between(self._scale, level, old), self.size, self._source))
+        fresh = self._admit(hits if self._domain.place is None else np.sort(hits))
         rise = _sampler(_rate_of(self._scale)).draw(self._source, len(fresh))
         if old is not None:
             rise %= old - level  # a geometric variable modulo m is the one truncated to m values
@@ -187,8 +207,8 @@ class SparseNoise:
                 allowed=f"at most {DENSE_LIMIT} cells",
                 hint="Declare a smaller domain, or spend a larger epsilon.",
             )
-        everywhere = self._exact.indices(np.arange(self.size, dtype=np.int64))
-        waiting = self._admit(everywhere if self._exact.place is None else np.sort(everywhere))
+        everywhere = self._domain.indices(np.arange(self.size, dtype=np.int64))
+        waiting = self._admit(everywhere if self._domain.place is None else np.sort(everywhere))
         while len(waiting):
             self._value[waiting] = self._drawn(len(waiting))
             waiting = waiting[self._value[waiting] > self._level] if self._level is not None else waiting[:0]
@@ -206,3 +226,40 @@ class SparseNoise:
         value[known] = self._value[order[known]]
         self._value = value
         return np.flatnonzero(~known)
+
+
+class _Replayed(SparseNoise):
+    """A noisy vector of which every cell is known, shown as if only some cells were populated."""
+
+    __slots__ = ("_cells", "_noisy", "_recorded")
+
+    def __init__(self, exact: Sparse, recorded: SparseNoise) -> None:
+        self._recorded = recorded
+        self._cells, self._noisy = recorded.above(-(2**62))
+        if len(self._cells) != exact.size or not np.isin(exact.index, self._cells).all():
+            raise AccountingError("the replay measures cells that had no noise")
+        self._scale, self._source = recorded._scale, recorded._source
+        self._domain = replace(exact, index=exact.index[:0], value=exact.value[:0])
+        self._index = exact.index
+        self._value = self._noisy[np.searchsorted(self._cells, exact.index)]
+        self._level = None
+
+    @property
+    def gaussian(self) -> bool:  # type: ignore[override]  # a constant of each law, and here of the recorded one
+        """Whether the recorded noise is Gaussian."""
+        return self._recorded.gaussian
+
+    def _farthest(self) -> int:
+        return self._recorded._farthest()
+
+    def _rise(self, level: float) -> float:
+        return self._recorded._rise(level)
+
+    def _lower(self, level: int) -> None:
+        hits = np.flatnonzero(self._noisy > level)
+        fresh = self._admit(self._cells[hits])
+        self._value[fresh] = self._noisy[np.searchsorted(self._cells, self._index[fresh])]
+        self._level = level
+
+    def _complete(self) -> None:
+        self._lower(-(2**62))

@@ -69,6 +69,7 @@ def _candidates(variance: Fraction, level: int) -> tuple[Rate, Geometric, int]:
 class SparseGaussian(SparseNoise):
     """The noisy values of a `Sparse` vector under discrete Gaussian noise of ``variance``: see `SparseNoise`."""
 
+    __slots__ = ("_variance",)
     gaussian = True
 
     def __init__(self, exact: Sparse, variance: Fraction, source: Source) -> None:
@@ -101,8 +102,8 @@ class SparseGaussian(SparseNoise):
             while len(again):
                 value[again] = self._drawn(len(again))
                 again = again[value[again] > self._level]
-        hits = self._exact.indices(ranks[kept])
-        if self._exact.place is not None:
+        hits = self._domain.indices(ranks[kept])
+        if self._domain.place is not None:
             order = np.argsort(hits, kind="stable")
             hits, value = hits[order], value[order]
         fresh = self._admit(hits)

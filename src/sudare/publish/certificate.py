@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import sudare
 from sudare.errors import SudareError, VerificationError
+from sudare.noise import stamped
 from sudare.privacy import Guarantee, Publishable
 from sudare.publish.folder import is_there
 from sudare.publish.kinds import KINDS, job_of
@@ -43,7 +44,7 @@ def certify(
         "sudare": sudare.__version__,
         "kind": kind,
         "release_id": release_id,
-        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        "created": stamped("created", datetime.now(UTC).isoformat(timespec="seconds")),
         "dataset": dataset,
         "title": title,
         "guarantee": release.guarantee.to_json(),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import Context
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -49,7 +50,8 @@ def ready_job(path: str | Path) -> Job[Any, Any]:
     """`open_job`, and what its release would refuse whatever the data: said before these are read or paid for."""
     made = open_job(path)
     with _within_reach():
-        made.foresee()
+        # A context of its own: a tape that watches a publication must not see this trial, which is no part of it.
+        Context().run(made.foresee)
     return made
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from sudare.errors import AccountingError
-from sudare.noise import Source
+from sudare.noise import Source, stamped
 from sudare.privacy import Balance
 from sudare.publish.certificate import NAME, certify
 from sudare.publish.folder import refuse_existing, whole_folder
@@ -72,7 +72,7 @@ def publish(
     refuse_private_rows(job)
     sources = Sources.of(job)
     source = Source.system()
-    release_id = f"{datetime.now(UTC):%Y%m%d}-{secrets.token_hex(6)}"
+    release_id = stamped("release id", f"{datetime.now(UTC):%Y%m%d}-{secrets.token_hex(6)}")
     progress("reading")
     with job.gathered(source) as data, whole_folder(target) as folder:
         progress("spending")
@@ -100,7 +100,7 @@ def publish(
             dataset=job.recipe.dataset,
             title=job.recipe.title,
             recipe_sha256=job.recipe_sha256,
-            ledger_head=entry.hash,
+            ledger_head=stamped("ledger head", entry.hash),
             files=files,
             key=key,
         )

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudare.domain import Domain
+from sudare.noise import Blocks
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -62,6 +63,10 @@ class Level:
         value = np.full(children.shape, _NOWHERE)
         variance, expected = np.zeros(children.shape), np.zeros(children.shape)
         return cls(node, children, below, value, variance, np.zeros_like(logical), logical, expected)
+
+    def blocks(self, which: Flags) -> Blocks:
+        """Some children as the blocks of cells whose rows they count."""
+        return Blocks(self.children[which], self.below)
 
     def exact(self, block: Integers, total: Integers) -> Integers:
         """Exact sums of the children, from the populated ``block`` (ascending) and ``total`` of their level."""

@@ -80,7 +80,8 @@ def descend(plan: TreePlan, start: Start, sums: Sums, source: Source) -> Iterato
         budget = plan.budgets[depth]
         level = Level.of(plan.domain, node, plan.branching[depth], plan.below(depth + 1))
         truth = level.exact(*sums(depth + 1, node))
-        noisy = measure(truth[level.logical], plan.sensitivity, budget, source, f"level {depth + 1}")
+        own = level.blocks(level.logical)
+        noisy = measure(truth[level.logical], plan.sensitivity, budget, source, f"level {depth + 1}", rows=own)
         level.learn(noisy, noise_variance(plan.sensitivity, budget))
         if depth == 0 and start.variance:
             people = np.array([max(0.0, level.joined_root(float(start.people[0]), start.variance))])
@@ -90,7 +91,8 @@ def descend(plan: TreePlan, start: Start, sums: Sums, source: Source) -> Iterato
             level.expected = project_rows(level.value, people)
             level.goes[...] = level.expected >= max(WORTH * rest_variance**0.5, 0.5)
             stops = level.logical & ~level.goes
-            again = measure(truth[stops], plan.sensitivity, rest, source, f"rest of level {depth + 1}", final=True)
+            label, last = f"rest of level {depth + 1}", level.blocks(stops)
+            again = measure(truth[stops], plan.sensitivity, rest, source, label, final=True, rows=last)
             level.learn_again(stops, again, rest_variance)
             node, people = level.children[level.goes], level.expected[level.goes]
         yield level

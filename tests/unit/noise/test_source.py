@@ -120,3 +120,22 @@ def test_what_derives_from_the_system_is_not_seeded_in_any_process():
         os._exit(0)
     os.waitpid(child, 0)
     assert os.read(read, 100) == b"system"
+
+
+def test_labels_that_give_the_same_key_are_refused(monkeypatch):
+    """The mistake that was planted: keys from the first seven characters of a label."""
+    import sudare.noise.source as module
+
+    own = module.hashlib.blake2b
+
+    def shortened(data=b"", **options):
+        return own(data[:7] if options.get("person") == b"sudare child" else data, **options)
+
+    source = Source.from_seed(1)
+    assert source.child("level 1").words(1) != source.child("level 10").words(1)
+    monkeypatch.setattr(module.hashlib, "blake2b", shortened)
+    source = Source.from_seed(1)
+    source.child("level 1")
+    source.child("level 2")
+    with pytest.raises(AccountingError, match="two labels of noise give the same key"):
+        source.child("level 10")

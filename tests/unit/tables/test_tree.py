@@ -8,7 +8,7 @@ import pytest
 import sudare as sd
 from sudare.errors import AccountingError, ParameterError
 from sudare.measure import error_by_block
-from sudare.noise import Source, measure, metered, record
+from sudare.noise import Blocks, Source, measure, metered, record
 from sudare.privacy import Budget
 
 RNG = np.random.default_rng(1)
@@ -89,8 +89,9 @@ def test_a_final_measurement_that_costs_too_much_is_stopped():
     half = Budget(epsilon=Fraction(1, 2))
     with metered() as meter:
         measure(np.array([1]), 1, half, source, "a")
-        measure(np.array([1]), 1, Budget(epsilon=Fraction(3, 5)), source, "b", final=True)
-        measure(np.array([1]), 1, half, source, "c")
+        rows = [Blocks(np.array([number]), 3) for number in range(2)]
+        measure(np.array([1]), 1, Budget(epsilon=Fraction(3, 5)), source, "b", final=True, rows=rows[0])
+        measure(np.array([1]), 1, half, source, "c", rows=rows[1])
     with pytest.raises(AccountingError, match="final measurement costs more"):
         meter.check(Budget(epsilon=Fraction(1)))
 

@@ -1,0 +1,245 @@
+"""`publish` itself, recorded and replayed: everything in the release's folder, byte for byte, and what is returned.
+
+The replays of `releases` share what was read and leave out ledger and certificate, so that they can be many. Here the
+whole of `publish` is run for every neighbour, with a key and a ledger of its own: files, certificate, signature and
+public report, with their names and sizes, and what `publish` returns and says on its way. What is another one in every
+run by design (the identifier, the time, the head of the ledger) is kept by the tape.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from sudare.audit.cases import Case, perturbations, samples, weights
+from sudare.audit.finding import Finding
+from sudare.audit.neighbours import STRANGERS, frame, row_by_row
+from sudare.audit.releases import one_class_apart, promised
+from sudare.audit.replaying import Neighbour, Published, Replayed, replay, replay_finding
+from sudare.audit.residents import (
+    DOMAIN,
+    JOURNEYS,
+    Residents,
+    come_and_go,
+    once_each,
+    replaced,
+    to_counts,
+    to_csv,
+    to_parquet,
+)
+from sudare.noise import Source
+from sudare.publish.job import Job
+from sudare.publish.run import publish
+from sudare.publish.sample_job import SampleJob
+
+PEOPLE = 400
+_SHARED = 'dataset = "audit"\n[ledger]\npath = "ledger.db"\ncap = { %s }\n[output]\nfolder = "release"\n'
+_CAPS = {"rho": "rho = 1000, delta = 0.001", "delta": "epsilon = 1000, delta = 0.001", "epsilon": "epsilon = 1000"}
+
+
+FEW = (
+    "a person alone in a cell",
+    "a person with many rows",
+    "a person inside and outside",
+    "the lowest row replaced by the highest",
+    *STRANGERS,
+)
+"""The neighbours of the quick form."""
+QUICK_KINDS = ("sample, max_rows 1, k 8, levels", "perturbation, epsilon 1, noise laplace", "weights, epsilon 1")
+"""How the names of its recipes begin, of the kinds that are no table."""
+
+
+@dataclass(frozen=True)
+class PublicationCase:
+    """A recipe to publish: its name and text, and data sets of which the first is recorded.
+
+    ``write`` puts a data set where the recipe expects it; ``factor`` and ``rows`` are those of a `Neighbour`.
+    """
+
+    name: str
+    recipe: str
+    world: Callable[[int], dict[str, Any]]
+    write: Callable[[Any, Path], None]
+    private: str = "people.parquet"
+    factor: int = 1
+    rows: int | None = None
+
+
+def table(
+    name: str,
+    method: str,
+    privacy: str,
+    *,
+    data: str = "",
+    domain: str = DOMAIN,
+    more: str = "",
+    formats: str = '["parquet", "csv"]',
+    page: bool = False,
+    file: str = "people.parquet",
+    write: Callable[[Any, Path], None] = to_parquet,
+    world: Callable[[int, int, int], Residents] = come_and_go,
+    unit: str = 'unit = "person"\nmax_rows = 3\n',
+) -> PublicationCase:
+    """A table of residents."""
+    cap = next(_CAPS[name] for name in _CAPS if name in privacy)
+    outside = "" if "outside" in data else 'outside = "drop"\n'
+    text = (
+        f'kind = "table"\n{_SHARED % cap}formats = {formats}\n[report]\npublic = {str(page).lower()}\n'
+        f'[data]\npath = "{file}"\n{unit}{data}{outside}[method]\nname = {method}\n[privacy]\n{privacy}\n{more}{domain}'
+    )
+    factor = 2 if 'total = "public"' in privacy else 1
+    return PublicationCase(name, text, lambda generated: world(PEOPLE, 3, generated), write, file, factor)
+
+
+def everyday() -> Iterator[PublicationCase]:
+    """What people publish most, few enough for the quick form: together they have nearly every option."""
+    yield table(
+        "table, tree, places by sex and age, margin, three rows, CSV with drop, maps",
+        '"tree"',
+        "epsilon = 3",
+        formats='["parquet", "csv", "geoparquet", "geojson"]',
+        file="people.csv",
+        write=to_csv,
+    )
+    yield table("table, tree, halves, margin, three rows", '"tree"\nchildren = 2', "epsilon = 12")
+    for method in ("simplex", "top_down"):
+        yield table(f"table, {method}, places by sex and age, three rows", f'"{method}"', "epsilon = 3")
+    yield table("table, laplace, cut 4, places by sex and age, three rows", '"laplace"\ncut = 4', "epsilon = 3")
+    yield table(
+        "table, tree, origin and destination, public total",
+        '"tree"\nchildren = 4',
+        'epsilon = 2\ntotal = "public"',
+        domain=JOURNEYS,
+        world=replaced,
+        unit='unit = "person"\n',
+    )
+    yield table(
+        "table, tree, ages, CSV with clamp, three rows, page",
+        '"tree"\nchildren = 2',
+        "epsilon = 3",
+        data='outside = "clamp"\n',
+        domain=DOMAIN[DOMAIN.index("[domain.age]") :],
+        page=True,
+        file="people.csv",
+        write=to_csv,
+        world=known_ages,
+    )
+    yield table(
+        "table, tree, file of counts",
+        '"tree"',
+        "epsilon = 2",
+        data='counts = "count"\n',
+        unit="",
+        file="counts.csv",
+        write=to_counts,
+        world=once_each,
+    )
+
+
+def further() -> Iterator[PublicationCase]:
+    """The other methods, Gaussian noise, pages with maps, totals of areas."""
+    for method in ("negative_l2", "nonnegative_lasso", "privelet", "laplace"):
+        yield table(f"table, {method}, places by sex and age, three rows", f'"{method}"', "epsilon = 3")
+    for method in ("tree", "simplex"):
+        yield table(f"table, {method}, places by sex and age, page", f'"{method}"', "epsilon = 3", page=True)
+    yield table("table, tree, places by sex and age, margin, rho 0.5", '"tree"\nchildren = 4', "rho = 0.5")
+    yield table("table, tree, places by sex and age, margin, delta", '"tree"', "epsilon = 3\ndelta = 0.000001")
+    yield table("table, tree, origin and destination, three rows, rho 1", '"tree"', "rho = 1", domain=JOURNEYS)
+    total = '[[public_totals]]\nwhere = { sex = ["o"] }\nnumber = 12\n'
+    for method in ("tree", "simplex"):
+        yield table(f"table, {method}, public totals of areas", f'"{method}"', "epsilon = 3", more=total)
+    for method in ("top_down", "simplex", "negative_l2", "nonnegative_lasso"):
+        yield table(
+            f"table, {method}, origin and destination, public total",
+            f'"{method}"',
+            'epsilon = 2\ntotal = "public"',
+            domain=JOURNEYS,
+            world=replaced,
+            unit='unit = "person"\n',
+        )
+
+
+def known_ages(people: int, seed: int, generated: int) -> Residents:
+    """People whose age is a number, if not always one that can be: all of them are counted."""
+    found = come_and_go(people, seed, generated)
+    return {name: [row for row in rows if row.age is not None and row.age == row.age] for name, rows in found.items()}
+
+
+def other_kinds() -> Iterator[PublicationCase]:
+    """Samples, perturbed records and weights, by the recipes of `cases`, with the whole of what is written."""
+    for case in samples():
+        # Classes that are worth a small delta need more people than the replays of many neighbours have.
+        terms = case.choice.replace("k = 3\nrate = 0.4", "k = 8\nrate = 0.2")
+        yield of_case(replace(case, choice=terms if "epsilon = 2" in terms else f"{terms}epsilon = 2\n"), PEOPLE)
+    for case in (*perturbations(), *weights()):
+        yield of_case(case, 60)
+
+
+def of_case(case: Case, people: int) -> PublicationCase:
+    """A recipe of `cases` as a publication."""
+    ledger = f'[ledger]\npath = "ledger.db"\ncap = {{ {_CAPS["delta"]} }}\n'
+
+    def write(rows: Any, path: Path) -> None:
+        import pyarrow.parquet as pq
+
+        pq.write_table(frame(rows), path)
+
+    def world(generated: int) -> dict[str, Any]:
+        return case.world(people, 0, generated)
+
+    return PublicationCase(case.name, case.text() + ledger, world, write, factor=case.factor, rows=case.rows)
+
+
+def publication(case: PublicationCase, folder: Path) -> Callable[[Any, Source], Published]:
+    """A run of `publish` on some data, in a folder that holds nothing of the run before but the publisher's key."""
+    recipe = folder / "recipe.toml"
+    recipe.write_text(case.recipe, encoding="utf-8")
+
+    def run(rows: Any, source: Source) -> Published:  # noqa: ARG001 - a publication has a source of its own
+        shutil.rmtree(folder / "release", ignore_errors=True)
+        for path in folder.glob("ledger.db*"):
+            path.unlink()
+        case.write(rows, folder / case.private)
+        said: list[str] = []
+        made = publish(recipe, progress=said.append)
+        left = {path.relative_to(made.folder).as_posix(): path for path in sorted(made.folder.rglob("*"))}
+        told = [made.to_json(), made.headline, str(made.release.guarantee), made.balance.remaining_text, said]
+        returned = {"what publish returns and says": json.dumps(told, default=str).encode()}
+        return {name: path.read_bytes() for name, path in left.items() if path.is_file()} | returned
+
+    return run
+
+
+def replay_publication(case: PublicationCase, folder: Path, generated: int, *, few: bool) -> list[Replayed]:
+    """One recipe: the first data set is published and recorded, the others are its neighbours; ``few``, some of them."""
+    import pyarrow.parquet as pq
+
+    folder.mkdir()
+    pq.write_table(frame(row_by_row(120, 77, 0)["data"]).drop_columns(["person"]), folder / "public.parquet")
+    run = publication(case, folder)
+    job: Job[Any, Any] = Job.open(folder / "recipe.toml")
+    (_, data), *others = case.world(generated).items()
+    if few:
+        others = [(name, rows) for name, rows in others if name in FEW] or others[:2]
+    neighbours = [Neighbour(name, rows, case.factor, case.rows, stranger=name in STRANGERS) for name, rows in others]
+    if not isinstance(job, SampleJob):
+        return replay(run, data, neighbours, promised=promised(job))
+    drawn = [replace(each, name=f"{each.name}, drawn", drawn=True) for each in neighbours]
+    k = job.request.terms.k
+    apart = lambda first, second: one_class_apart(k, first, second)
+    return replay(run, data, [*neighbours, *drawn], promised=promised(job), apart=apart)
+
+
+def publication_findings(folder: Path, generated: int, *, quick: bool = False) -> Iterator[Finding]:
+    """A finding for each recipe; ``quick`` takes few of the neighbours, and of the recipes those of every day."""
+    folder.mkdir()
+    others = [case for case in other_kinds() if not quick or case.name.startswith(QUICK_KINDS)]
+    chosen = (*everyday(), *(() if quick else further()), *others)
+    for number, case in enumerate(chosen):
+        yield replay_finding(
+            f"publish, {case.name}", replay_publication(case, folder / f"publication {number}", generated, few=quick)
+        )

@@ -1,0 +1,131 @@
+"""The meter: what the measurements under it cost together, and which rows may not be measured any more."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sudare.errors import AccountingError
+from sudare.privacy import Budget
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """Which rows values count: of blocks of 2**``bits`` neighbouring cells, one block for each value.
+
+    ``number`` ascends strictly, so that no block stands twice: block b holds the indices from b * 2**bits up to, and
+    not including, (b + 1) * 2**bits.
+
+    >>> Blocks(np.array([0, 3]), 2).touches(Blocks(np.array([7, 12, 20]), 0))
+    True
+    >>> Blocks(np.array([0, 3]), 2).touches(Blocks(np.array([7, 11, 16]), 0))
+    False
+    """
+
+    number: Ints
+    bits: int
+
+    def __post_init__(self) -> None:
+        if self.number.ndim != 1 or not (self.number[1:] > self.number[:-1]).all():
+            raise AccountingError("the blocks of a measurement do not ascend, so that rows may be counted twice")
+
+    def touches(self, other: Blocks) -> bool:
+        """Whether a cell lies in both: for each block of the shorter list, a search in the longer one."""
+        few, many = sorted((self, other), key=lambda blocks: len(blocks.number))
+        end = np.searchsorted(many.number, _rounded_up(few.number + 1, few.bits, many.bits))
+        first = np.searchsorted(many.number, _rounded_down(few.number, few.bits, many.bits))
+        return bool((end > first).any())
+
+
+def _rounded_down(number: Ints, bits: int, other: int) -> Ints:
+    """The block of 2**other cells in which a block of 2**bits begins."""
+    return number << (bits - other) if bits >= other else number >> (other - bits)
+
+
+def _rounded_up(number: Ints, bits: int, other: int) -> Ints:
+    """The first block of 2**other cells that begins where this one does, or later."""
+    return number << (bits - other) if bits >= other else -(-number >> (other - bits))
+
+
+@dataclass
+class Meter:
+    """Adds up what the measurements made under it cost.
+
+    A ``final`` measurement is of rows that no later measurement touches: its cost stands beside what comes later and
+    not on top of it (parallel composition over disjoint rows), so it adds to what came before only. This is not
+    believed but checked: a final measurement names the blocks whose rows it counts, and so does every one after it,
+    which may not touch them.
+    """
+
+    costs: list[tuple[str, Budget, bool]] = field(default_factory=list)
+    done: list[Blocks] = field(default_factory=list)
+    """What was measured as final."""
+
+    def add(self, label: str, budget: Budget, rows: Blocks | None = None, *, final: bool = False) -> None:
+        """Count one measurement, or refuse it before any noise is drawn."""
+        if rows is None and (final or self.done):
+            raise AccountingError(
+                "a measurement does not name its rows, where some are measured for the last time",
+                value=label,
+                hint="Give measure the blocks that its values count.",
+            )
+        if rows is not None and any(rows.touches(done) for done in self.done):
+            raise AccountingError("rows are measured again that were measured for the last time", value=label)
+        self.costs.append((label, budget, final))
+        if final and rows is not None:
+            self.done.append(rows)
+
+    def check(self, budget: Budget) -> None:
+        """Refuse when the costs are not exactly ``budget``: then the guarantee would be a false statement."""
+        total = Fraction(0)
+        for label, cost, final in self.costs:
+            if cost.currency != budget.currency:
+                raise AccountingError(f"a measurement costs {cost.currency}, the guarantee {budget.currency}")
+            if not final:
+                total += cost.amount
+            elif total + cost.amount > budget.amount:
+                raise AccountingError("a final measurement costs more than is left", value=label)
+        if total != budget.amount:
+            raise AccountingError(
+                "the measurements do not add up to the guarantee",
+                value=str(total),
+                allowed=f"exactly {budget.amount}",
+            )
+
+
+_meter: ContextVar[Meter | None] = ContextVar("meter", default=None)
+
+
+def meter_here() -> Meter | None:
+    """The meter that watches the caller."""
+    return _meter.get()
+
+
+@contextmanager
+def metered() -> Iterator[Meter]:
+    """Collect the cost of every measurement made inside."""
+    meter = Meter()
+    token = _meter.set(meter)
+    try:
+        yield meter
+    finally:
+        _meter.reset(token)
+
+
+def delegate(label: str, budget: Budget, rows: Blocks | None = None) -> None:
+    """Meter what workers elsewhere are to measure: each of them works under a meter of its own, checked for the same.
+
+    Their parts together are one vector of sums over disjoint cells, and the noise of each is scaled to how far a unit
+    moves all of it (max_rows in L1, however its rows are shared out): all of them cost ``budget`` once. ``rows`` is
+    needed after a final measurement, as in `measure`.
+    """
+    if (meter := _meter.get()) is not None:
+        meter.add(label, budget, rows)

@@ -27,6 +27,7 @@ from sudare.engines.protocol import Bound, CellCounts, Column, CountRows, Groups
 from sudare.engines.rows_sql import values_sql
 from sudare.engines.spark_scratch import Scratch
 from sudare.engines.spark_session import without_pandas_warning
+from sudare.engines.text_sql import source_sql
 from sudare.engines.verbs import cells_sql, columns_of, counts_of, groups_of, needed, values_of
 from sudare.errors import InputError, SudareError
 

@@ -14,7 +14,6 @@ from scipy import stats
 
 from sudare.domain import Bins, Categories, Domain, Line
 from sudare.errors import InputError
-from sudare.errors import InputError
 from sudare.privacy import Unit
 
 KEY = bytes(range(16))

@@ -47,12 +47,13 @@ def test_tuples_and_rows_of_people_are_chosen_alike(spark: Any) -> None:
         "town": RNG.choice(["a", "b:", "", "東京"], 500),
     }
     duck, spark_records = both(columns)
-    ours, theirs = (held.groups(["age", "town"], unit="who", key=KEY, missing_unit="drop") for held in (spark_records, duck))
+    ours, theirs = (
+        held.groups(["age", "town"], unit="who", key=KEY, missing_unit="drop") for held in (spark_records, duck)
+    )
     assert ours.labels == theirs.labels
     assert ours.codes.tolist() == theirs.codes.tolist()
     assert ours.rows.tolist() == theirs.rows.tolist()
-    asked = {"unit": "who", "max_rows": 4, "key": KEY, "missing_unit": "drop"}
-    values = [held.values(["age", "town"], **asked) for held in (spark_records, duck)]
+    values = [held.values(["age", "town"], max_rows=4, **chosen) for held in (spark_records, duck)]
     listed = [sorted(map(str, zip(found["age"], found["town"], strict=True))) for found in values]
     assert listed[0] == listed[1]
 

@@ -47,9 +47,8 @@ def test_tuples_and_rows_of_people_are_chosen_alike(spark: Any) -> None:
         "town": RNG.choice(["a", "b:", "", "東京"], 500),
     }
     duck, spark_records = both(columns)
-    ours, theirs = (
-        held.groups(["age", "town"], unit="who", key=KEY, missing_unit="drop") for held in (spark_records, duck)
-    )
+    chosen = {"unit": "who", "key": KEY, "missing_unit": "drop"}
+    ours, theirs = (held.groups(["age", "town"], **chosen) for held in (spark_records, duck))
     assert ours.labels == theirs.labels
     assert ours.codes.tolist() == theirs.codes.tolist()
     assert ours.rows.tolist() == theirs.rows.tolist()

@@ -103,6 +103,8 @@ def recipe_page() -> str:
         "Numbers of a budget (epsilon, delta, rho, caps, shares, strength, rates) are read exactly as they are",
         'written; a fraction is written as text: `epsilon = "1/3"`.',
         "",
+        "How text, ids and files are read is said in [From rows to people](../explanation/rows-and-people.md).",
+        "",
     ]
     names = [option["$ref"].rsplit("/", 1)[-1] for option in schema["oneOf"]]
     kinds = {name: schema["$defs"][name]["properties"]["kind"]["const"] for name in names}

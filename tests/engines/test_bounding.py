@@ -13,6 +13,7 @@ import pytest
 from scipy import stats
 
 from sudare.domain import Bins, Categories, Domain, Line
+from sudare.errors import InputError
 from sudare.privacy import Unit
 
 KEY = bytes(range(16))
@@ -145,8 +146,11 @@ def test_rows_outside_make_no_difference_to_the_choice(records: Any, max_rows: i
 
 def test_rows_without_a_unit_are_dropped_when_asked(records: Any) -> None:
     held = records({"who": [1.0, None, float("nan"), 2.5, 3.0], "place": [1, 2, 3, 4, 5]})
-    assert held.count(LINE, unit="who", outside="drop").index.tolist() == [1, 5]
-    assert held.count(LINE, unit="who", outside="clamp", max_rows=2).index.tolist() == [1, 5]
+    assert held.count(LINE, unit="who", missing_unit="drop").index.tolist() == [1, 5]
+    assert held.count(LINE, unit="who", outside="clamp", max_rows=2, missing_unit="drop").index.tolist() == [1, 5]
+    for outside in ("error", "drop", "clamp"):
+        with pytest.raises(InputError, match="some rows have no unit"):
+            held.count(LINE, unit="who", outside=outside)
 
 
 def test_large_units_stay_apart(records: Any) -> None:

@@ -36,14 +36,13 @@ def with_row(**changes: Any) -> dict[str, list[Any]]:
         ({"age": 7123.5}, "age (from column 'age')"),
         ({"age": float("nan")}, "age (from column 'age')"),
         ({"age": float("-inf")}, "age (from column 'age')"),
-        ({"who": None}, "the unit (from column 'who')"),
-        ({"who": None, "place": 7123, "sex": None}, None),
+        ({"place": 7123, "sex": None}, None),
     ],
 )
 def test_a_row_outside_is_refused_without_its_value(
     records: Any, changes: dict[str, Any], concerned: str | None
 ) -> None:
-    every = "place (from column 'place'), sex (from column 'sex'), the unit (from column 'who')"
+    every = "place (from column 'place'), sex (from column 'sex')"
     with pytest.raises(InputError) as refusal:
         records(with_row(**changes)).count(DOMAIN, unit="who")
     assert str(refusal.value) == f"some rows lie outside the domain: {concerned or every}.{HINT}"
@@ -66,7 +65,7 @@ def test_a_person_with_a_row_outside_is_refused_too(records: Any) -> None:
 
 @pytest.mark.parametrize(
     "changes",
-    [{"place": 8}, {"place": None}, {"sex": "x"}, {"sex": None}, {"age": -1.0}, {"age": float("nan")}, {"who": None}],
+    [{"place": 8}, {"place": None}, {"sex": "x"}, {"sex": None}, {"age": -1.0}, {"age": float("nan")}],
 )
 def test_such_rows_are_dropped_when_asked(records: Any, changes: dict[str, Any]) -> None:
     dropped = records(with_row(**changes)).count(DOMAIN, unit="who", outside="drop")

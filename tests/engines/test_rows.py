@@ -42,7 +42,7 @@ def test_tuples_with_their_rows(records: Make) -> None:
 def test_with_a_unit_each_person_has_one_row(records: Make) -> None:
     seen = set()
     for key in range(40):
-        found = listed(records(PEOPLE), ["age"], unit="person", key=key.to_bytes(16, "big"))
+        found = listed(records(PEOPLE), ["age"], unit="person", key=key.to_bytes(16, "big"), missing_unit="drop")
         assert sum(found.values()) == 3
         seen.add(tuple(sorted(found.items(), key=str)))
     # The first person's row is 30 (two rows of three) or 41 (one).
@@ -70,7 +70,7 @@ def test_values_are_arrays_of_one_order(records: Make) -> None:
     assert found["age"].dtype == np.float64
     assert [row[:2] for row in rows] == [(50.0, "a"), (50.0, None), (60.0, "b"), (60.0, "b"), (71.5, "a"), (71.5, "a")]
     assert np.isnan(found["age"]).sum() == 1
-    assert len(records(PEOPLE).values(["age"], unit="person", max_rows=2)["age"]) == 4
+    assert len(records(PEOPLE).values(["age"], unit="person", max_rows=2, missing_unit="drop")["age"]) == 4
 
 
 def test_mistakes(records: Make) -> None:

@@ -33,7 +33,8 @@ def test_rows_are_chosen_alike(spark: Any, max_rows: int, outside: str, ids: str
     domain = Domain(place=Line(40), sex=Categories(["f", "m"]))
     columns = {"who": people, "place": (numbers % 9) + RNG.integers(-1, 35, 4000), "sex": RNG.choice(["f", "m"], 4000)}
     ours, theirs = (
-        held.count(domain, unit="who", max_rows=max_rows, outside=outside, key=KEY) for held in reversed(both(columns))
+        held.count(domain, unit="who", max_rows=max_rows, outside=outside, key=KEY, missing_unit="drop")
+        for held in reversed(both(columns))
     )
     assert len(ours) > 50
     assert ours == theirs
@@ -46,11 +47,12 @@ def test_tuples_and_rows_of_people_are_chosen_alike(spark: Any) -> None:
         "town": RNG.choice(["a", "b:", "", "東京"], 500),
     }
     duck, spark_records = both(columns)
-    ours, theirs = (held.groups(["age", "town"], unit="who", key=KEY) for held in (spark_records, duck))
+    chosen = {"unit": "who", "key": KEY, "missing_unit": "drop"}
+    ours, theirs = (held.groups(["age", "town"], **chosen) for held in (spark_records, duck))
     assert ours.labels == theirs.labels
     assert ours.codes.tolist() == theirs.codes.tolist()
     assert ours.rows.tolist() == theirs.rows.tolist()
-    values = [held.values(["age", "town"], unit="who", max_rows=4, key=KEY) for held in (spark_records, duck)]
+    values = [held.values(["age", "town"], max_rows=4, **chosen) for held in (spark_records, duck)]
     listed = [sorted(map(str, zip(found["age"], found["town"], strict=True))) for found in values]
     assert listed[0] == listed[1]
 

@@ -50,8 +50,9 @@ def anonymize(
     ``require`` lists `DistinctDiversity`, `EntropyDiversity` or `Closeness` of sensitive columns, which are then
     published as they are; that gives differential privacy up. ``max_suppressed`` is the share of records that a
     method may leave out (0). ``unit`` names the column that says whose row it is: one row of each person takes part,
-    and k counts people; rows without one are refused, or left out with ``missing_unit="drop"``. ``missing="value"`` takes a missing value for a value of its own. ``seed`` is for experiments:
-    such a sample promises nothing and says so.
+    and k counts people; rows without an id are refused, or left out with ``missing_unit="drop"``. ``missing="value"``
+    takes a missing value for a value of its own. ``seed`` is for experiments: such a sample promises nothing and says
+    so.
 
     >>> import pyarrow
     >>> from sudare.anonymity import Hierarchy

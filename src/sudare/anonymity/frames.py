@@ -13,7 +13,7 @@ from sudare.anonymity.hierarchy import Hierarchy
 from sudare.anonymity.requirements import Sensitive
 from sudare.anonymity.taxonomy import number
 from sudare.anonymity.tuples import Tuples
-from sudare.domain.ids import MissingUnit
+from sudare.domain.ids import REFUSE, MissingUnit
 from sudare.engines import Records, read
 from sudare.errors import InputError, ParameterError
 
@@ -44,7 +44,7 @@ def read_tuples(
     *,
     unit: str | None = None,
     missing: str = "error",
-    missing_unit: MissingUnit = MissingUnit(),
+    missing_unit: MissingUnit = REFUSE,
     key: bytes | None = None,
 ) -> Tuples:
     """The distinct tuples of the columns of ``hierarchies``, and of ``sensitive`` ones, with their counts.

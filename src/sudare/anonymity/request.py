@@ -20,7 +20,7 @@ from sudare.anonymity.recoding import Recoding
 from sudare.anonymity.requirements import Requirement
 from sudare.anonymity.terms import Terms, one_origin
 from sudare.anonymity.tuples import Tuples
-from sudare.domain.ids import MissingUnit
+from sudare.domain.ids import REFUSE, MissingUnit
 from sudare.errors import InputError, ParameterError, did_you_mean
 from sudare.noise import Source, metered, sample, secret
 from sudare.privacy import Budget, Number, Unit
@@ -39,7 +39,7 @@ class Request:
     relaxed: bool = False
     unit: str | None = None
     missing: str = "error"
-    missing_unit: MissingUnit = MissingUnit()
+    missing_unit: MissingUnit = REFUSE
 
     @classmethod
     def of(

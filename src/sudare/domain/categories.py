@@ -129,11 +129,7 @@ def _declared(values: Iterable[Any]) -> tuple[Any, ...]:
         )
     repeated = twice(listed)
     if repeated is not None:
-        raise DomainError(
-            "a category is declared twice",
-            value=repeated,
-            hint='Spaces around a word, full-width letters and the ".0" of a whole number make no difference.',
-        )
+        raise DomainError("a category is declared twice", value=repeated)
     for value in listed:
         if isinstance(value, str) and "\0" in value:
             raise DomainError("a category holds the character NUL", value=value)

@@ -62,6 +62,10 @@ class MissingUnit:
         )
 
 
+REFUSE = MissingUnit()
+"""The default: rows without an id are refused."""
+
+
 def people(
     ids: NDArray[Any], missing: MissingUnit, column: str = "unit"
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:

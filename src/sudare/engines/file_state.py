@@ -58,3 +58,6 @@ class FilesState:
                     value=str(state.path),
                     hint="Read it again when nobody writes to it, or read a copy.",
                 )
+
+
+NO_FILES = FilesState()

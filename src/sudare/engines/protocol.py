@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudare.domain import Domain
-from sudare.domain.ids import MissingUnit
+from sudare.domain.ids import REFUSE, MissingUnit
 from sudare.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -64,14 +64,14 @@ class Bound:
 
     with the four parts joined by "/". The unit comes last and the others hold no "/", so that two rows never
     share a text. A whole-number unit is written in decimal, any other as its text in plain form (`domain.text`).
-    The rows of a unit are ordered by the MD5 of the text in UTF-8, as lower-case hexadecimal digits (then by cell key and j),
-    and the first ``max_rows`` are kept: under a random key, each set of so many rows is equally likely.
+    The rows of a unit are ordered by the MD5 of the text in UTF-8, as lower-case hexadecimal digits (then by cell
+    key and j), and the first ``max_rows`` are kept: under a random key, each set of so many rows is equally likely.
     """
 
     unit: Column
     max_rows: int
     key: bytes
-    missing: MissingUnit = MissingUnit()
+    missing: MissingUnit = REFUSE
     """What happens to rows without a unit, which cannot be bounded and are never counted."""
 
     def __post_init__(self) -> None:

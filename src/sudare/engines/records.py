@@ -15,7 +15,7 @@ from sudare.domain import CountTable, Domain
 from sudare.domain.ids import MissingUnit
 from sudare.engines.columns import find, find_count, find_unit, place, shown_names
 from sudare.engines.counted import table_of_counts
-from sudare.engines.file_state import FilesState
+from sudare.engines.file_state import NO_FILES, FilesState
 from sudare.engines.protocol import KEY_BYTES, Bound, Column, Engine, Groups, Placement
 from sudare.engines.text_sql import TEXTS
 from sudare.errors import ParameterError, did_you_mean
@@ -50,7 +50,7 @@ class Records:
     """
 
     engine: Engine
-    state: FilesState = FilesState()
+    state: FilesState = NO_FILES
     """The files as they stood before anything was read; they are compared after every question."""
 
     @property
@@ -84,11 +84,12 @@ class Records:
 
         ``outside``: what happens to rows outside the domain, which are those with a value outside the
         declared range or list, in a masked cell, missing, NaN, or not readable as a number, or with a
-        fraction where a position is wanted. "error" refuses, naming the columns concerned and no value. "drop" leaves such rows out, before rows of a person are chosen. "clamp" moves
-        numbers, degrees and mesh codes to the nearest cell of their attribute's window and drops the rest.
+        fraction where a position is wanted. "error" refuses, naming the columns concerned and no value.
+        "drop" leaves such rows out, before rows of a person are chosen. "clamp" moves numbers, degrees and mesh
+        codes to the nearest cell of their attribute's window and drops the rest.
 
-        ``missing_unit``: what happens to rows without a unit, "error" or "drop", or a `MissingUnit` that also says which
-        ids mean that there is none. They are never counted: nothing says how many of them one person has.
+        ``missing_unit``: what happens to rows without a unit, "error" or "drop", or a `MissingUnit` that also says
+        which ids mean that there is none. They are never counted: nothing says how many of them one person has.
 
         >>> import pyarrow
         >>> from sudare.domain import Domain, Line

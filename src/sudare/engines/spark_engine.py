@@ -1,10 +1,12 @@
 """Spark as the engine: the same verbs over a frame of a cluster.
 
-Spark may compute a task again, after a worker is lost or to look at a frame a second time, and a source may have changed
-by then. So the rows that are bounded are frozen first, in files of which Spark commits one attempt each; where workers
-share no folder, they are held by the workers (a local checkpoint) and the question fails when one of them is lost. All
-that is counted is made of frozen rows: computed again, it is the same. With ``spark.speculation`` two workers may hold
-different rows of one task without a folder; name a ``scratch`` then, or switch it off for sources that change.
+Spark may compute a task again, after a worker is lost or to look at a frame a second time, and a source may have
+changed by then. So the rows that are bounded are frozen first, in files of which Spark commits one attempt each; where
+workers share no folder, they are held by the workers (a local checkpoint) and the question fails when one of them is
+lost. All that is counted is made of frozen rows: computed again, it is the same. With ``spark.speculation`` and without
+a folder, two workers may hold different rows of one task: name a ``scratch`` then, or switch it off for sources that
+change. `read_values` freezes nothing: there the bound is the last thing that a task does before its rows are collected,
+and Spark collects one attempt of each task.
 
 What Spark says when something fails can quote a value, so that its errors are never shown: they become an
 `InputError` that names the source.

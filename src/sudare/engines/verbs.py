@@ -75,7 +75,7 @@ def groups_of(shell: Shell, columns: Sequence[Column], bound: Bound | None) -> G
     if bound is not None:
         shell.freeze("looked", rows)
         rows = f"SELECT * FROM {shell.name('looked')}"
-        refuse_nobody(bound, shell.ask(f"SELECT bool_or(nobody) AS nobody FROM ({rows})"))
+        refuse_nobody(bound, shell.ask(f"SELECT bool_or({NOBODY_COLUMN}) AS {NOBODY_COLUMN} FROM ({rows})"))
     found = shell.ask(tuples_sql(columns, shell.dialect, rows))
     coded = [_coded(found.column(f"c{place}")) for place in range(len(columns))]
     codes = np.stack([code for code, _ in coded], axis=1)

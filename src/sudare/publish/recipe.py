@@ -48,7 +48,7 @@ class Data(Part):
     )
     missing_unit_values: tuple[str, ...] | None = Field(
         default=None,
-        description='ids that mean "no id", beside blank ones; by default nan, NULL, None, NA and the like',
+        description='ids that mean "no id", beside blank ones; by default nan, NULL, NA and the like',
     )
     max_rows: int = Field(default=1, ge=1)
     period: str | None = Field(default=None, description="protects a person per period, for instance day")

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from sudare.domain.ids import MissingUnit
+from sudare.domain.ids import REFUSE, MissingUnit
 from sudare.errors import AccountingError, ParameterError
 from sudare.noise import Meter, Source, metered, secret
 from sudare.privacy import Budget, Guarantee, Number, Unit
@@ -44,7 +44,7 @@ class Request:
     max_rows: int | None
     split: Fraction
     protected: Unit
-    missing_unit: MissingUnit = MissingUnit()
+    missing_unit: MissingUnit = REFUSE
 
     @classmethod
     def of(

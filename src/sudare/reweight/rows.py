@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sudare.domain.ids import MissingUnit, people
+from sudare.domain.ids import REFUSE, MissingUnit, people
 from sudare.errors import InputError, ParameterError, did_you_mean
 from sudare.reweight.basis import Basis
 from sudare.reweight.space import Codes, Space
@@ -75,7 +75,7 @@ class Rows:
         return Rows(self.codes[np.sort(order[place < max_rows])])
 
 
-def read_rows(data: Any, space: Space, who: str, unit: Any = None, missing: MissingUnit = MissingUnit()) -> Rows:
+def read_rows(data: Any, space: Space, who: str, unit: Any = None, missing: MissingUnit = REFUSE) -> Rows:
     """The rows of ``data``; ``who`` names it in errors ("private", "public"), ``unit`` is a column or ids (rows,)."""
     columns = columns_of(data, space, who, [unit] if isinstance(unit, str) else [])
     codes = space.encode(columns)

@@ -96,7 +96,7 @@ class Desk:
         written = [own.get(key) if name == own.get("path") else None for key in ("encoding", "delimiter")]
         chosen = name if isinstance(name, str) and name else None
         texts = [each if isinstance(each, str) else None for each in (table, *written)]
-        seen = looked_at(self.workspace, Looked(chosen, *texts, header=header), words)
+        seen = looked_at(self.workspace, Looked(chosen, texts[0], texts[1], texts[2], header), words)
         return {
             "files": files_of(self.workspace),
             "file": chosen,

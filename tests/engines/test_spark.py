@@ -165,7 +165,7 @@ def test_files_are_read_alike(spark: Any, tmp_path: Path) -> None:
     assert read(folder, engine="spark").columns["year"] == "INTEGER"
     path.write_text(text, encoding="cp932")
     with pytest.raises(InputError, match=r"Spark reads no text in this encoding .*cp932"):
-        read(path, engine="spark")
+        read(path, encoding="cp932", engine="spark")
 
 
 def test_a_frame_of_spark_stays_there_and_keeps_its_secrets(spark: Any) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import io
 import zipfile
-from contextlib import suppress
 from decimal import Decimal
 from functools import cache
 from pathlib import Path
@@ -13,13 +12,11 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from fault_changes import CANARIES, CANARY, CANARY_NUMBER, changed_bytes, changed_cells, junk
+from fault_changes import CANARY, CANARY_NUMBER, changed_bytes, changed_cells, junk
 from hypothesis import strategies as st
 
 from sudare.domain import Bins, Categories, Domain, Line, Mesh
 from sudare.engines import estat_table, read
-from sudare.engines.csv_layout import csv_layout
-from sudare.errors import SudareError
 
 HEADER = ["person", "age", "sex", "town", "n", "lat", "lon"]
 ROWS = [
@@ -69,9 +66,9 @@ def ask(path: Path, asked: tuple[Any, ...], encoding: str | None = None) -> None
 
 @st.composite
 def csv_files(draw: st.DrawFn) -> tuple[str, bytes, str | None, tuple[Any, ...]]:
-    """Name, bytes, declared encoding, and what is asked. The first two records hold no canary: see `use_csv`."""
+    """Name, bytes, declared encoding, and what is asked."""
     cells = st.one_of(junk.map(str), st.sampled_from(['"', '"a', 'a"b', "1,5", "１２", "+3", "0x10", "1_0"]))
-    rows = [HEADER, *ROWS[:2], *draw(changed_cells(ROWS[2:], cells))]
+    rows = [*([HEADER] if draw(st.integers(0, 9)) else []), *draw(changed_cells(ROWS, cells))]
     delimiter = draw(st.sampled_from([",", ",", ",", "\t", ";"]))
     ending = draw(st.sampled_from(["\n", "\n", "\r\n", "\r"]))
     quoted = draw(st.booleans())
@@ -89,19 +86,11 @@ def csv_files(draw: st.DrawFn) -> tuple[str, bytes, str | None, tuple[Any, ...]]
 
 
 def use_csv(drawn: tuple[str, bytes, str | None, tuple[Any, ...]], folder: Path) -> None:
-    """Ask; where a torn quote moved records into the line of names, these count as names, which messages may hold."""
+    """Ask: a torn quote or line may move records into the line of names, and no message repeats those either."""
     name, content, encoding, asked = drawn
     path = folder / name
     path.write_bytes(content)
-    try:
-        ask(path, asked, encoding)
-    except SudareError as refusal:
-        names = ""
-        with suppress(SudareError):
-            names = "".join(csv_layout(path, encoding).names)
-        if "two columns of" in str(refusal) or any(canary in names for canary in CANARIES):
-            return
-        raise
+    ask(path, asked, encoding)
 
 
 _TYPES: tuple[pa.DataType, ...] = (

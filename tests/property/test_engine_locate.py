@@ -219,7 +219,7 @@ def test_numbers_written_out_are_read_as_they_were(values: list[float | None], e
         path = Path(folder) / "numbers.csv"
         text = "".join(f"{'' if value is None else repr(value)},名\n" for value in values)
         path.write_text(f"x,note\n{text}", encoding=encoding)
-        written = read(path)
+        written = read(path, encoding=encoding)
         for outside in ("drop", "clamp"):
             for domain in (line, bins):
                 assert written.count(domain, outside=outside) == typed.count(domain, outside=outside)

@@ -115,9 +115,12 @@ def routes(desk: Desk, access: Access) -> APIRouter:
         return desk.state(words, desk.versions.go(version, asked.based_on))
 
     @api.get("/api/data", response_model=models.DataPage)
-    def get_data(words: Spoken, file: str | None = None, table: str | None = None) -> Any:
-        """Files of the workspace, and names and types of the columns of one: never a value."""
-        return desk.data(words, file, table)
+    def get_data(words: Spoken, file: str | None = None, table: str | None = None, header: bool = False) -> Any:
+        """Files of the workspace, and names and types of the columns of one: never a value.
+
+        A CSV file's first line is shown, and how the file seems to be written, only with ``header``.
+        """
+        return desk.data(words, file, table, header)
 
     @api.post(
         "/api/files/{name}",

@@ -24,7 +24,7 @@ from sudare.studio.protection import books_json, error_by_area, place_cells, pro
 from sudare.studio.reading import Reading, Readings, plain, problem_json
 from sudare.studio.refusals import RequestError, StaleError, as_json
 from sudare.studio.rehearsals import listed as listed_rehearsals
-from sudare.studio.sources import files_of, looked_at
+from sudare.studio.sources import Looked, files_of, looked_at
 from sudare.studio.tasks import Task
 from sudare.studio.versions import Version, Versions
 from sudare.studio.workspace import Workspace
@@ -88,17 +88,19 @@ class Desk:
             raise StaleError(based_on, now.version)
         return self.versions.edit(edited(now.text, changes), based_on, "edit")
 
-    def data(self, words: Words, file: str | None = None, table: str | None = None) -> dict[str, Any]:
-        """Files, and the columns of the one named or of the recipe's."""
+    def data(
+        self, words: Words, file: str | None = None, table: str | None = None, header: bool = False
+    ) -> dict[str, Any]:
+        """Files, and the columns of the one named or of the recipe's; of text, if its ``header`` is asked for."""
         declared = (self.contents() or {}).get("data")
         own = declared if isinstance(declared, dict) else {}
         name = file if file is not None else own.get("path")
         if file is None and table is None:
             table = own.get("table")
-        encoding = own.get("encoding") if name == own.get("path") else None
+        written = [own.get(key) if name == own.get("path") else None for key in ("encoding", "delimiter")]
         chosen = name if isinstance(name, str) and name else None
-        texts = [each if isinstance(each, str) else None for each in (table, encoding)]
-        seen = looked_at(self.workspace, chosen, texts[0], texts[1], words)
+        texts = [each if isinstance(each, str) else None for each in (table, *written)]
+        seen = looked_at(self.workspace, Looked(chosen, texts[0], texts[1], texts[2], header), words)
         return {
             "files": files_of(self.workspace),
             "file": chosen,

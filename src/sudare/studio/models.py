@@ -90,6 +90,14 @@ class Suggestions(BaseModel):
     attributes: dict[str, list[str]]
 
 
+class Proposal(BaseModel):
+    """How a file of text seems to be written, and its first line that is refused: for the steward alone."""
+
+    encoding: str
+    delimiter: str
+    faulty_line: int | None
+
+
 class DataPage(BaseModel):
     """Files of the workspace, and the columns of one."""
 
@@ -100,6 +108,9 @@ class DataPage(BaseModel):
     columns: list[Column]
     suggestions: Suggestions
     mesh_levels: list[str]
+    withheld: bool
+    """Whether names are not shown because the first line may be a person's."""
+    proposal: Proposal | None
     problem: ErrorParts | None
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from sudare.engines import read
+from sudare.engines import propose_layout, read
 from sudare.errors import InputError, SudareError
 from sudare.studio.refusals import RequestError, as_json
 from sudare.studio.workspace import Workspace
@@ -45,8 +46,29 @@ def is_ledger(path: Path) -> bool:
         return file.read(15) == b"SQLite format 3"
 
 
-def columns_of(workspace: Workspace, name: str, table: str | None, encoding: str | None) -> list[dict[str, str]]:
-    """Names and types of the columns of a file of the workspace."""
+@dataclass(frozen=True)
+class Looked:
+    """Which file is looked at, how its text is declared to be written, and whether its first line may be shown.
+
+    The first line of a CSV file names columns, or it is the first person's row: nobody knows before it is seen. So it
+    is shown when the steward asks for it, and with it what `propose_layout` makes of the file.
+    """
+
+    name: str | None
+    table: str | None = None
+    encoding: str | None = None
+    delimiter: str | None = None
+    header: bool = False
+
+    @property
+    def text(self) -> bool:
+        """Whether a file of delimited text."""
+        return self.name is not None and self.name.lower().endswith(TEXT)
+
+
+def columns_of(workspace: Workspace, looked: Looked) -> list[dict[str, str]]:
+    """Names and types of the columns of a file of the workspace; none of text whose first line is not asked for."""
+    name, table = looked.name or "", looked.table
     path = workspace.inside(name)
     if not path.name.lower().endswith(KNOWN):
         raise RequestError(422, "this kind of file cannot be read", value=name, allowed=", ".join(KNOWN))
@@ -55,7 +77,10 @@ def columns_of(workspace: Workspace, name: str, table: str | None, encoding: str
     database = path.name.lower().endswith(DATABASES)
     if database and not table:
         return []
-    records = read((path, table) if database else path, encoding=encoding or None)
+    if looked.text and not looked.header:
+        return []
+    encoding, delimiter = looked.encoding or None, looked.delimiter or None
+    records = read((path, table) if database else path, encoding=encoding, delimiter=delimiter)
     if any(len(column) > _LONGEST_NAME or len(column.splitlines()) > 1 for column in records.columns):
         # A quote that is never closed makes rows part of the header, and rows are not to be seen here.
         raise InputError("the first line of the file does not name columns", value=name)
@@ -108,17 +133,24 @@ def _kinds(column: dict[str, str]) -> list[str]:
     return ["mesh", *kinds] if place else kinds
 
 
-def looked_at(
-    workspace: Workspace, name: str | None, table: str | None, encoding: str | None, words: Words
-) -> dict[str, Any]:
-    """What a page shows of a file: columns, tables, suggestions, or the sentence that it cannot be read."""
+def looked_at(workspace: Workspace, looked: Looked, words: Words) -> dict[str, Any]:
+    """What a page shows of a file: columns, tables, suggestions, a proposal, or the sentence that it cannot be read."""
     columns: list[dict[str, str]] = []
     tables: list[str] = []
-    problem = None
+    problem = proposal = None
     try:
-        if name is not None:
-            tables = tables_of(workspace, name)
-            columns = columns_of(workspace, name, table, encoding)
+        if looked.name is not None:
+            tables = tables_of(workspace, looked.name)
+            if looked.text and looked.header and workspace.inside(looked.name).is_file():
+                proposal = asdict(propose_layout(workspace.inside(looked.name)))
+            columns = columns_of(workspace, looked)
     except SudareError as found:
         problem = as_json(found, words)
-    return {"columns": columns, "tables": tables, "suggestions": suggestions_for(columns), "problem": problem}
+    return {
+        "columns": columns,
+        "tables": tables,
+        "suggestions": suggestions_for(columns),
+        "withheld": looked.text and not looked.header and problem is None,
+        "proposal": proposal,
+        "problem": problem,
+    }

@@ -73,9 +73,32 @@ def test_data_are_names_and_types_only(client, workspace):
     assert found["file"] == "people.parquet"
     assert found["columns"][0] == {"name": "person", "type": "BIGINT"}
     assert found["suggestions"]["unit"] == "person"
-    other = client.get("/api/data", params={"file": "plain.csv"})
+    other = client.get("/api/data", params={"file": "plain.csv", "header": True})
     assert "SECRET" not in other.text
     assert other.json()["suggestions"]["mesh"] == ["lat", "lon"]
+    assert other.json()["proposal"] == {"encoding": "utf-8", "delimiter": ",", "faulty_line": None}
+
+
+def test_the_first_line_of_text_is_shown_only_when_it_is_asked_for(client, workspace):
+    (workspace.folder / "headless.csv").write_text("tanaka,35.1,139.2\nsuzuki,35.2,139.3\n")
+    found = client.get("/api/data", params={"file": "headless.csv"})
+    assert "tanaka" not in found.text
+    assert (found.json()["withheld"], found.json()["columns"], found.json()["proposal"]) == (True, [], None)
+    asked = client.get("/api/data", params={"file": "headless.csv", "header": True}).json()
+    assert (asked["withheld"], asked["columns"][0]["name"]) == (False, "tanaka")
+    assert not client.get("/api/data").json()["withheld"]
+
+
+def test_an_encoding_is_proposed_and_read_once_the_recipe_has_it(client, workspace):
+    (workspace.folder / "japanese.csv").write_bytes("番号,区\n1,千代田\n2,中央\n".encode("cp932"))
+    edit(client, {"data.path": "japanese.csv"}, 1)
+    found = client.get("/api/data", params={"header": True}).json()
+    assert found["proposal"]["encoding"] == "cp932"
+    assert found["columns"] == []
+    assert found["problem"]["message"]
+    edit(client, {"data.encoding": "cp932"}, 2)
+    found = client.get("/api/data", params={"header": True}).json()
+    assert [one["name"] for one in found["columns"]] == ["番号", "区"]
 
 
 @pytest.mark.parametrize("name", ["../recipe.toml", "/etc/passwd", "no.csv", "recipe.toml", ".sudare-studio/studio.db"])
@@ -95,9 +118,7 @@ def test_a_broken_file_is_a_problem_without_its_values(client, workspace):
 @pytest.mark.parametrize("text", ['"open,SECRET\n1,2\n', '"a\nSECRET",b\n', "a" * 300 + ",SECRET\n"])
 def test_rows_that_pass_for_a_header_are_not_shown(client, workspace, text):
     (workspace.folder / "odd.csv").write_text(text)
-    found = client.get("/api/data", params={"file": "odd.csv"})
-    assert "does not name columns" in found.json()["problem"]["message"]
-    assert "SECRET" not in found.text
+    assert "SECRET" not in client.get("/api/data", params={"file": "odd.csv"}).text
 
 
 def test_a_database_has_tables(client, workspace):

@@ -14,13 +14,17 @@ let looked = wanted();
 const PAIRS = { mesh: ["live.add.latitude", "live.add.longitude"], grid: ["live.add.row", "live.add.across"] };
 
 function wanted() {
-  return JSON.stringify([valueAt("data.path"), valueAt("data.table"), valueAt("data.encoding")]);
+  const keys = ["data.path", "data.table", "data.encoding", "data.delimiter"];
+  return JSON.stringify(keys.map((key) => valueAt(key)));
 }
+
+// The first line of a text file may be a person's row: it is shown when the steward asks, for that file.
+let header = null;
 
 async function lookAgain() {
   looked = wanted();
   try {
-    seen = await ask("GET", "/api/data");
+    seen = await ask("GET", header && header === valueAt("data.path") ? "/api/data?header=true" : "/api/data");
   } catch (problem) {
     complain(problem);
   }
@@ -62,15 +66,37 @@ function usedAs(name) {
 function showSchema() {
   const place = byId("schema");
   const title = make("caption", { id: "schema-title" }, say("live.schema", { number: seen.columns.length }));
+  if (seen.withheld) {
+    const button = make("button", { type: "button", id: "show-header" }, say("live.header.show"));
+    button.addEventListener("click", () => {
+      header = valueAt("data.path");
+      lookAgain();
+    });
+    place.replaceChildren(make("p", { id: "schema-title", class: "soft" }, say("live.header.withheld")), button);
+    return;
+  }
   if (!seen.columns.length) {
     const reason = seen.problem?.message ?? say(seen.files.length ? "live.schema.none" : "live.schema.no_file");
-    place.replaceChildren(make("p", { id: "schema-title", class: "soft" }, reason));
+    place.replaceChildren(make("p", { id: "schema-title", class: "soft" }, reason), ...proposed());
     return;
   }
   const names = ["live.schema.name", "live.schema.type", "live.schema.use"].map((key) => say(key));
-  const header = make("thead", {}, make("tr", {}, ...names.map((name) => make("th", { scope: "col" }, name))));
+  const head = make("thead", {}, make("tr", {}, ...names.map((name) => make("th", { scope: "col" }, name))));
   const rows = make("tbody", {}, ...seen.columns.map(schemaRow));
-  place.replaceChildren(make("table", { class: "schema" }, title, header, rows));
+  place.replaceChildren(make("table", { class: "schema" }, title, head, rows), ...proposed());
+}
+
+function proposed() {
+  const found = seen.proposal;
+  if (!found) return [];
+  const said = [];
+  if (found.encoding !== (valueAt("data.encoding") ?? "utf-8").toLowerCase()) {
+    const button = make("button", { type: "button" }, say("live.proposal.take", { encoding: found.encoding }));
+    button.addEventListener("click", () => patch({ "data.encoding": found.encoding }));
+    said.push(make("p", { id: "proposal" }, say("live.proposal", { encoding: found.encoding })), button);
+  }
+  if (found.faulty_line) said.push(make("p", { id: "faulty" }, say("live.faulty", { line: number(found.faulty_line) })));
+  return said;
 }
 
 function schemaRow({ name, type }) {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from sudare.anonymity.anonymized import Anonymized
@@ -79,4 +80,5 @@ def anonymize(
         raise ParameterError("give a seed or a source, not both")
     source = source or (Source.system() if seed is None else Source.from_seed(seed))
     _ = request.learned  # public data first: what is wrong with them shows before the records are read
-    return request.meet(request.read(frame, source), source)
+    made = request.meet(request.read(frame, source), source)
+    return replace(made, guarantee=made.guarantee.unbooked())

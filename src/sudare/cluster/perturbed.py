@@ -142,7 +142,7 @@ def perturb(
     guarantee = promise(row_epsilon, owner, k)
     if source.seeded:
         guarantee = guarantee.without_protection()
-    return ClusterPerturbed(channel, guarantee, row_epsilon, target, files)
+    return ClusterPerturbed(channel, guarantee.unbooked(), row_epsilon, target, files)
 
 
 @dataclass(frozen=True)

@@ -141,7 +141,7 @@ def release(
     guarantee = promise(table.unit, budget, replaced, delta)
     if source.seeded:
         guarantee = guarantee.without_protection()
-    return ClusterRelease(table.domain, guarantee, method, budget, target, parts)
+    return ClusterRelease(table.domain, guarantee.unbooked(), method, budget, target, parts)
 
 
 def index_and_count(table: CountTable) -> pa.Table:

@@ -63,6 +63,8 @@ class Unit:
 class Guarantee:
     """A promise with its numbers, its unit, its adjacency, what is public, and what it rests on.
 
+    ``in_no_ledger`` says that no ledger has counted the release: it adds to whatever else was made of the same data.
+
     >>> print(Guarantee.pure(Fraction(1, 2), Unit("person")))
     epsilon-DP with epsilon = 0.5; neighbours: add or remove one unit; unit: person with at most 1 row
     """
@@ -75,6 +77,7 @@ class Guarantee:
     rho: Fraction | None = None
     public: tuple[str, ...] = ()
     assumptions: tuple[str, ...] = ()
+    in_no_ledger: bool = False
 
     def __post_init__(self) -> None:
         if self.notion not in NOTIONS:
@@ -113,7 +116,16 @@ class Guarantee:
     def without_protection(self, notion: str = "none: seeded") -> Guarantee:
         """The same release when its noise could be drawn again: nothing is promised."""
         why = "the noise comes from a seed that anyone may know" if notion == "none: seeded" else "no noise"
-        return replace(self, notion=notion, epsilon=None, delta=None, rho=None, assumptions=(why,))
+        numbers = dict.fromkeys(("epsilon", "delta", "rho"))
+        return replace(self, notion=notion, assumptions=(why,), in_no_ledger=False, **numbers)
+
+    def unbooked(self) -> Guarantee:
+        """The same where no ledger has counted the release; a seeded one has nothing to be counted."""
+        return self if self.notion == "none: seeded" else replace(self, in_no_ledger=True)
+
+    def booked(self) -> Guarantee:
+        """The same where a ledger counts the release."""
+        return replace(self, in_no_ledger=False)
 
     @property
     def holds(self) -> bool:
@@ -133,6 +145,8 @@ class Guarantee:
             parts.append("public: " + ", ".join(self.public))
         if self.assumptions:
             parts.append("assumes: " + ", ".join(self.assumptions))
+        if self.in_no_ledger:
+            parts.append("in no ledger")
         return "; ".join(parts)
 
     def to_json(self) -> dict[str, Any]:
@@ -147,6 +161,7 @@ class Guarantee:
             "adjacency": self.adjacency,
             "public": list(self.public),
             "assumptions": list(self.assumptions),
+            **({"in_no_ledger": True} if self.in_no_ledger else {}),
             "text": str(self),
         }
 
@@ -166,6 +181,7 @@ class Guarantee:
                 data["adjacency"],
                 public=tuple(data["public"]),
                 assumptions=tuple(data["assumptions"]),
+                in_no_ledger=data.get("in_no_ledger", False) is True,
                 **numbers,
             )
         except (AttributeError, KeyError, TypeError):

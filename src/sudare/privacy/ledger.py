@@ -104,7 +104,7 @@ class Ledger:
                 "recipe_hash": recipe_hash,
                 "note": note,
                 "unbounded": not composes(guarantee),
-                "guarantee": guarantee.to_json(),
+                "guarantee": guarantee.booked().to_json(),
             }
             return _append(session, name, "spend", content)
 

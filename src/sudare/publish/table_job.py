@@ -107,7 +107,7 @@ class TableJob(Job[TableRecipe, Release]):
     ) -> Release:
         """Protect a table as the recipe says; with its public totals, unless others are given."""
         privacy = self.recipe.privacy
-        return release(
+        made = release(
             table,
             self.method,
             privacy.epsilon,
@@ -118,6 +118,7 @@ class TableJob(Job[TableRecipe, Release]):
             source=source,
             seed=seed,
         )
+        return replace(made, guarantee=made.guarantee.booked())
 
     def gather(self, source: Source) -> CountTable:
         """The private table: bounded counts of the records, or the counts that are there."""

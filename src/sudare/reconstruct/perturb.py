@@ -169,7 +169,7 @@ def perturb(
     if source.seeded:
         guarantee = guarantee.without_protection()
     shuffled = Table(table.names, tuple(column[order] for column in noisy), table.form)
-    return Perturbed(shuffled, tuple(law for law, _ in noises), guarantee, row_epsilon)
+    return Perturbed(shuffled, tuple(law for law, _ in noises), guarantee.unbooked(), row_epsilon)
 
 
 def row_cost(k: float | None, epsilon: Number | None, records: int, unit: Unit) -> Fraction:

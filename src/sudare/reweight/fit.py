@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -79,4 +80,5 @@ def fit(
         accept_raw_records=accept_raw_records,
     )
     noise = checked_source(seed, source)
-    return request.meet(request.read(private, noise), public, noise)
+    made = request.meet(request.read(private, noise), public, noise)
+    return replace(made, guarantee=made.guarantee.unbooked())

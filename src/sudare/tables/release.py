@@ -134,7 +134,8 @@ def release(
 
     ``total="public"`` keeps the exact total: then nothing holds for adding or removing a unit, and replacing
     one record by another of the domain, which changes two cells, costs 2 epsilon, or 2 rho (`TopDown` a little more).
-    ``seed`` is for experiments: such a release promises nothing and says so. The measurements must cost exactly
+    ``seed`` is for experiments: such a release promises nothing and says so. No ledger knows of this call, and the
+    guarantee says that too: what is given away is made by `sudare.publish`. The measurements must cost exactly
     epsilon; this is checked on every call.
 
     >>> import sudare as sd
@@ -173,7 +174,7 @@ def release(
     guarantee = promise(table.unit, budget, replaced, delta, areas=len(known.areas))
     if source.seeded:
         guarantee = guarantee.without_protection()
-    return Release(CountTable.released(table.domain, index, value), guarantee, method, budget)
+    return Release(CountTable.released(table.domain, index, value), guarantee.unbooked(), method, budget)
 
 
 def budget_of(epsilon: Number | None, rho: Number | None = None, delta: Number | None = None) -> Budget:

@@ -12,6 +12,7 @@ from sudare.anonymity.requirements import Requirement
 from sudare.errors import ParameterError
 from sudare.noise import Source
 from sudare.privacy import Number
+from sudare.privacy.caution import warn_of
 
 
 def anonymize(
@@ -81,4 +82,5 @@ def anonymize(
     source = source or (Source.system() if seed is None else Source.from_seed(seed))
     _ = request.learned  # public data first: what is wrong with them shows before the records are read
     made = request.meet(request.read(frame, source), source)
+    warn_of(made.guarantee)
     return replace(made, guarantee=made.guarantee.unbooked())

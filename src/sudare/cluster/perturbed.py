@@ -25,6 +25,7 @@ from sudare.engines import Records
 from sudare.errors import AccountingError, InputError, ParameterError
 from sudare.noise import Grant, Source, delegate
 from sudare.privacy import Budget, Guarantee, Number, Unit
+from sudare.privacy.caution import warn_of
 from sudare.reconstruct.columns import Table
 from sudare.reconstruct.noises import Noise, RetentionNoise
 from sudare.reconstruct.perturb import Method, PerturbedFacts, declared_noises, promise, row_cost, split_cost
@@ -142,6 +143,7 @@ def perturb(
     guarantee = promise(row_epsilon, owner, k)
     if source.seeded:
         guarantee = guarantee.without_protection()
+    warn_of(guarantee)
     return ClusterPerturbed(channel, guarantee.unbooked(), row_epsilon, target, files)
 
 

@@ -91,6 +91,12 @@ class TableJob(Job[TableRecipe, Release]):
         return promise(unit, self.budget, self.replaced, privacy.delta, areas=areas)
 
     @property
+    def people(self) -> int | None:
+        """Those of the rehearsal, where the recipe says how many."""
+        rehearsal = self.recipe.rehearsal
+        return rehearsal.people if "people" in rehearsal.model_fields_set else None
+
+    @property
     def replaced(self) -> Fraction | None:
         """By which factor replacing a record costs more than adding one, where the total is public."""
         if self.recipe.privacy.total != "public" or not self.method.uses_total:

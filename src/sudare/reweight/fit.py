@@ -9,6 +9,7 @@ from typing import Any
 
 from sudare.noise import Source
 from sudare.privacy import Number
+from sudare.privacy.caution import warn_of
 from sudare.reweight.basis import Basis
 from sudare.reweight.checks import checked_source
 from sudare.reweight.choice import Choice
@@ -81,4 +82,5 @@ def fit(
     )
     noise = checked_source(seed, source)
     made = request.meet(request.read(private, noise), public, noise)
+    warn_of(made.guarantee)
     return replace(made, guarantee=made.guarantee.unbooked())

@@ -13,7 +13,8 @@ import numpy as np
 from sudare.domain import CountTable
 from sudare.errors import ParameterError
 from sudare.noise import Source, metered, secret
-from sudare.privacy import Budget, Guarantee, Number, Unit, epsilon_for, positive, rho_for
+from sudare.privacy import Budget, Guarantee, Number, Unit, asked_delta, epsilon_for, positive, rho_for
+from sudare.privacy.caution import warn_of
 from sudare.privacy.guarantee import ADJACENCIES
 from sudare.tables.error_bars import (
     AreaErrorBars,
@@ -174,6 +175,7 @@ def release(
     guarantee = promise(table.unit, budget, replaced, delta, areas=len(known.areas))
     if source.seeded:
         guarantee = guarantee.without_protection()
+    warn_of(guarantee, int(table.total) if public_total else None)
     return Release(CountTable.released(table.domain, index, value), guarantee.unbooked(), method, budget)
 
 
@@ -187,7 +189,7 @@ def budget_of(epsilon: Number | None, rho: Number | None = None, delta: Number |
         raise ParameterError("epsilon is missing", allowed="a finite number > 0")
     if delta is None:
         return Budget(epsilon=positive(epsilon, "epsilon"))
-    return Budget(rho=rho_for(epsilon, delta))
+    return Budget(rho=rho_for(epsilon, asked_delta(delta)))
 
 
 def require_noise(method: Method, budget: Budget) -> None:

@@ -23,6 +23,7 @@ STATED = {
     "generalisation": "the generalisation",
     "hierarchies": "the hierarchies",
     "inside": "the record and the one in its place both lie in the domain",
+    "k_too_small": "no differential privacy, since k is too small for the sampling rate",
     "knowledge": "nobody knows more of a person than {columns}",
     "linked": "k = {k}: no row is linked to a person with probability above 1/k",
     "no_noise": "no noise",

@@ -120,7 +120,7 @@ class AccountingError(SudareError):
     """The measurements cost something else than the guarantee says: a defect, never a user's mistake."""
 
 
-class PrivacyWarning(SudareError, UserWarning):
+class PrivacyWarning(SudareError, UserWarning):  # noqa: N818 - it is a warning
     """A promise that will be kept and is worth little: said, and not refused."""
 
 

@@ -107,8 +107,8 @@ def refuse_unique_values(tuples: Tuples) -> None:
         if 2 * int(holders[holders <= _FEW].sum()) > tuples.total:
             raise InputError(
                 f"nearly every record has its own value of the sensitive column {name!r}",
-                hint="It identifies people, as a phone number or an exact amount does: leave it out, or write it in steps"
-                " that many people share.",
+                hint="It identifies people, as a phone number or an exact amount does: leave it out, or write it in"
+                " steps that many people share.",
             )
 
 

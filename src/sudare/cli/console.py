@@ -111,12 +111,12 @@ def noted_warnings() -> Iterator[None]:
         try:
             yield
         finally:
-            said = [each for each in caught if isinstance(each.message, PrivacyWarning)]
+            said = [each.message for each in caught if isinstance(each.message, PrivacyWarning)]
             others = [each for each in caught if not isinstance(each.message, PrivacyWarning)]
     for each in others:
         warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
-    for each in said:
-        click.echo(f"Note: {sentence(each.message, spoken(click.get_current_context()))}", err=True)
+    for message in said:
+        click.echo(f"Note: {sentence(message, spoken(click.get_current_context()))}", err=True)
 
 
 @contextmanager

@@ -31,7 +31,9 @@ def cautions(guarantee: Guarantee, people: int | None = None) -> tuple[PrivacyWa
     epsilon = guarantee.epsilon if guarantee.rho is None else epsilon_for(guarantee.rho, _READ_AT)
     if epsilon is not None and epsilon > LARGE_EPSILON:
         shown = readable(epsilon).lstrip("~")
-        found.append(PrivacyWarning("this epsilon protects hardly anybody", value=Fraction(shown), allowed="advised: at most 20"))
+        found.append(
+            PrivacyWarning("this epsilon protects hardly anybody", value=Fraction(shown), allowed="advised: at most 20")
+        )
     if people is not None and guarantee.delta is not None and guarantee.delta * people > 1:
         found.append(
             PrivacyWarning(

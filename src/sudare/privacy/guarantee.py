@@ -35,13 +35,16 @@ ADJACENCIES = ("add or remove one unit", "replace one record")
 class Unit:
     """Who is protected: ``name`` with at most ``max_rows`` rows, per ``period`` if one is declared.
 
-    >>> str(Unit("person", max_rows=2, period="day"))
-    'person-day with at most 2 rows'
+    ``counted_elsewhere`` says that the data came as counts: nobody here has bounded how often a unit is in them.
+
+    >>> str(Unit("person", max_rows=2, period="day")), str(Unit("household", counted_elsewhere=True))
+    ('person-day with at most 2 rows', 'household counted at most 1 time')
     """
 
     name: str = "row"
     max_rows: int = 1
     period: str | None = None
+    counted_elsewhere: bool = False
 
     def __post_init__(self) -> None:
         if type(self.max_rows) is not int or self.max_rows < 1:
@@ -53,8 +56,15 @@ class Unit:
                 "max_rows needs a unit that has rows", value=self.max_rows, hint="Name the unit's id column."
             )
 
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON."""
+        plain = {"name": self.name, "max_rows": self.max_rows, "period": self.period}
+        return {**plain, "counted_elsewhere": True} if self.counted_elsewhere else plain
+
     def __str__(self) -> str:
         who = self.name + (f"-{self.period}" if self.period else "")
+        if self.counted_elsewhere:
+            return f"{who} counted at most {self.max_rows} {'time' if self.max_rows == 1 else 'times'}"
         rows = "row" if self.max_rows == 1 else "rows"
         return who if self.name == "row" else f"{who} with at most {self.max_rows} {rows}"
 
@@ -116,8 +126,8 @@ class Guarantee:
     def without_protection(self, notion: str = "none: seeded") -> Guarantee:
         """The same release when its noise could be drawn again: nothing is promised."""
         why = "the noise comes from a seed that anyone may know" if notion == "none: seeded" else "no noise"
-        numbers = dict.fromkeys(("epsilon", "delta", "rho"))
-        return replace(self, notion=notion, assumptions=(why,), in_no_ledger=False, **numbers)
+        nothing = replace(self, notion=notion, epsilon=None, delta=None, rho=None, assumptions=(why,))
+        return nothing.booked()
 
     def unbooked(self) -> Guarantee:
         """The same where no ledger has counted the release; a seeded one has nothing to be counted."""
@@ -157,7 +167,7 @@ class Guarantee:
                 name: None if (value := getattr(self, name)) is None else str(value)
                 for name in ("epsilon", "delta", "rho")
             },
-            "unit": {"name": self.unit.name, "max_rows": self.unit.max_rows, "period": self.unit.period},
+            "unit": self.unit.to_json(),
             "adjacency": self.adjacency,
             "public": list(self.public),
             "assumptions": list(self.assumptions),

@@ -132,8 +132,6 @@ class TableJob(Job[TableRecipe, Release]):
         records = self.records()
         unit = data.protected_unit()
         if data.counts is not None:
-            if data.unit is not None:
-                raise InputError("rows are either cells with counts or records with a unit, not both")
             return records.table(
                 self.domain, columns=self.recipe.columns(), count=data.counts, unit=unit, outside=data.outside
             )

@@ -158,6 +158,11 @@ def release(
     require_noise(method, budget)
     if source is None:
         source = Source.system() if seed is None else Source.from_seed(seed)
+    if table.unit.counted_elsewhere and table.unit.name == Unit().name and not source.seeded:
+        raise ParameterError(
+            "a table of counts does not say what one count is",
+            hint='Give unit=Unit("person"), or household, where it is read.',
+        )
     public_total = total == "public" and method.uses_total
     known = PublicTotals.of(table.domain, public_totals)
     if known.areas and not method.uses_total:
@@ -220,6 +225,8 @@ def promise(
         assumptions = ("the record and the one in its place both lie in the domain",)
         if unit.max_rows > 1:
             assumptions = (*assumptions, "swaps between units with equal row counts")
+    if unit.counted_elsewhere:
+        assumptions = (*assumptions, f"no {unit.name} is counted more than {unit.max_rows} times in the data")
     if areas:
         public = (*public, f"the totals of {areas} areas, given from elsewhere")
     facts: dict[str, Any] = {"adjacency": adjacency, "public": public, "assumptions": assumptions}

@@ -33,7 +33,9 @@ def test_a_delta_above_one_in_a_thousand_is_refused_wherever_it_is_asked(delta):
     assert asked_delta("0.001") == Fraction(1, 1000)
 
 
-@pytest.mark.parametrize(("asked", "said"), [({"epsilon": 20}, 0), ({"epsilon": 21}, 1), ({"rho": 1}, 0), ({"rho": 9}, 1)])
+@pytest.mark.parametrize(
+    ("asked", "said"), [({"epsilon": 20}, 0), ({"epsilon": 21}, 1), ({"rho": 1}, 0), ({"rho": 9}, 1)]
+)
 def test_an_epsilon_above_20_is_told(asked, said):
     table = sd.CountTable.from_array(COUNTS)
     with warnings.catch_warnings(record=True) as caught:

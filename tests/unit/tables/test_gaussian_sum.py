@@ -23,7 +23,9 @@ def test_the_law_is_that_of_drawn_sums(terms, variance):
     slack = 6 * (0.25 / size) ** 0.5
     assert (drawn <= inside).mean() > 0.9 - slack
     assert (drawn <= inside - 1).mean() < 0.9 + slack
-    assert abs(drawn.mean() - expected_size(terms, law)) < 6 * drawn.std() / size**0.5 + 0.002 * expected_size(terms, law)
+    assert abs(drawn.mean() - expected_size(terms, law)) < 6 * drawn.std() / size**0.5 + 0.002 * expected_size(
+        terms, law
+    )
 
 
 @pytest.mark.parametrize("rows", [1, 3])

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import warnings
+from decimal import Decimal
 from fractions import Fraction
 
 from sudare.errors import PrivacyWarning
-from sudare.privacy.budget import readable
 from sudare.privacy.guarantee import Guarantee
 from sudare.privacy.zcdp import epsilon_for
 
@@ -30,10 +30,8 @@ def cautions(guarantee: Guarantee, people: int | None = None) -> tuple[PrivacyWa
     found = []
     epsilon = guarantee.epsilon if guarantee.rho is None else epsilon_for(guarantee.rho, _READ_AT)
     if epsilon is not None and epsilon > LARGE_EPSILON:
-        shown = readable(epsilon).lstrip("~")
-        found.append(
-            PrivacyWarning("this epsilon protects hardly anybody", value=Fraction(shown), allowed="advised: at most 20")
-        )
+        shown = Decimal(f"{float(epsilon):.4g}")
+        found.append(PrivacyWarning("this epsilon protects hardly anybody", value=shown, allowed="advised: at most 20"))
     if people is not None and guarantee.delta is not None and guarantee.delta * people > 1:
         found.append(
             PrivacyWarning(

@@ -120,6 +120,10 @@ class AccountingError(SudareError):
     """The measurements cost something else than the guarantee says: a defect, never a user's mistake."""
 
 
+class PrivacyWarning(SudareError, UserWarning):  # noqa: N818 - it is a warning
+    """A promise that will be kept and is worth little: said, and not refused."""
+
+
 def did_you_mean(word: str, known: Iterable[str]) -> str | None:
     """A hint that names the known word nearest to ``word``, or None.
 

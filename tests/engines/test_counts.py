@@ -8,6 +8,7 @@ from typing import Any
 import pyarrow
 import pytest
 
+import sudare as sd
 from sudare.domain import CountTable, Domain, Line
 from sudare.errors import InputError, ParameterError, SudareError, TableError
 from sudare.privacy import Unit
@@ -21,7 +22,7 @@ LINE = Domain(place=Line(8))
 def test_whole_numbers_of_any_type_are_counts(records: Any, kind: pyarrow.DataType) -> None:
     counts = pyarrow.array([4, 0, 9]).cast(pyarrow.int8()).cast(kind)
     table = records({"place": [5, 1, 2], "n": counts}).table(LINE, unit=Unit("household"))
-    assert table == CountTable(LINE, [2, 5], [9, 4], Unit("household"))
+    assert table == CountTable(LINE, [2, 5], [9, 4], Unit("household", counted_elsewhere=True))
 
 
 def test_large_counts_are_exact(records: Any) -> None:
@@ -98,3 +99,14 @@ def test_mistakes(records: Any, arguments: dict[str, Any], sentence: str) -> Non
         records({"place": [1], "n": [1], "word": ["a"]}).table(LINE, **arguments)
     assert str(refusal.value) == sentence
     assert isinstance(refusal.value, InputError | ParameterError)
+
+
+def test_what_one_count_is_must_be_declared_before_it_is_released(records: Any) -> None:
+    """It was called a "row", which in such a file is a cell."""
+    held = records({"place": [5, 1], "n": [100, 7]})
+    with pytest.raises(ParameterError, match="does not say what one count is"):
+        sd.release(held.table(LINE), epsilon=1)
+    assert sd.release(held.table(LINE), epsilon=1, seed=1).guarantee.notion == "none: seeded"
+    made = sd.release(held.table(LINE, unit=Unit("household", max_rows=3)), epsilon=1).guarantee
+    assert str(made.unit) == "household counted at most 3 times"
+    assert made.assumptions == ("no household is counted more than 3 times in the data",)

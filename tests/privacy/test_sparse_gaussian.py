@@ -62,7 +62,7 @@ def test_in_a_huge_domain_as_many_cells_fire_as_the_tail_of_the_law_says(sigma, 
     level = int(height * sigma)
     reference = mpmath.mp.clone()
     reference.dps = 60
-    weight = lambda z: reference.exp(-reference.mpf(z) ** 2 / (2 * reference.mpf(float(sigma)) ** 2))  # noqa: E731
+    weight = lambda z: reference.exp(-(reference.mpf(z) ** 2) / (2 * reference.mpf(float(sigma)) ** 2))  # noqa: E731
     far = int(20 * sigma) + 60
     tail = sum(weight(z) for z in range(level + 1, level + far)) / (1 + 2 * sum(weight(z) for z in range(1, far)))
     found = [

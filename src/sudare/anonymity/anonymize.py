@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from sudare.anonymity.anonymized import Anonymized
@@ -12,6 +13,7 @@ from sudare.domain.ids import MissingUnit
 from sudare.errors import ParameterError
 from sudare.noise import Source
 from sudare.privacy import Number
+from sudare.privacy.caution import warn_of
 
 
 def anonymize(
@@ -83,4 +85,6 @@ def anonymize(
         raise ParameterError("give a seed or a source, not both")
     source = source or (Source.system() if seed is None else Source.from_seed(seed))
     _ = request.learned  # public data first: what is wrong with them shows before the records are read
-    return request.meet(request.read(frame, source), source)
+    made = request.meet(request.read(frame, source), source)
+    warn_of(made.guarantee)
+    return replace(made, guarantee=made.guarantee.unbooked())

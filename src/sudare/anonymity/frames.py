@@ -21,6 +21,7 @@ Ints = NDArray[np.int64]
 
 MISSING = ("error", "value")
 _FLOATS = ("FLOAT", "DOUBLE")
+_FEW = 2
 
 
 def hierarchies_of(given: Any, missing: str) -> dict[str, Hierarchy]:
@@ -92,6 +93,24 @@ def refuse_identifiers(tuples: Tuples, levels: Sequence[int] | None) -> None:
             raise InputError(
                 f"the column {name!r} differs in every record, however it is generalised",
                 hint="It identifies people: leave it out, or name it as unit=.",
+            )
+
+
+def refuse_unique_values(tuples: Tuples) -> None:
+    """Refuse a sensitive column in which most records have a value that hardly anybody shares.
+
+    Such a column (a phone number, an exact income) says who somebody is, however many values a class has of it: every
+    class is as diverse as it is large. It is one where more than half of the records have a value of at most two. A
+    number is told apart from a name by nothing here: who means to publish incomes writes them in steps that people
+    share. The records are looked at to know it, and only the steward is told.
+    """
+    for name, column in tuples.sensitive.items():
+        holders = totals(column.codes, len(column.values), tuples.counts)
+        if 2 * int(holders[holders <= _FEW].sum()) > tuples.total:
+            raise InputError(
+                f"nearly every record has its own value of the sensitive column {name!r}",
+                hint="It identifies people, as a phone number or an exact amount does: leave it out, or write it in"
+                " steps that many people share.",
             )
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from sudare.anonymity.anonymized import Anonymized
 from sudare.anonymity.choice import choose_levels
 from sudare.anonymity.classes import Classes
-from sudare.anonymity.frames import hierarchies_of, read_tuples, refuse_identifiers
+from sudare.anonymity.frames import hierarchies_of, read_tuples, refuse_identifiers, refuse_unique_values
 from sudare.anonymity.generalisation import Generalisation, Levels
 from sudare.anonymity.hierarchy import Hierarchy
 from sudare.anonymity.recode import LEARNING, METHODS, learn, recode
@@ -111,6 +111,7 @@ class Request:
         if population.total < self.terms.k:
             raise InputError("k is larger than the number of records", value=self.terms.k, hint="Ask for a smaller k.")
         refuse_identifiers(population, self.levels)
+        refuse_unique_values(population)
         return population
 
     def meet(self, population: Tuples, source: Source) -> Anonymized:

@@ -13,10 +13,12 @@ from sudare.anonymity.delta import delta as delta_of
 from sudare.anonymity.recode import METHODS
 from sudare.anonymity.requirements import Requirement
 from sudare.errors import ParameterError
-from sudare.privacy import Guarantee, Number, Unit, exact, positive, sequential
+from sudare.privacy import Guarantee, Number, Unit, asked_delta, exact, positive, sequential
+from sudare.privacy.budget import LARGEST_DELTA
 
 DEFAULT_DELTA = Fraction(1, 10**6)
 DEFAULT_EPSILON = Fraction(1)
+K_TOO_SMALL = "no differential privacy, since k is too small for the sampling rate"
 _ORIGINS = ("levels", "learn_on", "choose_epsilon", "method")
 _FOUR = (
     "levels= (fixed), learn_on= (public data), choose_epsilon= (a charged private choice), or method= "
@@ -28,7 +30,8 @@ _FOUR = (
 class Terms:
     """What is asked of a sample. ``origin`` says where the generalisation comes from: one of `anonymize`'s four.
 
-    ``epsilon`` and ``delta`` are those of the sampling, where differential privacy holds; else None.
+    ``epsilon`` and ``delta`` are those of the sampling, where differential privacy holds; else None. It does not where
+    k is so small for the sampling rate that delta would be above 1/1000.
 
     >>> Terms.of(("age",), Unit(), k=20, sample=0.1, origin="levels", epsilon=1).honest
     True
@@ -59,7 +62,7 @@ class Terms:
         requirements: tuple[Requirement, ...] = (),
     ) -> Terms:
         """The terms, checked. Without epsilon and delta, delta is 10**-6 and epsilon the smallest for it; where k is
-        too small for any, epsilon is 1 and delta what it is.
+        too small for any, epsilon is 1 and delta what it is, up to 1/1000: beyond, nothing is promised.
         """
         if type(k) is not int or k < 2:
             raise ParameterError("k is not a whole number from 2 on", value=k)
@@ -86,6 +89,8 @@ class Terms:
                 hint='With method="optimal" every record can be published, k-anonymous only.',
             )
         own_epsilon, own_delta = _promise(k, rate, epsilon, delta)
+        if own_delta > LARGEST_DELTA:
+            return cls(columns, unit, k, rate, origin, charge)
         return cls(columns, unit, k, rate, origin, charge, own_epsilon, own_delta)
 
     @property
@@ -94,9 +99,17 @@ class Terms:
         return self.epsilon is not None
 
     @property
+    def k_too_small(self) -> bool:
+        """Whether a sample by a generalisation of its own promises nothing, because k is too small for its rate."""
+        return not self.honest and self.origin != "method" and not self.requirements
+
+    @property
     def guarantee(self) -> Guarantee:
         """What holds, in words; from public things alone."""
         columns = ", ".join(self.columns)
+        facts = ("the hierarchies", "k and the sampling rate", "the generalisation")
+        if self.k_too_small:
+            return Guarantee("none", self.unit, public=facts, assumptions=(K_TOO_SMALL,))
         if not self.honest:
             chosen = self.origin == "method"
             why = (
@@ -114,7 +127,6 @@ class Terms:
                 ),
                 assumptions=(f"nobody knows more of a person than {columns}",),
             )
-        facts = ("the hierarchies", "k and the sampling rate", "the generalisation")
         made = Guarantee("(epsilon, delta)-DP", self.unit, epsilon=self.epsilon, delta=self.delta, public=facts)
         if self.choose_epsilon is None:
             return made
@@ -149,14 +161,14 @@ def _rate(sample: Number | None) -> Fraction | None:
 def _promise(k: int, rate: Fraction, epsilon: Number | None, delta: Number | None) -> tuple[Fraction, Fraction]:
     """Epsilon and delta of the theorem, whichever is given; both only if they hold."""
     if epsilon is None and (delta is not None or some_epsilon_gives(k, rate, DEFAULT_DELTA)):
-        wanted = DEFAULT_DELTA if delta is None else positive(delta, "delta")
+        wanted = DEFAULT_DELTA if delta is None else asked_delta(delta)
         return smallest_epsilon(k=k, sample=rate, delta=wanted), wanted
     floor = Fraction(math.ceil(-math.log1p(-float(rate)) * 10**9), 10**9)
     level = max(DEFAULT_EPSILON, floor) if epsilon is None else positive(epsilon, "epsilon")
     found = _rounded_up(delta_of(k=k, sample=rate, epsilon=level))
     if delta is None:
         return level, found
-    wanted = positive(delta, "delta")
+    wanted = asked_delta(delta)
     if found > wanted:
         needed = smallest_k(sample=rate, epsilon=level, delta=wanted)
         raise ParameterError(

@@ -124,13 +124,16 @@ def tables(rows: tuple[int, ...] = (1, 3)) -> Iterator[Case]:
     for most in rows:
         for method in METHODS:
             yield table_case(method, "epsilon = 0.5", most, paged=most == 1)
-    yield table_case("tree", "rho = 0.1", 3)
+    for method in METHODS:
+        yield table_case(method, "rho = 0.1", 3)
     yield table_case("tree", "epsilon = 1\ndelta = 0.000001", 3)
     yield table_case("laplace", "epsilon = 1", 3, "cut = 3\n")
     yield table_case("tree", "epsilon = 1", 3, "children = 2\n", paged=True)
     yield table_case("privelet", "epsilon = 1", 3, 'decomposition = "standard"\n')
     for method in ("tree", "top_down", "simplex", "negative_l2", "nonnegative_lasso"):
         yield table_case(method, 'epsilon = 1\ntotal = "public"', 1)
+    for method in ("tree", "top_down", "simplex"):
+        yield table_case(method, 'rho = 0.5\ntotal = "public"', 1)
 
 
 def samples() -> Iterator[Case]:

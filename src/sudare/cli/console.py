@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar
@@ -10,7 +11,8 @@ from typing import Any, TypeVar
 import click
 from click.core import ParameterSource
 
-from sudare.words import LANGUAGES, Words, spoken_here
+from sudare.errors import PrivacyWarning
+from sudare.words import LANGUAGES, Words, sentence, spoken_here
 
 _LANGUAGE = "sudare.language"
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -98,6 +100,23 @@ def _cell(value: object) -> str:
     if value is None:
         return ""
     return f"{value:,}" if isinstance(value, int) else f"{value:,.4g}" if isinstance(value, float) else str(value)
+
+
+@contextmanager
+def noted_warnings() -> Iterator[None]:
+    """Warnings about privacy as notes on standard error, in the language of mistakes; others as Python says them."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("default")
+        warnings.simplefilter("always", PrivacyWarning)
+        try:
+            yield
+        finally:
+            said = [each.message for each in caught if isinstance(each.message, PrivacyWarning)]
+            others = [each for each in caught if not isinstance(each.message, PrivacyWarning)]
+    for each in others:
+        warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
+    for message in said:
+        click.echo(f"Note: {sentence(message, spoken(click.get_current_context()))}", err=True)
 
 
 @contextmanager

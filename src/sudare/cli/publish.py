@@ -7,6 +7,7 @@ import click
 from sudare.cli.console import (
     json_option,
     language_option,
+    noted_warnings,
     print_facts,
     print_json,
     quiet_option,
@@ -27,7 +28,7 @@ def publish(recipe: str, language: str | None, as_json: bool, quiet: bool) -> No
     """
     from sudare.publish import publish as run
 
-    with stages(as_json or quiet) as progress:
+    with stages(as_json or quiet) as progress, noted_warnings():
         made = run(recipe, language=language, progress=progress)
     if as_json:
         print_json(made.to_json())

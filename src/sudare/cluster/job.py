@@ -103,7 +103,7 @@ class ClusterTableJob(Job[TableRecipe, ClusterRelease]):
             )
         finally:
             data.discard()
-        return replace(made, folder=self.path(self.recipe.output.folder))
+        return replace(made, folder=self.path(self.recipe.output.folder), guarantee=made.guarantee.booked())
 
     def discard(self, data: ClusterTable) -> None:
         """The exact counts, and parts that were not moved to where they belong."""

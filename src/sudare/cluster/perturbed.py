@@ -29,6 +29,7 @@ from sudare.engines.verbs import refuse_nobody
 from sudare.errors import AccountingError, InputError, ParameterError
 from sudare.noise import Grant, Source, delegate
 from sudare.privacy import Budget, Guarantee, Number, Unit
+from sudare.privacy.caution import warn_of
 from sudare.reconstruct.columns import Table
 from sudare.reconstruct.noises import Noise, RetentionNoise
 from sudare.reconstruct.perturb import Method, PerturbedFacts, declared_noises, promise, row_cost, split_cost
@@ -154,7 +155,8 @@ def perturb(
     guarantee = promise(row_epsilon, owner, k)
     if source.seeded:
         guarantee = guarantee.without_protection()
-    return ClusterPerturbed(channel, guarantee, row_epsilon, target, files)
+    warn_of(guarantee)
+    return ClusterPerturbed(channel, guarantee.unbooked(), row_epsilon, target, files)
 
 
 @dataclass(frozen=True)

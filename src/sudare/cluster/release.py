@@ -20,6 +20,7 @@ from sudare.domain.table import LARGEST_TOTAL
 from sudare.errors import ParameterError, TableError
 from sudare.noise import Source, metered
 from sudare.privacy import Budget, Guarantee, Number, Unit
+from sudare.privacy.caution import warn_of
 from sudare.tables import Laplace, Method, NegativeL2, NonnegativeLasso, Simplex, TopDown, Tree
 from sudare.tables.method import cost_of_replacing
 from sudare.tables.release import TOTALS, budget_of, promise, require_noise
@@ -141,7 +142,8 @@ def release(
     guarantee = promise(table.unit, budget, replaced, delta)
     if source.seeded:
         guarantee = guarantee.without_protection()
-    return ClusterRelease(table.domain, guarantee, method, budget, target, parts)
+    warn_of(guarantee, task.total if public_total else None)
+    return ClusterRelease(table.domain, guarantee.unbooked(), method, budget, target, parts)
 
 
 def index_and_count(table: CountTable) -> pa.Table:

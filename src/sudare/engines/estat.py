@@ -7,6 +7,7 @@ import io
 import zipfile
 import zlib
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,7 @@ from sudare.domain.mesh import level_of_digits
 from sudare.engines.csv_layout import CsvLayout
 from sudare.engines.csv_lines import checked
 from sudare.errors import InputError, ParameterError, TableError, did_you_mean
+from sudare.privacy import Unit
 
 _CODE = "KEY_CODE"
 _NOT_VALUES = (_CODE, "HTKSYORI", "HTKSAKI", "GASSAN")
@@ -32,6 +34,7 @@ def estat_table(
     value: str | None = None,
     domain: Domain | None = None,
     outside: str = "error",
+    unit: Unit | None = None,
 ) -> CountTable:
     """The count table of one column of e-Stat mesh files.
 
@@ -43,7 +46,10 @@ def estat_table(
     ``domain``: a domain whose only attribute is a mesh of the files' size. By default the meshes under the
     files' first-level codes: these data are published, and so is the frame they are published in.
     ``outside``: whether cells outside a given domain are an error or dropped.
+    ``unit``: what the column counts, and how often one may be counted, which nobody can check here; by default a person
+    for the first column. Another column, which may count households, is not released until it is given.
     """
+    counted = replace(unit or (Unit("person") if value is None else Unit()), counted_elsewhere=True)
     if outside not in _OUTSIDE:
         raise ParameterError("outside is not known here", value=outside, allowed=", ".join(_OUTSIDE))
     codes: list[str] = []
@@ -63,7 +69,7 @@ def estat_table(
             value=declared,
             hint='Its mesh size may not be that of the files; outside="drop" leaves such cells out.',
         )
-    return CountTable(declared, index[inside], np.array(counts, dtype=np.int64)[inside])
+    return CountTable(declared, index[inside], np.array(counts, dtype=np.int64)[inside], counted)
 
 
 def _read_into(codes: list[str], counts: list[int], path: Path, value: str | None) -> None:

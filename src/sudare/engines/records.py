@@ -142,8 +142,9 @@ class Records:
         """The table of records that are counts already: one row per cell, the count in column ``count``.
 
         ``columns`` and ``outside`` are as in `count`; "clamp" adds what it moves to the cell it moves it
-        to. ``unit`` says who was counted and how often one can appear, which no engine can check here. A
-        cell that appears twice, and a count that is negative, fractional or missing, is an error.
+        to. ``unit`` says who was counted and how often one can appear, which no engine can check here: guarantees
+        name both, the second as an assumption, and what is not declared cannot be released. A cell that appears
+        twice, and a count that is negative, fractional or missing, is an error.
 
         >>> import pyarrow
         >>> from sudare.domain import Domain, Line
@@ -155,6 +156,7 @@ class Records:
         protected = Unit() if unit is None else unit
         if type(protected) is not Unit:
             raise ParameterError("unit is not a Unit", value=unit, hint='Write unit=Unit("person").')
+        protected = replace(protected, counted_elsewhere=True)
         placement = place(domain, columns, self.engine.columns, outside)
         rows = self.engine.read_counts(placement, find_count(count, self.engine.columns))
         self.state.refuse_changed()

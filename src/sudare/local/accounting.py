@@ -8,7 +8,7 @@ from fractions import Fraction
 from sudare.errors import ParameterError
 from sudare.local.clones import closed_form, smallest_epsilon
 from sudare.local.encoding import Encoding
-from sudare.privacy import Guarantee, Number, Unit, positive
+from sudare.privacy import Guarantee, Number, Unit, asked_delta
 from sudare.privacy.guarantee import ADJACENCIES
 
 SHUFFLED = "reports arrive shuffled, and nothing else links them to people"
@@ -36,9 +36,7 @@ def shuffled(encoding: Encoding, reports: int, delta: Number, *, bound: str = "n
         raise ParameterError("reports is no number of reports", value=reports, allowed="a whole number from 1 on")
     if bound not in BOUNDS:
         raise ParameterError("unknown bound", value=bound, allowed=" or ".join(BOUNDS))
-    share = positive(delta, "delta")
-    if share >= 1:
-        raise ParameterError("delta is not a probability below one", value=delta, allowed="0 < delta < 1")
+    share = asked_delta(delta)
     amplified = (smallest_epsilon if bound == "numerical" else closed_form)(
         float(encoding.report_epsilon), reports - 1, float(share)
     )

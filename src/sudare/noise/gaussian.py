@@ -35,7 +35,7 @@ def _keep_exactly(words: tuple[int, int], gamma: Fraction, source: Source) -> bo
 
 
 def keep_with(size: NDArray[np.int64], centre: Fraction, variance: Fraction, source: Source) -> NDArray[np.bool_]:
-    """Which of the proposals of these sizes >= 0 survive: each with its chance exp(-(size - centre)**2/(2 variance))."""
+    """Which proposals of these sizes >= 0 survive: each with its chance exp(-(size - centre)**2/(2 variance))."""
     distance = size.astype(np.float64) - float(centre)
     chance = np.exp(-(distance**2) / (2 * float(variance)))
     words = source.words(2 * len(size)).reshape(-1, 2)

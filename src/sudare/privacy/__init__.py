@@ -9,7 +9,7 @@ against its `Cap`, and refuses what would pass it; a `Balance` is what it answer
 from typing import TYPE_CHECKING, Any
 
 from sudare.privacy.balance import Balance
-from sudare.privacy.budget import Budget, Number, exact, positive, readable
+from sudare.privacy.budget import Budget, Number, asked_delta, exact, positive, readable
 from sudare.privacy.cap import Amounts, Cap
 from sudare.privacy.chain import Entry
 from sudare.privacy.composition import parallel, sequential
@@ -30,6 +30,7 @@ __all__ = [
     "Number",
     "Publishable",
     "Unit",
+    "asked_delta",
     "epsilon_for",
     "exact",
     "parallel",

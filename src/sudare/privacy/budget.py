@@ -56,6 +56,27 @@ def positive(number: Number | SupportsFloat, name: str) -> Fraction:
     return value
 
 
+LARGEST_DELTA = Fraction(1, 1000)
+"""With that chance a release may tell everything of a person: more is no protection that anyone should ask for."""
+
+
+def asked_delta(number: Number | SupportsFloat) -> Fraction:
+    """A delta that somebody asks for: above 0, and at most 1/1000.
+
+    >>> asked_delta(1e-6)
+    Fraction(1, 1000000)
+    """
+    value = positive(number, "delta")
+    if value > LARGEST_DELTA:
+        raise ParameterError(
+            "delta is too large to protect anybody",
+            value=number,
+            allowed="0 < delta <= 0.001",
+            hint="It is the chance that nothing is protected: take well below one in the number of people.",
+        )
+    return value
+
+
 @dataclass(frozen=True)
 class Budget:
     """The cost of a measurement: ``epsilon`` of pure DP, or ``rho`` of zero-concentrated DP; never both.

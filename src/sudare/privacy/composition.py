@@ -278,5 +278,6 @@ def _stated(guarantees: Sequence[Guarantee], notion: str, numbers: dict[str, Fra
         guarantees[0].adjacency,
         public=tuple(dict.fromkeys(fact for guarantee in guarantees for fact in guarantee.public)),
         assumptions=tuple(dict.fromkeys(text for guarantee in guarantees for text in guarantee.assumptions)),
+        in_no_ledger=any(guarantee.in_no_ledger for guarantee in guarantees),
         **numbers,
     )

@@ -37,13 +37,16 @@ ADJACENCIES = ("add or remove one unit", "replace one record")
 class Unit:
     """Who is protected: ``name`` with at most ``max_rows`` rows, per ``period`` if one is declared.
 
-    >>> str(Unit("person", max_rows=2, period="day"))
-    'person-day with at most 2 rows'
+    ``counted_elsewhere`` says that the data came as counts: nobody here has bounded how often a unit is in them.
+
+    >>> str(Unit("person", max_rows=2, period="day")), str(Unit("household", counted_elsewhere=True))
+    ('person-day with at most 2 rows', 'household counted at most 1 time')
     """
 
     name: str = "row"
     max_rows: int = 1
     period: str | None = None
+    counted_elsewhere: bool = False
 
     def __post_init__(self) -> None:
         if type(self.max_rows) is not int or self.max_rows < 1:
@@ -64,8 +67,15 @@ class Unit:
         """
         return self.name + (f"-{self.period}" if self.period else "")
 
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON."""
+        plain = {"name": self.name, "max_rows": self.max_rows, "period": self.period}
+        return {**plain, "counted_elsewhere": True} if self.counted_elsewhere else plain
+
     def __str__(self) -> str:
         who = self.kind
+        if self.counted_elsewhere:
+            return f"{who} counted at most {self.max_rows} {'time' if self.max_rows == 1 else 'times'}"
         rows = "row" if self.max_rows == 1 else "rows"
         return who if self.name == "row" else f"{who} with at most {self.max_rows} {rows}"
 
@@ -73,6 +83,8 @@ class Unit:
 @dataclass(frozen=True)
 class Guarantee:
     """A promise with its numbers, its unit, its adjacency, what is public, and what it rests on.
+
+    ``in_no_ledger`` says that no ledger has counted the release: it adds to whatever else was made of the same data.
 
     >>> print(Guarantee.pure(Fraction(1, 2), Unit("person")))
     epsilon-DP with epsilon = 0.5; neighbours: add or remove one unit; unit: person with at most 1 row
@@ -91,6 +103,7 @@ class Guarantee:
     public: tuple[str, ...] = ()
     assumptions: tuple[str, ...] = ()
     replace_rho: Fraction | None = None
+    in_no_ledger: bool = False
 
     def __post_init__(self) -> None:
         if self.notion not in NOTIONS:
@@ -143,7 +156,18 @@ class Guarantee:
     def without_protection(self, notion: str = "none: seeded") -> Guarantee:
         """The same release when its noise could be drawn again: nothing is promised."""
         why = "the noise comes from a seed that anyone may know" if notion == "none: seeded" else "no noise"
-        return replace(self, notion=notion, epsilon=None, delta=None, rho=None, replace_rho=None, assumptions=(why,))
+        nothing = replace(
+            self, notion=notion, epsilon=None, delta=None, rho=None, replace_rho=None, assumptions=(why,)
+        )
+        return nothing.booked()
+
+    def unbooked(self) -> Guarantee:
+        """The same where no ledger has counted the release; a seeded one has nothing to be counted."""
+        return self if self.notion == "none: seeded" else replace(self, in_no_ledger=True)
+
+    def booked(self) -> Guarantee:
+        """The same where a ledger counts the release."""
+        return replace(self, in_no_ledger=False)
 
     @property
     def holds(self) -> bool:
@@ -163,6 +187,8 @@ class Guarantee:
             parts.append("public: " + ", ".join(self.public))
         if self.assumptions:
             parts.append("assumes: " + ", ".join(self.assumptions))
+        if self.in_no_ledger:
+            parts.append("in no ledger")
         return "; ".join(parts)
 
     def to_json(self) -> dict[str, Any]:
@@ -175,10 +201,11 @@ class Guarantee:
                 for name in ("epsilon", "delta", "rho")
             },
             **stated,
-            "unit": {"name": self.unit.name, "max_rows": self.unit.max_rows, "period": self.unit.period},
+            "unit": self.unit.to_json(),
             "adjacency": self.adjacency,
             "public": list(self.public),
             "assumptions": list(self.assumptions),
+            **({"in_no_ledger": True} if self.in_no_ledger else {}),
             "text": str(self),
         }
 
@@ -198,6 +225,7 @@ class Guarantee:
                 data["adjacency"],
                 public=tuple(data["public"]),
                 assumptions=tuple(data["assumptions"]),
+                in_no_ledger=data.get("in_no_ledger", False) is True,
                 **numbers,
             )
         except (AttributeError, KeyError, TypeError):

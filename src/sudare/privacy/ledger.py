@@ -185,7 +185,7 @@ class Ledger:
                 "recipe_hash": recipe_hash,
                 "note": note,
                 "unbounded": not composes(guarantee),
-                "guarantee": guarantee.to_json(),
+                "guarantee": guarantee.booked().to_json(),
                 "sources": [source.to_json() for source in sources],
                 "same_data_as": list(names_of_same_data(session.entries, name, sources)),
             }

@@ -12,7 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from sudare.noise import Source
+from sudare.errors import PrivacyWarning
 from sudare.privacy import Cap, Guarantee, Ledger, Publishable
+from sudare.privacy.caution import cautions
 from sudare.privacy.settings import chosen_ledger
 from sudare.publish.public_sources import PublicFile
 from sudare.publish.recipe import Recipe
@@ -146,6 +148,16 @@ class Job(ABC, Generic[Shape, Made]):
     @abstractmethod
     def guarantee(self) -> Guarantee:
         """What the release will promise: known before any private value is."""
+
+    @property
+    def people(self) -> int | None:
+        """How many people are in the data, where the recipe declares it."""
+        return None
+
+    @property
+    def cautions(self) -> tuple[PrivacyWarning, ...]:
+        """What the steward should hear about the promise before it is made."""
+        return cautions(self.guarantee, self.people)
 
     @abstractmethod
     def outlook(self) -> Outlook:

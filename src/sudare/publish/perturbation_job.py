@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
@@ -74,7 +74,7 @@ class PerturbationJob(Job[PerturbationRecipe, Perturbed]):
         """Every row randomised as the recipe says, at its cost or another one."""
         recipe, asked = self.recipe, self.recipe.perturbation
         cost = cost or {"k": None if asked.k is None else float(asked.k), "epsilon": asked.epsilon}
-        return perturb(
+        made = perturb(
             columns,
             recipe.bounds or None,
             categories=recipe.categories or None,
@@ -85,6 +85,7 @@ class PerturbationJob(Job[PerturbationRecipe, Perturbed]):
             source=source,
             **cost,
         )
+        return replace(made, guarantee=made.guarantee.booked())
 
     def read_columns(self, records: Records, **bound: Any) -> Columns:
         """The declared columns; numbers as numbers, also where a file has no types."""

@@ -78,5 +78,6 @@ def plan(recipe: str | Path) -> Plan:
         remarks.append(f"the data are not there yet: {job.recipe.data.path}")
     if is_there(job.path(job.recipe.output.folder)):
         remarks.append(f"the output folder exists already: {job.recipe.output.folder}")
+    remarks += map(str, job.cautions)
     balance = job.ledger.balance(job.recipe.dataset)
     return Plan(job.recipe.kind, job.recipe.dataset, job.guarantee, outlook, balance, after, tuple(remarks))

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import secrets
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from sudare.errors import AccountingError
+from sudare.errors import AccountingError, PrivacyWarning
 from sudare.noise import Source, stamped
 from sudare.privacy import Balance
 from sudare.publish.certificate import NAME, certify
@@ -69,6 +70,8 @@ def publish(
     key = load_or_create(job.path(job.recipe.output.key))
     # A cap that is too small refuses here, before the long work; the binding check is the spending below.
     job.ledger.check(job.recipe.dataset, job.guarantee, **job.terms)
+    for caution in job.cautions:
+        warnings.warn(caution, stacklevel=2)
     refuse_private_rows(job)
     sources = Sources.of(job)
     source = Source.system()
@@ -87,7 +90,9 @@ def publish(
             **job.terms,
         )
         progress("protecting")
-        made = job.protect(data, source)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", PrivacyWarning)  # said above
+            made = job.protect(data, source)
         if made.guarantee != job.guarantee:
             raise AccountingError("the release promises something else than was paid for")
         progress("writing")

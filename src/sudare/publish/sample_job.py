@@ -84,7 +84,7 @@ class SampleJob(Job[SampleRecipe, Anonymized]):
         codes = np.zeros((1, len(trees)), dtype=np.int32)
         alike = Tuples(tuple(trees), tuple(trees.values()), codes, np.array([terms.k]))
         # A generalisation found on what was drawn needs k of them.
-        free = replace(terms, sample=terms.sample if terms.honest else None, requirements=())
+        free = replace(terms, sample=terms.sample if terms.origin != "method" else None, requirements=())
         replace(request, terms=free).meet(alike, Source.from_seed(0))
 
     def gather(self, source: Source) -> Tuples:

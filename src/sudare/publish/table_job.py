@@ -98,6 +98,12 @@ class TableJob(Job[TableRecipe, Release]):
         return promise(unit, self.budget, self.replaced, privacy.delta, areas=areas)
 
     @property
+    def people(self) -> int | None:
+        """Those of the rehearsal, where the recipe says how many."""
+        rehearsal = self.recipe.rehearsal
+        return rehearsal.people if "people" in rehearsal.model_fields_set else None
+
+    @property
     def replaced(self) -> Fraction | None:
         """By which factor replacing a record costs more than adding one, where the total is public."""
         if self.recipe.privacy.total != "public" or not self.method.uses_total:
@@ -114,7 +120,7 @@ class TableJob(Job[TableRecipe, Release]):
     ) -> Release:
         """Protect a table as the recipe says; with its public totals, unless others are given."""
         privacy = self.recipe.privacy
-        return release(
+        made = release(
             table,
             self.method,
             privacy.epsilon,
@@ -125,6 +131,7 @@ class TableJob(Job[TableRecipe, Release]):
             source=source,
             seed=seed,
         )
+        return replace(made, guarantee=made.guarantee.booked())
 
     def gather(self, source: Source) -> CountTable:
         """The private table: bounded counts of the records, or the counts that are there."""
@@ -132,8 +139,6 @@ class TableJob(Job[TableRecipe, Release]):
         records = self.records()
         unit = data.protected_unit()
         if data.counts is not None:
-            if data.unit is not None:
-                raise InputError("rows are either cells with counts or records with a unit, not both")
             return records.table(
                 self.domain, columns=self.recipe.columns(), count=data.counts, unit=unit, outside=data.outside
             )

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Literal
 
 from pydantic import Field, model_validator
 
 from sudare.domain import Domain
 from sudare.errors import RecipeError
+from sudare.privacy import Unit
 from sudare.publish.amounts import Amount
 from sudare.publish.attributes import AnyAttribute, GridAttribute, MeshAttribute
 from sudare.publish.recipe import Data, Delimiter, Encoding, Output, Part, Recipe
@@ -24,7 +26,11 @@ class TableData(Data):
     """Where the private records (or counts) are, and whom a row belongs to."""
 
     outside: Literal["error", "drop", "clamp"] = "error"
-    counts: str | None = Field(default=None, description="the column of counts, where rows are cells already")
+    counts: str | None = Field(
+        default=None,
+        description="the column of counts, where rows are cells already; unit_name and max_rows then say what one count"
+        " is and how often one may be counted, which nobody can check",
+    )
     release: Literal["here", "cluster"] | None = Field(
         default=None,
         description="with spark: release in this process or in the cluster; if not given, by expected_cells",
@@ -39,6 +45,10 @@ class TableData(Data):
         for name in ("release", "expected_cells", "scratch"):
             if getattr(self, name) is not None and self.engine != "spark":
                 raise ValueError(f'{name} needs engine = "spark"')
+        if self.counts is not None and "unit_name" not in self.model_fields_set:
+            raise ValueError('counts needs unit_name: what one count is, for instance "person" or "household"')
+        if self.counts is not None and self.unit is not None:
+            raise ValueError("rows are either cells with counts or records with a unit, not both")
         if self.in_cluster and self.counts is not None:
             raise ValueError("a release in a cluster counts records; rows that are counts already are released here")
         return self
@@ -52,6 +62,10 @@ class TableData(Data):
     def has_unit(self) -> bool:
         """Whether rows belong to somebody."""
         return self.unit is not None or self.counts is not None
+
+    def protected_unit(self) -> Unit:
+        """Who is protected; of counts, as declared."""
+        return replace(super().protected_unit(), counted_elsewhere=self.counts is not None)
 
 
 class MethodChoice(Part):

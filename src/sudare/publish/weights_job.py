@@ -162,6 +162,11 @@ class WeightsJob(Job[WeightsRecipe, Weighting]):
 
         return internal_sections(data, made, words)
 
+    @property
+    def people(self) -> int | None:
+        """The declared number of records."""
+        return self.recipe.weights.size
+
     def outlook(self) -> Outlook:
         """Columns, features, noise, and the errors of one rehearsal."""
         from sudare.publish.weights_rehearsal import outlook

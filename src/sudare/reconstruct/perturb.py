@@ -23,6 +23,7 @@ from sudare.domain.text import numbers as read_numbers
 from sudare.errors import DomainError, InputError, ParameterError
 from sudare.noise import RandomisedResponse, Source, SquareWave, measure, metered, respond, secret
 from sudare.privacy import Budget, Guarantee, Number, Unit, exact, positive
+from sudare.privacy.caution import warn_of
 from sudare.privacy.guarantee import ADJACENCIES
 from sudare.reconstruct.columns import Table, table_of
 from sudare.reconstruct.linkage import epsilon_for, linked_k
@@ -169,8 +170,9 @@ def perturb(
     guarantee = promise(row_epsilon, owner, k)
     if source.seeded:
         guarantee = guarantee.without_protection()
+    warn_of(guarantee)
     shuffled = Table(table.names, tuple(column[order] for column in noisy), table.form)
-    return Perturbed(shuffled, tuple(law for law, _ in noises), guarantee, row_epsilon)
+    return Perturbed(shuffled, tuple(law for law, _ in noises), guarantee.unbooked(), row_epsilon)
 
 
 def row_cost(k: float | None, epsilon: Number | None, records: int, unit: Unit) -> Fraction:

@@ -55,7 +55,8 @@ def basis_section(guarantee: Guarantee, words: Words) -> Section:
     public = tuple(words.stated(text) for text in guarantee.public) or (words("basis.nothing_public"),)
     assumed = tuple(words.stated(text) for text in guarantee.assumptions)
     if NAMES[guarantee.notion] in (*DIFFERENTIAL, "pk"):
-        assumed += (words("basis.noise"), words("basis.machine"), words("basis.ledger"))
+        assumed += (words("basis.noise"), words("basis.machine"))
+        assumed += (words("guarantee.in_no_ledger" if guarantee.in_no_ledger else "basis.ledger"),)
     parts = [Points(words("basis.public"), public)]
     if assumed:
         parts.append(Points(words("basis.assumed"), assumed))

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 from sudare.domain.ids import MissingUnit
 from sudare.noise import Source
 from sudare.privacy import Number
+from sudare.privacy.caution import warn_of
 from sudare.reweight.basis import Basis
 from sudare.reweight.checks import checked_source
 from sudare.reweight.choice import Choice
@@ -83,4 +85,6 @@ def fit(
         missing_unit=missing_unit,
     )
     noise = checked_source(seed, source)
-    return request.meet(request.read(private, noise), public, noise)
+    made = request.meet(request.read(private, noise), public, noise)
+    warn_of(made.guarantee)
+    return replace(made, guarantee=made.guarantee.unbooked())

@@ -95,7 +95,7 @@ def importance_weighting(
             float(weights.max()),
         ),
         weights,
-        guarantee.without_protection() if noise.seeded else guarantee,
+        guarantee.without_protection() if noise.seeded else guarantee.unbooked(),
         "importance weighting",
         {"regularisation": strength, "degree": degree},
         NoisyMean(mean, 0.0, float(len(above)), float(sensitivity) / GRID),

@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 from sudare.errors import ParameterError
-from sudare.privacy import Budget, Guarantee, Number, Unit, positive, rho_for
+from sudare.privacy import Budget, Guarantee, Number, Unit, asked_delta, positive, rho_for
 from sudare.privacy.guarantee import ADJACENCIES
 from sudare.reweight.basis import Adjacency
 
@@ -23,7 +23,7 @@ def budget_of(epsilon: Number | None, delta: Number | None = None) -> Budget:
     if epsilon is None:
         raise ParameterError("epsilon is missing", allowed="a finite number > 0")
     exact = positive(epsilon, "epsilon")
-    return Budget(epsilon=exact) if delta is None else Budget(rho=rho_for(exact, delta))
+    return Budget(epsilon=exact) if delta is None else Budget(rho=rho_for(exact, asked_delta(delta)))
 
 
 def promise(

@@ -1,6 +1,6 @@
 """Error bars without the truth: how far any sum of a released table may be off, from public things alone.
 
-For raw Laplace noise the law of every sum is known and used, widened where a value may have been picked because it
+For raw noise the law of every sum is known and used, widened where a value may have been picked because it
 is large. For all other methods the released table is turned
 into tables that the truth could have been (`sudare.tables.plausible`), these are released again by the same method
 and budget with seeded noise, and what became of them is learned by block level and released value
@@ -13,6 +13,7 @@ import contextvars
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -22,11 +23,12 @@ from sudare.domain import CountTable, Domain
 from sudare.errors import ParameterError
 from sudare.estimate import round_to_total, simplex_level
 from sudare.measure.columns import Columns
-from sudare.noise import Source
+from sudare.noise import Added, AddedGaussian, Source
+from sudare.noise.added import added
 from sudare.privacy import Budget, Unit
+from sudare.tables import gaussian_sum, laplace_sum
 from sudare.tables.areas import Areas, CellSet
 from sudare.tables.laplace import Laplace
-from sudare.tables.laplace_sum import expected_size, reach
 from sudare.tables.method import Method, Task
 from sudare.tables.places import by_codes, by_mapping
 from sudare.tables.plausible import first_guess, redraw
@@ -114,7 +116,8 @@ class ErrorModel:
     """What is known about the errors of one released table."""
 
     table: CountTable
-    scale: float | None
+    law: Added | None
+    """Of raw noise, where that is all there is."""
     strata: Strata | None
     pairs: tuple[Pyramid, ...]
     widening: float = 1.0
@@ -123,11 +126,13 @@ class ErrorModel:
     @classmethod
     def of(cls, table: CountTable, method: Method, budget: Budget, unit: Unit, public_total: bool) -> ErrorModel:
         """From the released table and public facts; costs about thirty releases, fewer for a large table."""
-        noise = unit.max_rows / float(budget.amount)
+        law = added(Fraction(unit.max_rows), budget)
+        # The scale of the Laplace noise that is as large.
+        noise = float(law.scale) / (math.sqrt(2) if isinstance(law, AddedGaussian) else 1)
         release_again = _Again(table.domain, method, budget, unit, public_total)
         if isinstance(method, Laplace) and method.block_error(budget, unit.max_rows, 1) is not None:
             picked = release_again.picked(table) if table.domain.size <= _MOST_PICKED else None
-            return cls(table, noise, picked, (), 1 + _PICKED, noise)
+            return cls(table, law, picked, (), 1 + _PICKED, noise)
         additive = isinstance(method, Privelet)
         earlier, pairs = release_again.empty() if additive else release_again.plausible(table)
         strata = Strata.learn(pairs, table.domain, additive)
@@ -163,14 +168,14 @@ class ErrorModel:
 
     def _blocks(self, block: Integers | None, level: int, value: Numbers, coverage: float) -> Bars:
         """Blocks of 2**level cells with these released values; whole ones if they are not named."""
-        if self.scale is not None:
+        if self.law is not None:
             whole = np.array([min(1 << level, self.table.domain.size)])
             cells = whole if block is None else self.table.domain.block_sizes(block, level)
             if self.strata is None:
                 return self._raw(cells, value, coverage)
             missed = RESERVE * (1 - coverage)
             return self._picked(self._raw(cells, value, 1 - missed), self.strata, level, value, missed)
-        assert self.strata is not None  # noqa: S101 - there is no scale
+        assert self.strata is not None  # noqa: S101 - there is no law
         strata, own = self.strata.of(level, value)
         missed = RESERVE * (1 - coverage)
         low = np.array([stratum.below(missed / 2) for stratum in strata])
@@ -191,7 +196,7 @@ class ErrorModel:
         """Values and bars of areas of any shape; those that are a block are treated as such."""
         domain = self.table.domain
         value = areas.sums(domain, self.table.index, self.table.count)
-        if self.scale is not None:
+        if self.law is not None:
             return value, *self._raw(areas.sizes, value, coverage)
         errors = np.array([areas.sums(domain, pair.index, pair.columns[0] - pair.columns[1]) for pair in self.pairs])
         expected, low, high = self._shaped(errors.astype(np.float64), areas.sizes, value, coverage)
@@ -226,10 +231,10 @@ class ErrorModel:
         return np.asarray(1 + (self.widening**doublings - 1) / (1 + thick / _THICK_AREA))
 
     def _raw(self, cells: Integers, value: Numbers, coverage: float) -> Bars:
-        assert self.scale is not None  # noqa: S101 - asked only of raw noise
+        assert self.law is not None  # noqa: S101 - asked only of raw noise
         number, own = np.unique(cells, return_inverse=True)
-        width = np.array([reach(int(k), self.scale, coverage) if k else 0.0 for k in number])[own]
-        expected = np.array([expected_size(int(k), self.scale) if k else 0.0 for k in number])[own]
+        width = np.array([_reach(int(k), self.law, coverage) if k else 0.0 for k in number])[own]
+        expected = np.array([_expected_size(int(k), self.law) if k else 0.0 for k in number])[own]
         return expected, value - width, value + width
 
     def _picked(self, bars: Bars, learned: Strata, level: int, value: Numbers, missed: float) -> Bars:
@@ -300,6 +305,18 @@ class _Again:
             index, value = contextvars.Context().run(self.method.protect, task)
             pairs.append(Pyramid.of(table, CountTable.released(self.domain, index, value)))
         return pairs
+
+
+def _reach(terms: int, law: Added, coverage: float) -> float:
+    if isinstance(law, AddedGaussian):
+        return gaussian_sum.reach(terms, law, coverage)
+    return laplace_sum.reach(terms, float(law.scale), coverage)
+
+
+def _expected_size(terms: int, law: Added) -> float:
+    if isinstance(law, AddedGaussian):
+        return gaussian_sum.expected_size(terms, law)
+    return laplace_sum.expected_size(terms, float(law.scale))
 
 
 def checked_coverage(level: Any) -> float:

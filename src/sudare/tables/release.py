@@ -13,7 +13,8 @@ import numpy as np
 from sudare.domain import CountTable
 from sudare.errors import ParameterError
 from sudare.noise import Source, metered, secret
-from sudare.privacy import Budget, Guarantee, Number, Unit, epsilon_for, positive, rho_for
+from sudare.privacy import Budget, Guarantee, Number, Unit, asked_delta, epsilon_for, positive, rho_for
+from sudare.privacy.caution import warn_of
 from sudare.privacy.guarantee import ADJACENCIES
 from sudare.tables.error_bars import (
     AreaErrorBars,
@@ -134,7 +135,8 @@ def release(
 
     ``total="public"`` keeps the exact total: then nothing holds for adding or removing a unit, and replacing
     one record by another of the domain, which changes two cells, costs 2 epsilon, or 2 rho (`TopDown` a little more).
-    ``seed`` is for experiments: such a release promises nothing and says so. The measurements must cost exactly
+    ``seed`` is for experiments: such a release promises nothing and says so. No ledger knows of this call, and the
+    guarantee says that too: what is given away is made by `sudare.publish`. The measurements must cost exactly
     epsilon; this is checked on every call.
 
     >>> import sudare as sd
@@ -156,6 +158,11 @@ def release(
     require_noise(method, budget)
     if source is None:
         source = Source.system() if seed is None else Source.from_seed(seed)
+    if table.unit.counted_elsewhere and table.unit.name == Unit().name and not source.seeded:
+        raise ParameterError(
+            "a table of counts does not say what one count is",
+            hint='Give unit=Unit("person"), or household, where it is read.',
+        )
     public_total = total == "public" and method.uses_total
     known = PublicTotals.of(table.domain, public_totals)
     if known.areas and not method.uses_total:
@@ -173,7 +180,8 @@ def release(
     guarantee = promise(table.unit, budget, replaced, delta, areas=len(known.areas))
     if source.seeded:
         guarantee = guarantee.without_protection()
-    return Release(CountTable.released(table.domain, index, value), guarantee, method, budget)
+    warn_of(guarantee, int(table.total) if public_total else None)
+    return Release(CountTable.released(table.domain, index, value), guarantee.unbooked(), method, budget)
 
 
 def budget_of(epsilon: Number | None, rho: Number | None = None, delta: Number | None = None) -> Budget:
@@ -186,7 +194,7 @@ def budget_of(epsilon: Number | None, rho: Number | None = None, delta: Number |
         raise ParameterError("epsilon is missing", allowed="a finite number > 0")
     if delta is None:
         return Budget(epsilon=positive(epsilon, "epsilon"))
-    return Budget(rho=rho_for(epsilon, delta))
+    return Budget(rho=rho_for(epsilon, asked_delta(delta)))
 
 
 def require_noise(method: Method, budget: Budget) -> None:
@@ -219,6 +227,8 @@ def promise(
         assumptions = ("the record and the one in its place both lie in the domain",)
         if unit.max_rows > 1:
             assumptions = (*assumptions, "swaps between units with equal row counts")
+    if unit.counted_elsewhere:
+        assumptions = (*assumptions, f"no {unit.name} is counted more than {unit.max_rows} times in the data")
     if areas:
         public = (*public, f"the totals of {areas} areas, given from elsewhere")
     facts: dict[str, Any] = {"adjacency": adjacency, "public": public, "assumptions": assumptions}

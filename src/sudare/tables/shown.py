@@ -25,6 +25,8 @@ def release_card(release: Release, words: Words) -> str:
         words("table.cells"): words.number(table.domain.size),
         words("table.listed"): words.number(len(table)),
     }
+    if release.guarantee.in_no_ledger:
+        lines[words("guarantee.ledger")] = words("guarantee.in_no_ledger")
     view = View.of(table.domain, words)
     drawn = view.still(table, _MAP_WIDTH if view.is_map else _PROFILE_WIDTH)
     return card(words("table.title"), facts(lines), picture(render_png(drawn, 1.0), drawn["description"]))

@@ -214,7 +214,7 @@ def test_by_its_expected_cells_a_recipe_goes_to_the_cluster(recipe):
             "data.expected_cells: input should be greater than or equal to 1",
         ),
         (
-            [('unit = "person"', 'counts = "n"')],
+            [('unit = "person"', 'counts = "n"\nunit_name = "person"')],
             RecipeError,
             "data: a release in a cluster counts records; rows that are counts already are released here",
         ),

@@ -142,11 +142,13 @@ def test_a_threshold_above_everybody_leaves_the_largest(tmp_path):
         release(cluster_table(huge), tmp_path / "b", sd.NonnegativeLasso(strength=0), 1)
 
 
-def test_gaussian_noise(tmp_path):
-    made = release(cluster_table(grid()), tmp_path / "a", rho="0.1", seed=1, cut=SMALL)
-    assert made.budget.rho == Fraction(1, 10)
-    with pytest.raises(ParameterError, match="no Gaussian noise"):
-        release(cluster_table(grid()), tmp_path / "b", sd.Simplex(), rho="0.1", seed=1)
+@pytest.mark.parametrize("method", METHODS, ids=str)
+def test_gaussian_noise(tmp_path, method):
+    made = release(cluster_table(grid()), tmp_path / "a", method, rho="0.1", cut=SMALL)
+    assert (made.budget.rho, made.guarantee.rho) == (Fraction(1, 10), Fraction(1, 10))
+    known = release(cluster_table(grid()), tmp_path / "b", method, rho="0.1", total="public", cut=SMALL)
+    factor = 2 + Fraction(2, known.domain.bits) if method.name == "top_down" else 2
+    assert known.guarantee.rho == Fraction(1, 10) * (factor if method.uses_total else 1)
 
 
 @pytest.mark.parametrize("start", [40, 9])

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import sudare as sd
-from sudare.errors import BudgetError, InputError, LedgerError, OutputError, SudareError
+from sudare.errors import BudgetError, InputError, LedgerError, OutputError, RecipeError, SudareError
 from sudare.noise import record
 from sudare.privacy import Ledger
 from sudare.publish import Job
@@ -152,9 +152,24 @@ def test_counts_that_are_there_already_are_published(village):
     pq.write_table(
         pa.table({"code": cells["mesh"], "sex": cells["sex"], "n": np.arange(40)}), village.folder / "people.parquet"
     )
-    made = sd.publish(village.change(('unit = "person"', 'counts = "n"'), ('from = ["lat", "lon"]', 'from = "code"')))
+    made = sd.publish(
+        village.change(
+            ('unit = "person"', 'counts = "n"\nunit_name = "household"\nmax_rows = 2'),
+            ('from = ["lat", "lon"]', 'from = "code"'),
+        )
+    )
     assert abs(made.release.table.total - 780) < 2000
-    assert made.release.guarantee.unit == sd.Unit("person", 1)
+    promised = made.release.guarantee
+    assert promised.unit == sd.Unit("household", 2, counted_elsewhere=True)
+    assert "no household is counted more than 2 times in the data" in promised.assumptions
+    assert "person" not in str(promised)
+    assert sd.verify(made.folder).guarantee == promised
+
+
+def test_counts_say_what_one_of_them_is(village):
+    """They were published as "person with at most 1 row" whatever they counted."""
+    with pytest.raises(RecipeError, match="counts needs unit_name"):
+        sd.plan(village.change(('unit = "person"', 'counts = "n"')))
 
 
 def test_a_wrong_signing_key_is_refused_before_spending(village):

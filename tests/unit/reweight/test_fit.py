@@ -32,7 +32,7 @@ def test_the_contract():
     assert made.weight(PUBLIC) == pytest.approx(made.weights)
     assert str(made.guarantee) == (
         "epsilon-DP with epsilon = 1; neighbours: replace one record; unit: row; public: the public data,"
-        " the declared bounds and categories, the number of records"
+        " the declared bounds and categories, the number of records; in no ledger"
     )
     assert made.summary["kind"] == "weights"
     assert "Weighting(tilt, 50 public rows" in repr(made)

@@ -201,14 +201,14 @@ def test_gaussian_noise_under_rho_and_under_epsilon_and_delta():
     assert made.guarantee.notion == "(epsilon, delta)-DP"
     assert made.guarantee.epsilon <= 1
     assert made.guarantee.delta == Fraction(1, 10**6)
-    assert sd.release(table, rho=0.02, total="public").guarantee.rho == Fraction(4, 50)
+    assert sd.release(table, rho=0.02, total="public").guarantee.rho == Fraction(2, 50)
 
 
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
         ({"rho": 1, "epsilon": 1}, "not both"),
-        ({"rho": 1, "method": sd.Simplex()}, "no Gaussian noise"),
+        ({"epsilon": 1, "delta": 0.01}, "delta is too large"),
         ({"epsilon": 1, "delta": 2}, "delta"),
         ({"rho": -1}, "rho is not positive"),
         ({}, "epsilon is missing"),

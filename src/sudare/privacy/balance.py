@@ -65,9 +65,9 @@ class Balance:
 
     @classmethod
     def of(
-        cls, dataset: str, cap: Cap | None, guarantees: Sequence[Guarantee], people: People | None = None
+        cls, dataset: str, cap: Cap | None, guarantees: Sequence[Guarantee], account: Balance | None = None
     ) -> Balance:
-        """The account after releases with ``guarantees``.
+        """The account after releases with ``guarantees``; ``account`` is the balance of the people it is about.
 
         >>> tenth = Guarantee("epsilon-DP", epsilon=Fraction(1, 10))
         >>> print(Balance.of("census", Cap(epsilon=Fraction(3, 10)), [tenth, tenth]))
@@ -76,7 +76,6 @@ class Balance:
         counted = [guarantee for guarantee in guarantees if composes(guarantee)]
         adjacency = common_adjacency(counted)
         kinds = tuple(dict.fromkeys(guarantee.unit.kind for guarantee in counted))
-        account = None if people is None else cls.of_people(people)
         facts = (len(guarantees), len(guarantees) - len(counted), kinds, _adjacencies(counted), adjacency)
         unit = Unit(counted[0].unit.name, period=counted[0].unit.period) if len(kinds) == 1 else None
         if len(kinds) > 1:
@@ -95,9 +94,12 @@ class Balance:
         """Where an account of people stands: all its data sets, the largest of the parts."""
         counted = [guarantee for member in people.members for guarantee in member.counted]
         releases = sum(len(member.guarantees) for member in people.members)
-        delta = people.cap.delta
-        total = max(people.totals(), key=lambda each: _size(each, people.cap))
-        found = total.sum_at(delta)
+        cap, delta, totals = people.cap, people.cap.delta, people.totals()
+        total = max(totals, key=lambda each: _size(each, cap))
+        found, remaining = total.sum_at(delta), cap.remaining(total)
+        one_more = (Total(((remaining.epsilon or _ZERO, 1),)), Total(rho=remaining.rho or _ZERO))
+        if not all(cap.admits(each + more) for each in totals for more in one_more):
+            remaining = cap.remaining(people.total())  # the parts run out of different things
         parts = (
             Part(each.dataset, each.part, each.units, _amounts(each.total(people.adjacency), delta))
             for each in people.members
@@ -106,7 +108,7 @@ class Balance:
             people.name,
             people.cap,
             _amounts(total, delta, found),
-            people.cap.remaining(people.total()),
+            remaining,
             releases,
             releases - len(counted),
             (people.unit,),

@@ -121,7 +121,7 @@ class Ledger:
     def accounts(self) -> tuple[Balance, ...]:
         """Where every account of people stands."""
         books = Books(self.entries())
-        return tuple(Balance.of_people(books.people(name)) for name in books.accounts)
+        return tuple(books.standing(name) for name in books.accounts)
 
     def spend(
         self,
@@ -176,12 +176,12 @@ class Ledger:
 
     def balance(self, dataset: str) -> Balance:
         """Where ``dataset`` stands; one that the ledger does not know has no cap and no releases."""
-        return Account.read(_declared(dataset, "the name of a data set"), self.entries()).balance
+        return Books(self.entries()).balance(_declared(dataset, "the name of a data set"))
 
     def balances(self, dataset: str | None = None) -> tuple[Balance, ...]:
         """Where every data set stands, or the one named, which must be known."""
         books = Books(self.entries())
-        return tuple(books.account(name).balance for name in self._chosen(books, dataset))
+        return tuple(books.balance(name) for name in self._chosen(books, dataset))
 
     def spent(self, dataset: str) -> Amounts:
         """What the releases of ``dataset`` cost together: see `Balance`."""
@@ -235,8 +235,8 @@ class Ledger:
         return {
             "format": FORMAT,
             "head": entries[-1].hash if entries else None,
-            "balances": [books.account(name).balance.to_json() for name in names],
-            "accounts": [Balance.of_people(books.people(name)).to_json() for name in accounts],
+            "balances": [books.balance(name).to_json() for name in names],
+            "accounts": [books.standing(name).to_json() for name in accounts],
             "entries": [entry.to_json() for entry in entries if entry.dataset in shown],
         }
 

@@ -96,10 +96,7 @@ class Balance:
         releases = sum(len(member.guarantees) for member in people.members)
         cap, delta, totals = people.cap, people.cap.delta, people.totals()
         total = max(totals, key=lambda each: _size(each, cap))
-        found, remaining = total.sum_at(delta), cap.remaining(total)
-        one_more = (Total(((remaining.epsilon or _ZERO, 1),)), Total(rho=remaining.rho or _ZERO))
-        if not all(cap.admits(each + more) for each in totals for more in one_more):
-            remaining = cap.remaining(people.total())  # the parts run out of different things
+        found = total.sum_at(delta)
         parts = (
             Part(each.dataset, each.part, each.units, _amounts(each.total(people.adjacency), delta))
             for each in people.members
@@ -108,7 +105,7 @@ class Balance:
             people.name,
             people.cap,
             _amounts(total, delta, found),
-            remaining,
+            _remaining_everywhere(cap, total, totals),
             releases,
             releases - len(counted),
             (people.unit,),
@@ -198,6 +195,18 @@ def _named(name: str, amount: Fraction | None) -> str:
 def _amounts(total: Total, delta: Fraction, found: Sum | None = None) -> Amounts:
     found = found or total.sum_at(delta)
     return Amounts(None if found is None else found.epsilon, total.delta, total.all_rho)
+
+
+def _remaining_everywhere(cap: Cap, largest: Total, totals: Sequence[Total]) -> Amounts:
+    """What one more release could cost if everybody is in it: parts may run out of different things."""
+    left = cap.remaining(largest)
+    more = (Total(((left.epsilon or _ZERO, 1),)), Total(rho=left.rho or _ZERO))
+    short = [cap.remaining(each) for each in totals if not all(cap.admits(each + one) for one in more)]
+    return Amounts(
+        min(each.epsilon or _ZERO for each in (left, *short)),
+        min(each.delta for each in (left, *short)),
+        min(each.rho or _ZERO for each in (left, *short)),
+    )
 
 
 def _size(total: Total, cap: Cap) -> tuple[bool, Fraction]:

@@ -2,6 +2,7 @@ import json
 import os
 import sqlite3
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from fractions import Fraction
@@ -9,7 +10,10 @@ from fractions import Fraction
 import pytest
 
 from sudare.errors import BudgetError, LedgerError, ParameterError
-from sudare.privacy import Cap, Guarantee, Ledger, Unit
+from sudare.privacy import Balance, Budget, Cap, Guarantee, Ledger, Unit
+from sudare.privacy.account import Account
+from sudare.privacy.chain import next_entry
+from sudare.tables.release import budget_of, promise
 
 PERSON = Unit("person")
 TENTH = Guarantee("epsilon-DP", PERSON, epsilon=0.1)
@@ -439,3 +443,71 @@ def test_threads_share_one_budget(ledger):
         thread.join()
     assert sorted(outcomes) == ["refused"] * 5 + ["spent"] * 3
     assert ledger.spent("census").epsilon == Fraction(3, 10)
+
+
+def test_whoever_moves_is_counted_beside_a_public_total(ledger):
+    """Epsilon 1/2 add-or-remove, then 1/4 with a public total: 3/2 for a person who moves, where 1 was booked."""
+    ledger.set_cap("census", epsilon="149/100")
+    ledger.spend("census", promise(PERSON, Budget(epsilon=Fraction(1, 2)), public_total=False), "a")
+    moved = promise(PERSON, Budget(epsilon=Fraction(1, 4)), public_total=True)
+    with pytest.raises(BudgetError, match=r"requested epsilon 0.5, remaining 0.49"):
+        ledger.spend("census", moved, "b")
+    ledger.set_cap("census", epsilon=2)
+    ledger.spend("census", moved, "b")
+    assert ledger.spent("census").epsilon == Fraction(3, 2)
+    assert ledger.remaining("census").epsilon == Fraction(1, 2)
+
+
+def test_a_year_of_gaussian_releases_is_converted_once(ledger):
+    """Daily (0.05, 1e-8) with Gaussian noise: 18.25 at 3.65e-6 was booked, or refused; it is 0.905 at 1e-6."""
+    daily = promise(PERSON, budget_of("0.05", delta=1e-8), public_total=False, delta=1e-8)
+    ledger.set_cap("trips", epsilon=1, delta=1e-6)
+    for number in range(40):
+        ledger.spend("trips", daily, f"day-{number}")
+    year = Balance.of("trips", Cap.of(epsilon=1, delta=1e-6), [daily] * 365)
+    assert Fraction(904, 1000) < year.spent.epsilon < Fraction(905, 1000)
+    assert ledger.spent("trips").epsilon < Fraction(4, 10)
+
+
+def test_a_ledger_without_accounts_keeps_its_format(filled):
+    def version():
+        with closing(sqlite3.connect(filled.path)) as connection:
+            return connection.execute("PRAGMA user_version").fetchone()
+
+    assert version() == (1,)
+    filled.set_account("residents", epsilon=1)
+    assert version() == (2,)
+    filled.join("census", "residents")
+    assert filled.account("residents").releases == filled.balance("census").releases
+    assert filled.verify() == len(filled.entries())
+
+
+@pytest.mark.parametrize("content", [{}, {"account": "nobody", "part": None, "units": None}, {"account": "residents"}])
+def test_a_join_that_says_nothing_is_named(content):
+    with pytest.raises(LedgerError, match="row 1 of the ledger holds no join that can be read"):
+        Account.read("census", [next_entry(None, "2025-01-01T00:00:00Z", "census", "join", content)])
+
+
+def _spend_in_account(path, dataset, start):
+    ledger = Ledger(path, timeout=60)
+    start.wait()
+    admitted = 0
+    for number in range(10):
+        try:
+            ledger.spend(dataset, TENTH, f"{dataset}-{number}")
+            admitted += 1
+        except BudgetError:
+            pass
+    return admitted
+
+
+def test_two_writers_on_two_data_sets_cannot_pass_the_cap_they_share(tmp_path):
+    ledger = Ledger(tmp_path / "ledger.db")
+    ledger.set_account("residents", epsilon=1)
+    for name in ("census", "survey"):
+        ledger.join(name, "residents")
+    start = threading.Barrier(2)
+    with ThreadPoolExecutor(2) as pool:
+        admitted = sum(pool.map(lambda name: _spend_in_account(ledger.path, name, start), ("census", "survey")))
+    assert admitted == 10
+    assert ledger.account("residents").spent.epsilon == 1

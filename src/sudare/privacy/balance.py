@@ -80,7 +80,8 @@ class Balance:
         unit = Unit(counted[0].unit.name, period=counted[0].unit.period) if len(kinds) == 1 else None
         if len(kinds) > 1:
             spent = Amounts(None, sum((guarantee.delta or _ZERO for guarantee in counted), _ZERO), None)
-            return cls(dataset, cap, spent, cap and Amounts(_ZERO, _ZERO, _ZERO), *facts, account=account)
+            nothing = None if cap is None else Amounts(_ZERO, _ZERO, _ZERO)
+            return cls(dataset, cap, spent, nothing, *facts, account=account)
         total = Total.of(counted, adjacency)
         delta = cap.delta if cap else total.stated_delta
         periods = PERIODS.get(unit.period or "", ()) if unit else ()

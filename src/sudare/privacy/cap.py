@@ -190,8 +190,7 @@ class Cap:
         delta = max(_ZERO, self.delta - spent.delta)
         if requested.delta > delta:
             return "", "delta", requested.delta, delta
-        without = requested.delta == delta and spent.rho
-        reason = " (the rho spent before needs some delta)" if without else ""
+        reason = " (the rho spent before needs some delta)" if spent.rho and requested.delta == delta else ""
         return reason, "epsilon", asked, self._largest_epsilon(spent, requested.delta)
 
 

@@ -85,7 +85,7 @@ class Ledger:
         with writing(self.path, self.timeout) as session:
             books = Books(session.entries)
             if name in books.accounts and books.people(name).unit != who:
-                raise LedgerError("an account keeps its unit", value=who, allowed=books.people(name).unit)
+                raise LedgerError("an account keeps its unit", value=who, allowed=str(books.people(name).unit))
             return _append(session, NO_DATASET, "account", {"account": name, "unit": who, "cap": cap.to_json()})
 
     def join(self, dataset: str, account: str, *, part: str | None = None, units: int | None = None) -> Entry:
@@ -137,8 +137,9 @@ class Ledger:
         """Charge one release to ``dataset``: its row is on the disk when this returns, its hash is the head.
 
         `BudgetError` where its cap, or that of the account of people it joined, would be passed, or where there is
-        none; ``default_cap`` is set first where the data set has none. A release whose guarantee does not add up needs ``accept_no_guarantee=True`` and
-        is counted as unbounded; a seeded one is refused. A ``release_id`` is good for one row.
+        none; ``default_cap`` is set first where the data set has none. A release whose guarantee does not add up
+        needs ``accept_no_guarantee=True`` and is counted as unbounded; a seeded one is refused. A ``release_id`` is
+        good for one row.
         """
         name = _declared(dataset, "the name of a data set")
         release = _declared(release_id, "a release id")

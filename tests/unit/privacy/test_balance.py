@@ -16,7 +16,9 @@ def test_without_a_cap_nothing_remains():
 
 
 def test_spent_is_one_amount_in_three_views():
-    balance = Balance.of("census", Cap.of(epsilon=9, delta=1e-6), [pure(1), Guarantee("rho-zCDP", Unit("person"), rho=0.5)])
+    balance = Balance.of(
+        "census", Cap.of(epsilon=9, delta=1e-6), [pure(1), Guarantee("rho-zCDP", Unit("person"), rho=0.5)]
+    )
     assert (balance.spent.delta, balance.spent.rho) == (0, 1)
     # Less than either half alone would say, and more than rho without the pure release.
     assert epsilon_for(0.5, 1e-6) < balance.spent.epsilon < min(1 + epsilon_for(0.5, 1e-6), epsilon_for(1, 1e-6))

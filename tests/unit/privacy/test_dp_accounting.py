@@ -53,9 +53,7 @@ def spent(guarantees, delta=DELTA):
 def test_a_year_of_gaussian_releases(sigma):
     """A count under Gaussian noise of this standard deviation, daily; asked for in rho."""
     rho = Fraction(1, 2 * sigma**2)
-    low, high = figures(
-        lambda terms: gaussian(sigma, terms).self_compose(365), min(1e-3, 0.01 / sigma)
-    )
+    low, high = figures(lambda terms: gaussian(sigma, terms).self_compose(365), min(1e-3, 0.01 / sigma))
     ours = spent([Guarantee("rho-zCDP", PERSON, rho=rho)] * 365)
     assert low <= ours <= 1.12 * high
 
@@ -66,9 +64,7 @@ def test_a_year_of_gaussian_releases_asked_for_by_epsilon_and_delta(epsilon):
     rho = rho_for(epsilon, 1e-8)
     sigma = float(1 / (2 * rho)) ** 0.5
     asked = Guarantee("(epsilon, delta)-DP", PERSON, epsilon=epsilon, delta=1e-8, rho=rho)
-    low, high = figures(
-        lambda terms: gaussian(sigma, terms).self_compose(365), min(1e-3, 0.01 / sigma)
-    )
+    low, high = figures(lambda terms: gaussian(sigma, terms).self_compose(365), min(1e-3, 0.01 / sigma))
     ours = spent([asked] * 365)
     assert low <= ours <= 1.12 * high
     assert ours < 365 * float(Fraction(epsilon)) / 5
@@ -121,9 +117,7 @@ def test_a_mixture_of_gaussian_pure_and_approximate_releases():
 
 def test_whoever_moves_between_two_cells_is_counted():
     """Gaussian noise on disjoint cells: replacing changes two of them by one, which is sensitivity sqrt 2."""
-    low, _ = figures(
-        lambda terms: gaussian(20, terms, 2**0.5).self_compose(30), 1e-4
-    )
+    low, _ = figures(lambda terms: gaussian(20, terms, 2**0.5).self_compose(30), 1e-4)
     moved = Guarantee("rho-zCDP", PERSON, REPLACED, rho=Fraction(1, 400))  # two times 1 / (2 sigma^2)
     stated = Guarantee("rho-zCDP", PERSON, rho=Fraction(1, 800), replace_rho=Fraction(1, 400))
     unstated = Guarantee("rho-zCDP", PERSON, rho=Fraction(1, 800))

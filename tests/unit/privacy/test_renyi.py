@@ -86,14 +86,19 @@ def test_the_sum_is_below_the_closed_forms(epsilons, delta):
 def test_the_divergence_of_randomized_response_is_bounded_from_above(epsilon, x):
     size, order = Fraction(epsilon), Fraction(x)
     with mpmath.workdps(80):
-        exact, alpha = mpmath.mpf(size.numerator) / size.denominator, 1 + mpmath.mpf(order.numerator) / order.denominator
+        exact, alpha = (
+            mpmath.mpf(size.numerator) / size.denominator,
+            1 + mpmath.mpf(order.numerator) / order.denominator,
+        )
         right = 1 / (1 + mpmath.exp(-exact))
         moments = right**alpha * (1 - right) ** (1 - alpha) + (1 - right) ** alpha * right ** (1 - alpha)
         truth = mpmath.log(moments) / (alpha - 1)
         bound = divergence_above(size, order)
         above = mpmath.mpf(bound.numerator) / bound.denominator
         assert truth <= above <= truth * (1 + mpmath.mpf(10) ** -30) + mpmath.mpf(10) ** -40
-        assert above <= min(exact, alpha * exact**2 / 2, alpha * exact * mpmath.tanh(exact / 2)) * (1 + mpmath.mpf(10) ** -30)
+        assert above <= min(exact, alpha * exact**2 / 2, alpha * exact * mpmath.tanh(exact / 2)) * (
+            1 + mpmath.mpf(10) ** -30
+        )
 
 
 @pytest.mark.parametrize("x", [Fraction(1, 100), Fraction(1), Fraction(50)])

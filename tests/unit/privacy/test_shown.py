@@ -57,9 +57,15 @@ def test_without_a_cap_there_is_no_bar_and_mixtures_are_named():
     ("spent", "how"),
     [
         ([TENTH], "the epsilons are added"),
-        ([Guarantee("rho-zCDP", Unit("person"), rho=0.01)], "all rho is added and read once as an epsilon, at δ = 0.000001"),
+        (
+            [Guarantee("rho-zCDP", Unit("person"), rho=0.01)],
+            "all rho is added and read once as an epsilon, at δ = 0.000001",
+        ),
         ([TENTH] * 400, "order by order (Rényi divergences of order "),
-        ([Guarantee("epsilon-DP", Unit("person"), epsilon=8), Guarantee("rho-zCDP", Unit("person"), rho=1e-12)], "beside them all rho"),
+        (
+            [Guarantee("epsilon-DP", Unit("person"), epsilon=8), Guarantee("rho-zCDP", Unit("person"), rho=1e-12)],
+            "beside them all rho",
+        ),
         ([], None),
     ],
 )
@@ -77,7 +83,9 @@ def test_neighbours_and_periods_are_explained():
     moved = Guarantee("epsilon-DP", day, ADJACENCIES[1], epsilon=Fraction(1, 2))
     balance = Balance.of("census", Cap.of(epsilon=9), [Guarantee("epsilon-DP", day, epsilon=Fraction(1, 2)), moved])
     facts = balance_facts(balance, EN)
-    assert facts["what this bounds"].startswith("what replacing one person-day by another can change; releases made for")
+    assert facts["what this bounds"].startswith(
+        "what replacing one person-day by another can change; releases made for"
+    )
     assert facts["one person over 365 periods (person-day)"] == "at most ε = 547.5"
 
 

@@ -102,25 +102,30 @@ def few(epsilons: Counted) -> Counted:
         return epsilons
     found: dict[Fraction, int] = {}
     for epsilon, count in epsilons:
-        above = max(epsilon, _power(math.ceil(_STEPS * math.log2(epsilon) - _SLACK)))
+        above = max(epsilon, _power(math.ceil(_STEPS * _log2(epsilon) - _SLACK)))
         found[above] = found.get(above, 0) + count
     return tuple(sorted(found.items()))
 
 
 def power_below(epsilon: Fraction) -> Fraction:
     """The largest number not above ``epsilon`` that `few` leaves as it is."""
-    return min(epsilon, _power(math.floor(_STEPS * math.log2(epsilon) + _SLACK)))
+    return min(epsilon, _power(math.floor(_STEPS * _log2(epsilon) + _SLACK)))
+
+
+def _log2(value: Fraction) -> float:
+    return math.log2(value.numerator) - math.log2(value.denominator)  # also where a float has no such number
 
 
 @cache
 def _power(step: int) -> Fraction:
-    return Fraction(2.0 ** (step / _STEPS))
+    whole, rest = divmod(step, _STEPS)
+    return Fraction(2) ** whole * Fraction(2.0 ** (rest / _STEPS))
 
 
 def _floats(epsilons: Counted) -> tuple[Floats, Floats]:
     import numpy as np
 
-    sizes = np.array([float(min(epsilon, Fraction(10**200))) for epsilon, _ in epsilons])
+    sizes = np.array([float(min(epsilon, Fraction(10**100))) for epsilon, _ in epsilons])
     return sizes, np.array([float(count) for _, count in epsilons])
 
 

@@ -1,7 +1,9 @@
 """Laws of budgets, of composition and of the ledger, for any numbers."""
 
+import math
 from fractions import Fraction
 from functools import reduce
+from itertools import permutations, product
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -21,7 +23,9 @@ from sudare.privacy import (
     sequential,
 )
 from sudare.privacy.account import Account
+from sudare.privacy.adjacency import ADDED, REPLACED
 from sudare.privacy.composition import Total
+from sudare.privacy.people import Member, People
 
 amounts = st.fractions(min_value=Fraction(1, 10**6), max_value=5, max_denominator=10**6)
 deltas = st.fractions(min_value=Fraction(1, 10**12), max_value=Fraction(1, 100), max_denominator=10**12)
@@ -125,6 +129,53 @@ def test_the_order_of_releases_does_not_change_a_total(cap, guarantees, random):
     shuffled = random.sample(guarantees, len(guarantees))
     assert Total.of(shuffled) == Total.of(guarantees)
     assert Balance.of("census", cap, shuffled).spent == Balance.of("census", cap, guarantees).spent
+
+
+@given(st.lists(st.one_of(pure, zcdp, approximate), max_size=6), st.one_of(pure, zcdp, approximate), deltas)
+@settings(deadline=None)
+def test_one_more_release_never_costs_less_and_replacing_never_less_than_adding(guarantees, more, delta):
+    before, after = (Total.of(each, ADDED).epsilon_at(delta) for each in (guarantees, [*guarantees, more]))
+    moved = Total.of([*guarantees, more], REPLACED).epsilon_at(delta)
+    # The best order is searched in floating point, so a bound may be off its best by a part in 10^9.
+    slack = 1 + Fraction(1, 10**9)
+    assert after is None or (before is not None and before <= after * slack + Fraction(1, 10**9))
+    assert moved is None or (after is not None and after <= moved * slack + Fraction(1, 10**9))
+
+
+@given(st.lists(pure, min_size=1, max_size=7), deltas)
+@settings(max_examples=50, deadline=None)
+def test_a_sum_is_above_the_exact_composition_of_randomized_responses(guarantees, delta):
+    """By enumeration of all outcomes, in floating point: shares nothing with the sum but the theorem."""
+    epsilon = float(Total.of(guarantees).epsilon_at(delta))
+    sizes = [float(guarantee.epsilon) for guarantee in guarantees]
+    rights = [1 / (1 + math.exp(-size)) for size in sizes]
+    failed = 0.0
+    for answers in product((1, -1), repeat=len(sizes)):
+        chance = math.prod(right if answer > 0 else 1 - right for right, answer in zip(rights, answers, strict=True))
+        loss = sum(size * answer for size, answer in zip(sizes, answers, strict=True))
+        failed += chance * max(0.0, -math.expm1(epsilon - loss))
+    assert failed <= float(delta) * (1 + 1e-9) + 1e-13
+
+
+parts = st.lists(st.lists(st.one_of(pure, zcdp), max_size=3), min_size=1, max_size=4)
+
+
+@given(parts, st.lists(pure, max_size=2), st.booleans(), deltas)
+@settings(max_examples=50, deadline=None)
+def test_an_account_bounds_whoever_stays_and_whoever_moves(parts, common, replaced, delta):
+    if replaced:
+        common = [*common, Guarantee("epsilon-DP", adjacency=REPLACED, epsilon=Fraction(1, 10))]
+    members = [Member(f"set {number}", f"part {number}", 1, tuple(part)) for number, part in enumerate(parts)]
+    people = People(
+        "all", Cap(epsilon=Fraction(1000), delta=delta), "row", (*members, Member("all", guarantees=common))
+    )
+    spent = Balance.of_people(people).spent.epsilon * (1 + Fraction(1, 10**9)) + Fraction(1, 10**9)
+    for part in parts:
+        assert Total.of([*part, *common], people.adjacency).epsilon_at(delta) <= spent
+    if replaced:
+        for one, other in permutations(parts, 2):
+            moved = Total.of([*one, *other], ADDED) + Total.of(common, REPLACED)
+            assert moved.epsilon_at(delta) <= spent
 
 
 @given(

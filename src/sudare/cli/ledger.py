@@ -60,7 +60,9 @@ def show(dataset: str | None, path: Path | None, as_json: bool) -> None:
     if accounts:
         print_table(("account", *_COLUMNS), [_row(balance) for balance in accounts])
     said = [
-        (balance.dataset, *line) for balance in (*found, *accounts) for line in explanation(balance, Words("en")).items()
+        (balance.dataset, *line)
+        for balance in (*found, *accounts)
+        for line in explanation(balance, Words("en")).items()
     ]
     if said:
         print_table(("of", "where it comes from", ""), said)

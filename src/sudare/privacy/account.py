@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from typing import Any
 
 from sudare.errors import BudgetError, LedgerError, ParameterError, did_you_mean
 from sudare.privacy.adjacency import common_adjacency, cost_of
 from sudare.privacy.balance import Balance
 from sudare.privacy.cap import Cap
-from sudare.privacy.chain import NO_DATASET, Entry
+from sudare.privacy.chain import NO_DATASET, Entry, canonical, text_of
 from sudare.privacy.composition import Total, composes
 from sudare.privacy.guarantee import Guarantee
 from sudare.privacy.people import Member, People
@@ -41,7 +41,8 @@ class Account:
     @property
     def balance(self) -> Balance:
         """Where the data set stands."""
-        return Balance.of(self.dataset, self.cap, self.guarantees, self.people)
+        account = None if self.people is None else Balance.of_people(self.people)
+        return Balance.of(self.dataset, self.cap, self.guarantees, account)
 
     def admit(
         self, guarantee: Guarantee, *, accept_no_guarantee: bool = False, default_cap: Cap | None = None
@@ -103,6 +104,8 @@ class Books:
         self._caps: dict[str, tuple[Cap, str]] = {}
         self._members: dict[str, tuple[str, Member]] = {}
         self._read: dict[str, Account] = {}
+        self._standing: dict[str, Balance] = {}
+        self._guarantees: dict[str, Guarantee] = {}
         for entry in entries:
             if entry.dataset != NO_DATASET:
                 self._rows.setdefault(entry.dataset, []).append(entry)
@@ -125,43 +128,65 @@ class Books:
         filled = (replace(each, guarantees=self._alone(each.dataset).guarantees) for each in members)
         return People(name, cap, unit, tuple(filled))
 
+    def balance(self, dataset: str) -> Balance:
+        """Where ``dataset`` stands; an account of people is added up once for all its data sets."""
+        account = self._alone(dataset)
+        joined = self._members.get(dataset)
+        standing = None if joined is None else self.standing(joined[0])
+        return Balance.of(dataset, account.cap, account.guarantees, standing)
+
+    def standing(self, name: str) -> Balance:
+        """Where the account of people ``name`` stands."""
+        if name not in self._standing:
+            self._standing[name] = Balance.of_people(self.people(name))
+        return self._standing[name]
+
     def membership(self, dataset: str) -> tuple[str, Member] | None:
         """The account that ``dataset`` joined, and on which terms."""
         return self._members.get(dataset)
 
     def _note(self, entry: Entry) -> None:
-        with _understood(entry):
+        try:
             content = entry.content
             name = str(content["account"])
             if entry.kind == "account":
                 self._caps[name] = Cap.from_json(content["cap"]), str(content["unit"])
             else:
-                self._members[entry.dataset] = name, Member(entry.dataset, content["part"], content["units"])
                 _ = self._caps[name]  # a data set joins what is there
+                self._members[entry.dataset] = name, Member(entry.dataset, content["part"], content["units"])
+        except _UNREADABLE:
+            raise _unreadable(entry) from None
+
+    def _guarantee(self, data: dict[str, Any]) -> Guarantee:
+        """Read once for all rows that promise the same: a year of releases has few different promises."""
+        key = canonical(data)
+        if key not in self._guarantees:
+            self._guarantees[key] = Guarantee.from_json(data)
+        return self._guarantees[key]
 
     def _alone(self, dataset: str) -> Account:
         if dataset not in self._read:
             cap, guarantees, release_ids = None, [], set()
             for entry in self._rows.get(dataset, ()):
-                with _understood(entry):
+                try:
                     content = entry.content
                     if entry.kind == "cap":
                         cap = Cap.from_json(content)
                     elif entry.kind == "spend":
-                        guarantees.append(Guarantee.from_json(content["guarantee"]))
+                        guarantees.append(self._guarantee(content["guarantee"]))
                         release_ids.add(str(content["release_id"]))
+                    text_of(entry.kind, content)  # what is admitted can also be shown
+                except _UNREADABLE:
+                    raise _unreadable(entry) from None
             self._read[dataset] = Account(dataset, cap, tuple(guarantees), frozenset(release_ids))
         return self._read[dataset]
 
 
-@contextmanager
-def _understood(entry: Entry) -> Iterator[None]:
-    """Where a row's content is read: `LedgerError` names the row that has something else in it."""
-    try:
-        yield
-        _ = entry.text  # what is admitted can also be shown
-    except (KeyError, TypeError, ValueError, RecursionError, ParameterError):
-        raise LedgerError(
-            f"row {entry.id} of the ledger holds no {entry.kind} that can be read",
-            hint="It was not written by Sudare; restore the ledger from a backup before publishing.",
-        ) from None
+_UNREADABLE = (KeyError, TypeError, ValueError, RecursionError, ParameterError)
+
+
+def _unreadable(entry: Entry) -> LedgerError:
+    return LedgerError(
+        f"row {entry.id} of the ledger holds no {entry.kind} that can be read",
+        hint="It was not written by Sudare; restore the ledger from a backup before publishing.",
+    )

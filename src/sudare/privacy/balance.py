@@ -65,9 +65,9 @@ class Balance:
 
     @classmethod
     def of(
-        cls, dataset: str, cap: Cap | None, guarantees: Sequence[Guarantee], people: People | None = None
+        cls, dataset: str, cap: Cap | None, guarantees: Sequence[Guarantee], account: Balance | None = None
     ) -> Balance:
-        """The account after releases with ``guarantees``.
+        """The account after releases with ``guarantees``; ``account`` is the balance of the people it is about.
 
         >>> tenth = Guarantee("epsilon-DP", epsilon=Fraction(1, 10))
         >>> print(Balance.of("census", Cap(epsilon=Fraction(3, 10)), [tenth, tenth]))
@@ -76,12 +76,12 @@ class Balance:
         counted = [guarantee for guarantee in guarantees if composes(guarantee)]
         adjacency = common_adjacency(counted)
         kinds = tuple(dict.fromkeys(guarantee.unit.kind for guarantee in counted))
-        account = None if people is None else cls.of_people(people)
         facts = (len(guarantees), len(guarantees) - len(counted), kinds, _adjacencies(counted), adjacency)
         unit = Unit(counted[0].unit.name, period=counted[0].unit.period) if len(kinds) == 1 else None
         if len(kinds) > 1:
             spent = Amounts(None, sum((guarantee.delta or _ZERO for guarantee in counted), _ZERO), None)
-            return cls(dataset, cap, spent, cap and Amounts(_ZERO, _ZERO, _ZERO), *facts, account=account)
+            nothing = None if cap is None else Amounts(_ZERO, _ZERO, _ZERO)
+            return cls(dataset, cap, spent, nothing, *facts, account=account)
         total = Total.of(counted, adjacency)
         delta = cap.delta if cap else total.stated_delta
         periods = PERIODS.get(unit.period or "", ()) if unit else ()
@@ -95,8 +95,8 @@ class Balance:
         """Where an account of people stands: all its data sets, the largest of the parts."""
         counted = [guarantee for member in people.members for guarantee in member.counted]
         releases = sum(len(member.guarantees) for member in people.members)
-        delta = people.cap.delta
-        total = max(people.totals(), key=lambda each: _size(each, people.cap))
+        cap, delta, totals = people.cap, people.cap.delta, people.totals()
+        total = max(totals, key=lambda each: _size(each, cap))
         found = total.sum_at(delta)
         parts = (
             Part(each.dataset, each.part, each.units, _amounts(each.total(people.adjacency), delta))
@@ -106,7 +106,7 @@ class Balance:
             people.name,
             people.cap,
             _amounts(total, delta, found),
-            people.cap.remaining(people.total()),
+            _remaining_everywhere(cap, total, totals),
             releases,
             releases - len(counted),
             (people.unit,),
@@ -196,6 +196,18 @@ def _named(name: str, amount: Fraction | None) -> str:
 def _amounts(total: Total, delta: Fraction, found: Sum | None = None) -> Amounts:
     found = found or total.sum_at(delta)
     return Amounts(None if found is None else found.epsilon, total.delta, total.all_rho)
+
+
+def _remaining_everywhere(cap: Cap, largest: Total, totals: Sequence[Total]) -> Amounts:
+    """What one more release could cost if everybody is in it: parts may run out of different things."""
+    left = cap.remaining(largest)
+    more = (Total(((left.epsilon or _ZERO, 1),)), Total(rho=left.rho or _ZERO))
+    short = [cap.remaining(each) for each in totals if not all(cap.admits(each + one) for one in more)]
+    return Amounts(
+        min(each.epsilon or _ZERO for each in (left, *short)),
+        min(each.delta for each in (left, *short)),
+        min(each.rho or _ZERO for each in (left, *short)),
+    )
 
 
 def _size(total: Total, cap: Cap) -> tuple[bool, Fraction]:

@@ -19,7 +19,7 @@ from sudare.privacy.adjacency import Cost
 from sudare.privacy.budget import Number, exact, positive, readable
 from sudare.privacy.composition import WORTH_IT, Total
 from sudare.privacy.directed import round_down
-from sudare.privacy.renyi import room
+from sudare.privacy.renyi import MOST_VALUES, composed_epsilon, few, power_below, room
 from sudare.privacy.zcdp import epsilon_for, rho_for
 
 _ZERO = Fraction(0)
@@ -113,39 +113,45 @@ class Cap:
             rho = _ZERO if spent.all_rho is None else max(_ZERO, self.rho - spent.all_rho)
             return Amounts(_largest_pure(rho), _ZERO, rho)
         delta = self.delta - spent.delta
-        epsilon = self._largest_epsilon(spent)
-        if delta <= 0 or not epsilon:
-            return Amounts(epsilon, max(_ZERO, delta), _ZERO)
-        _, proposed = self._proposed(spent, delta)
-        rho = self._admitted(proposed, lambda size: spent + Total(rho=size))
+        if delta <= 0:
+            return Amounts(self._largest_epsilon(spent), max(_ZERO, delta), _ZERO)
+        epsilon, rho = self._by_orders(spent, delta)
         if spent.added < self.amount:
             rho = max(rho, rho_for(self.amount - spent.added, delta) - spent.rho)
-        return Amounts(epsilon, delta, rho)
+        return Amounts(max(epsilon, self._beside(spent, delta)), delta, max(_ZERO, rho))
 
     def _largest_epsilon(self, spent: Total, own_delta: Fraction = _ZERO) -> Fraction:
         """The largest epsilon that one more release may have if it may fail by ``own_delta``."""
         delta = self.delta - spent.delta - own_delta
         if delta < 0 or (delta == 0 and spent.rho):
             return _ZERO
-        beside = self.amount - spent.added
-        if delta == 0:
-            return max(_ZERO, beside)
-        if spent.rho:
-            beside -= epsilon_for(spent.rho, delta)
-        # Where many small ones are worth less than their sum, there is more room than their sum leaves.
-        proposed, _ = self._proposed(spent, delta)
-        return max(_ZERO, beside, self._admitted(proposed, lambda size: spent + Total(((size, 1),), own_delta)))
+        return max(self._beside(spent, delta), self._by_orders(spent, delta)[0] if delta else _ZERO)
 
-    def _proposed(self, spent: Total, delta: Fraction) -> tuple[Fraction, Fraction]:
-        """About the largest epsilon and rho that a sum by orders would admit."""
-        pure, rho = room(spent.epsilons, spent.rho, self.amount / WORTH_IT, delta)
-        return exact(pure, "epsilon"), exact(rho, "rho")
+    def _beside(self, spent: Total, delta: Fraction) -> Fraction:
+        """What the added epsilons leave, with all rho converted at ``delta``."""
+        return max(_ZERO, self.amount - spent.added - (epsilon_for(spent.rho, delta) if spent.rho else 0))
 
-    def _admitted(self, proposed: Fraction, total: Callable[[Fraction], Total]) -> Fraction:
-        """The largest number not above ``proposed`` that the cap admits, found by going down in growing steps."""
+    def _by_orders(self, spent: Total, delta: Fraction) -> tuple[Fraction, Fraction]:
+        """The largest epsilon and rho that the sum by orders admits: more, where many small ones were spent."""
+        if not spent.epsilons:
+            return _ZERO, _ZERO
+        few_epsilons = few(spent.epsilons)
+        pure, rho = (exact(most, "room") for most in room(few_epsilons, spent.rho, self.amount / WORTH_IT, delta))
+        many = len(spent.epsilons) >= MOST_VALUES
+        return (
+            self._admitted(
+                power_below(pure) if many and pure else pure,
+                lambda size: composed_epsilon((*few_epsilons, (size, 1)), spent.rho, delta),
+            ),
+            self._admitted(rho, lambda size: composed_epsilon(few_epsilons, spent.rho + size, delta)),
+        )
+
+    def _admitted(self, proposed: Fraction, composed: Callable[[Fraction], tuple[Fraction, Fraction]]) -> Fraction:
+        """The largest number not above ``proposed`` that certainly fits, found by going down in growing steps."""
         shrink = Fraction(1, 10**11)
-        while (number := round_down(proposed)) > 0 and shrink < 1:
-            if self.admits(total(number)):
+        while proposed > 0 and shrink < 1:
+            number = round_down(proposed)
+            if number > 0 and composed(number)[0] * WORTH_IT <= self.amount:
                 return number
             proposed *= 1 - shrink
             shrink *= 4
@@ -184,8 +190,7 @@ class Cap:
         delta = max(_ZERO, self.delta - spent.delta)
         if requested.delta > delta:
             return "", "delta", requested.delta, delta
-        without = requested.delta == delta and spent.rho
-        reason = " (the rho spent before needs some delta)" if without else ""
+        reason = " (the rho spent before needs some delta)" if spent.rho and requested.delta == delta else ""
         return reason, "epsilon", asked, self._largest_epsilon(spent, requested.delta)
 
 

@@ -44,20 +44,24 @@ class Entry:
     @property
     def text(self) -> str:
         """What the row says: the cap's numbers, the release and its guarantee, the account and its terms."""
-        content = self.content
-        if self.kind == "cap":
-            return _numbers(content)
-        if self.kind == "account":
-            return f"account {content['account']} of each {content['unit']}: {_numbers(content['cap'])}"
-        if self.kind == "join":
-            part = "" if content["part"] is None else f" as the part {content['part']}"
-            units = "" if content["units"] is None else f", at most {content['units']} units of one"
-            return f"joins the account {content['account']}{part}{units}"
-        return f"{content['release_id']}: {content['guarantee']['text']}"
+        return text_of(self.kind, self.content)
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON with the payload opened."""
         return {name: getattr(self, name) for name in COLUMNS if name != "payload"} | {"content": self.content}
+
+
+def text_of(kind: str, content: dict[str, Any]) -> str:
+    """What a row of that kind and content says."""
+    if kind == "cap":
+        return _numbers(content)
+    if kind == "account":
+        return f"account {content['account']} of each {content['unit']}: {_numbers(content['cap'])}"
+    if kind == "join":
+        part = "" if content["part"] is None else f" as the part {content['part']}"
+        units = "" if content["units"] is None else f", at most {content['units']} units of one"
+        return f"joins the account {content['account']}{part}{units}"
+    return f"{content['release_id']}: {content['guarantee']['text']}"
 
 
 def _numbers(cap: dict[str, Any]) -> str:

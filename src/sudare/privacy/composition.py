@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from itertools import zip_longest
 
 from sudare.errors import ParameterError
@@ -84,7 +85,12 @@ class Total:
 
         Under ``adjacency``, or each under its own, which adds up only where they agree.
         """
-        return cls.summed(_cost(guarantee, adjacency, units) for guarantee in guarantees)
+        costs: dict[int, Cost] = {}
+        held = list(guarantees)
+        for guarantee in held:
+            if id(guarantee) not in costs:
+                costs[id(guarantee)] = _cost(guarantee, adjacency, units)
+        return cls.summed(costs[id(guarantee)] for guarantee in held)
 
     @classmethod
     def summed(cls, costs: Iterable[Cost]) -> Total:
@@ -134,12 +140,12 @@ class Total:
     def _from_the_largest(self) -> Iterable[Fraction]:
         return (epsilon for epsilon, count in reversed(self.epsilons) for _ in range(count))
 
-    @property
+    @cached_property
     def added(self) -> Fraction:
         """The epsilons that are not counted by rho, added."""
         return sum((count * epsilon for epsilon, count in self.epsilons), _ZERO)
 
-    @property
+    @cached_property
     def all_rho(self) -> Fraction | None:
         """Everything in rho, epsilon as epsilon^2 / 2; None where an (epsilon, delta)-DP release has no rho."""
         if self.delta:

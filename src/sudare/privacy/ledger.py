@@ -106,7 +106,7 @@ class Ledger:
         with writing(self.path, self.timeout) as session:
             books = Books(session.entries)
             if name in books.accounts and books.people(name).unit != who:
-                raise LedgerError("an account keeps its unit", value=who, allowed=books.people(name).unit)
+                raise LedgerError("an account keeps its unit", value=who, allowed=str(books.people(name).unit))
             return _append(session, NO_DATASET, "account", {"account": name, "unit": who, "cap": cap.to_json()})
 
     def join(self, dataset: str, account: str, *, part: str | None = None, units: int | None = None) -> Entry:
@@ -142,7 +142,7 @@ class Ledger:
     def accounts(self) -> tuple[Balance, ...]:
         """Where every account of people stands."""
         books = Books(self.entries())
-        return tuple(Balance.of_people(books.people(name)) for name in books.accounts)
+        return tuple(books.standing(name) for name in books.accounts)
 
     def spend(
         self,
@@ -213,12 +213,12 @@ class Ledger:
 
     def balance(self, dataset: str) -> Balance:
         """Where ``dataset`` stands; one that the ledger does not know has no cap and no releases."""
-        return Account.read(_declared(dataset, "the name of a data set"), self.entries()).balance
+        return Books(self.entries()).balance(_declared(dataset, "the name of a data set"))
 
     def balances(self, dataset: str | None = None) -> tuple[Balance, ...]:
         """Where every data set stands, or the one named, which must be known."""
         books = Books(self.entries())
-        return tuple(books.account(name).balance for name in self._chosen(books, dataset))
+        return tuple(books.balance(name) for name in self._chosen(books, dataset))
 
     def spent(self, dataset: str) -> Amounts:
         """What the releases of ``dataset`` cost together: see `Balance`."""
@@ -272,8 +272,8 @@ class Ledger:
         return {
             "format": FORMAT,
             "head": entries[-1].hash if entries else None,
-            "balances": [books.account(name).balance.to_json() for name in names],
-            "accounts": [Balance.of_people(books.people(name)).to_json() for name in accounts],
+            "balances": [books.balance(name).to_json() for name in names],
+            "accounts": [books.standing(name).to_json() for name in accounts],
             "entries": [entry.to_json() for entry in entries if entry.dataset in shown],
         }
 

@@ -87,7 +87,7 @@ class People:
         return everybody + Total.largest(parts.values())
 
     def totals(self) -> tuple[Total, ...]:
-        """The same person by person: what everybody in one part has lost, for each part; one bound for whoever moves."""
+        """The same part by part, of which each person has lost one; or the one bound that holds for whoever moves."""
         adjacency = self.adjacency
         everybody, parts = self.part_totals(adjacency)
         different = tuple(dict.fromkeys(parts.values()))
@@ -120,9 +120,8 @@ class People:
         others = {guarantee.unit.kind for guarantee in member.counted} - {self.unit}
         if member.units is None and others:
             raise BudgetError(
-                f"the account {self.name!r} adds up what each {self.unit} has lost, and the release protects another unit",
+                f"the account {self.name!r} adds up what each {self.unit} has lost, but the release is for another unit",
                 value=", ".join(sorted(others)),
-                allowed=self.unit,
+                allowed=str(self.unit),
                 hint="Say how many of those one can be at most, with: sudare ledger join --units.",
             )
-

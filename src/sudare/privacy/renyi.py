@@ -20,6 +20,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
+from functools import cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sudare.privacy.directed import interval, intervals, round_up, upper
@@ -32,7 +33,8 @@ if TYPE_CHECKING:
 
 Counted: TypeAlias = tuple[tuple[Fraction, int], ...]
 """Epsilons, each once, with how many releases have it."""
-_MOST_VALUES = 256
+MOST_VALUES = 256
+_STEPS, _SLACK = 16, 1e-9
 _LOW, _HIGH = -20.0, 45.0  # of ln x: from a rho of 1e15 to an epsilon of 1e-15
 
 
@@ -43,7 +45,7 @@ def composed_epsilon(epsilons: Counted, rho: Fraction, delta: Fraction) -> tuple
     >>> float(bound), round(float(order))
     (1.468462752409, 16)
     """
-    epsilons = _few(epsilons)
+    epsilons = few(epsilons)
     sizes, counts = _floats(epsilons)
     steepness = float(min(rho, Fraction(10**200)))
     x, _ = _best(lambda x: -(_losses(sizes, counts, x) + steepness * (1 + x) + _offsets(x, delta)))
@@ -58,7 +60,7 @@ def room(epsilons: Counted, rho: Fraction, epsilon: Fraction, delta: Fraction) -
     """
     import numpy as np
 
-    sizes, counts = _floats(_few(epsilons))
+    sizes, counts = _floats(epsilons)
     whole, steepness = float(min(epsilon, Fraction(10**200))), float(min(rho, Fraction(10**200)))
 
     def slack(x: Floats) -> Floats:
@@ -91,24 +93,39 @@ def divergence_above(epsilon: Fraction, x: Fraction) -> Fraction:
     return min(epsilon, (1 + x) * epsilon**2 / 2, upper(size + (far - near) / order))
 
 
-def _few(epsilons: Counted) -> Counted:
-    """At most so many different values, by rounding up: a longer list costs time, and tells next to nothing more."""
-    if len(epsilons) <= _MOST_VALUES:
+def few(epsilons: Counted) -> Counted:
+    """The same, or above it: more than `MOST_VALUES` different values are rounded up to powers of 2^(1/16).
+
+    A longer list costs time, and says little more.
+    """
+    if len(epsilons) <= MOST_VALUES:
         return epsilons
-    smallest, largest = (float(epsilons[place][0]) for place in (0, -1))
-    ratio = (largest / smallest) ** (1 / (_MOST_VALUES - 1))
     found: dict[Fraction, int] = {}
     for epsilon, count in epsilons:
-        step = math.ceil(math.log(float(epsilon) / smallest) / math.log(ratio))
-        above = max(epsilon, Fraction(smallest * ratio**step))
+        above = max(epsilon, _power(math.ceil(_STEPS * _log2(epsilon) - _SLACK)))
         found[above] = found.get(above, 0) + count
     return tuple(sorted(found.items()))
+
+
+def power_below(epsilon: Fraction) -> Fraction:
+    """The largest number not above ``epsilon`` that `few` leaves as it is."""
+    return min(epsilon, _power(math.floor(_STEPS * _log2(epsilon) + _SLACK)))
+
+
+def _log2(value: Fraction) -> float:
+    return math.log2(value.numerator) - math.log2(value.denominator)  # also where a float has no such number
+
+
+@cache
+def _power(step: int) -> Fraction:
+    whole, rest = divmod(step, _STEPS)
+    return Fraction(2) ** whole * Fraction(2.0 ** (rest / _STEPS))
 
 
 def _floats(epsilons: Counted) -> tuple[Floats, Floats]:
     import numpy as np
 
-    sizes = np.array([float(min(epsilon, Fraction(10**200))) for epsilon, _ in epsilons])
+    sizes = np.array([float(min(epsilon, Fraction(10**100))) for epsilon, _ in epsilons])
     return sizes, np.array([float(count) for _, count in epsilons])
 
 

@@ -74,7 +74,7 @@ def explanation(balance: Balance, words: Words) -> dict[str, str]:
     unit = "" if balance.unit is None else unit_words(balance.unit, words)
     if balance.summed is not None and unit:
         replaced = balance.adjacency == ADJACENCIES[1]
-        who = words("ledger.bounds_replaced" if replaced else "ledger.bounds_added", unit=unit)
+        who = words("ledger.bounds_replaced", unit=unit) if replaced else words("ledger.bounds_added", unit=unit)
         lines[words("ledger.bounds")] = who + (words("ledger.two_steps") if len(balance.adjacencies) > 1 else "")
         lines[words("ledger.how")] = _how(balance, words)
     for number, spent in balance.over:
@@ -106,7 +106,9 @@ def _how(balance: Balance, words: Words) -> str:
     delta = readable(found.delta)
     if found.order is not None:
         return words("ledger.how_orders", delta=delta, order=words.number(float(f"{float(found.order):.3g}")))
-    return words("ledger.how_converted" if found.way == "converted" else "ledger.how_both", delta=delta)
+    if found.way == "converted":
+        return words("ledger.how_converted", delta=delta)
+    return words("ledger.how_both", delta=delta)
 
 
 def entry_words(entry: Entry, words: Words) -> tuple[str, str]:

@@ -31,15 +31,18 @@ def test_show_prints_one_line_per_data_set_when_piped(run, books):
         "data set\tcap\tspent\tremaining\treleases\tremarks",
         "census\tepsilon 0.3\tepsilon 0.1\tepsilon 0.2\t1\t",
         "[bold]人口[/bold]\trho 0.5 at delta 0.000001\trho 0\trho 0.5 or epsilon 1\t0\t",
+        "of\twhere it comes from\t",
+        "census\twhat this bounds\twhat adding or removing one person can change",
+        "census\thow it is summed\tthe epsilons are added",
     ]
 
 
 def test_show_of_one_data_set_adds_its_rows(run, books):
     lines = run("show", "--dataset", "census").output.splitlines()
     assert lines[1].startswith("census\t")
-    assert lines[2] == "row\ttime\tkind\twhat"
-    assert [line.split("\t")[0] for line in lines[3:]] == ["1", "2"]
-    assert lines[4].endswith("spend\trelease-1: " + books.entries()[1].content["guarantee"]["text"])
+    assert lines[5] == "row\ttime\tkind\twhat"
+    assert [line.split("\t")[0] for line in lines[6:]] == ["1", "2"]
+    assert lines[7].endswith("spend\trelease-1: " + books.entries()[1].content["guarantee"]["text"])
 
 
 def test_show_draws_a_table_on_a_terminal_and_takes_names_literally(run, books, monkeypatch):
@@ -102,3 +105,16 @@ def test_every_command_has_help_with_an_example_that_parses():
         assert example[0] in group.commands, name
         with click.Context(group) as context:
             group.commands[example[0]].make_context(example[0], example[1:], parent=context).close()
+
+
+def test_an_account_is_set_joined_shown_and_explained(run, books):
+    assert run("account", "residents", "--epsilon", "1").output.startswith("residents: cap epsilon 1; spent epsilon 0;")
+    joined = run("join", "census", "residents", "--part", "tokyo")
+    assert joined.output == "residents: cap epsilon 1; spent epsilon 0.1; remaining epsilon 0.9; releases 1\n"
+    lines = run("show").output.splitlines()
+    assert "account\tcap\tspent\tremaining\treleases\tremarks" in lines
+    assert "residents\tcensus, the part tokyo\tε = 0.1" in lines
+    assert any(line.startswith("census\taccount of people residents\tε = 0.1 of ε = 1 spent") for line in lines)
+    entry = json.loads(run("join", "人口", "residents", "--units", "3", "--json").output)
+    assert entry["content"] == {"account": "residents", "part": None, "units": 3}
+    assert json.loads(run("account", "residents", "--epsilon", "2", "--json").output)["kind"] == "account"

@@ -1,7 +1,7 @@
 import json
 from fractions import Fraction
 
-from sudare.privacy import Amounts, Balance, Cap, Guarantee, Unit, epsilon_for
+from sudare.privacy import Balance, Cap, Guarantee, Unit, epsilon_for, rho_for
 from sudare.privacy.guarantee import ADJACENCIES
 
 
@@ -16,8 +16,14 @@ def test_without_a_cap_nothing_remains():
 
 
 def test_spent_is_one_amount_in_three_views():
-    balance = Balance.of("census", Cap.of(epsilon=9, delta=1e-6), [pure(1), Guarantee("rho-zCDP", rho=0.5)])
-    assert balance.spent == Amounts(1 + epsilon_for(0.5, 1e-6), Fraction(0), Fraction(1))
+    balance = Balance.of(
+        "census", Cap.of(epsilon=9, delta=1e-6), [pure(1), Guarantee("rho-zCDP", Unit("person"), rho=0.5)]
+    )
+    assert (balance.spent.delta, balance.spent.rho) == (0, 1)
+    # Less than either half alone would say, and more than rho without the pure release.
+    assert epsilon_for(0.5, 1e-6) < balance.spent.epsilon < min(1 + epsilon_for(0.5, 1e-6), epsilon_for(1, 1e-6))
+    assert balance.spent.epsilon == balance.summed.epsilon
+    assert balance.summed.way == "by orders"
 
 
 def test_under_a_rho_cap_rho_comes_first():
@@ -42,17 +48,60 @@ def test_what_no_cap_can_count_is_counted_apart():
     assert balance.remarks == ("1 without a guarantee that adds up",)
 
 
-def test_mixed_neighbours_and_units_are_said():
+def test_mixed_neighbours_are_counted_for_replacing():
     same = Balance.of("census", Cap.of(epsilon=9), [pure(1), pure(2)])
     assert not same.mixed
-    assert same.remarks == ()
+    assert (same.remarks, same.adjacency) == ((), ADJACENCIES[0])
     replaced = Balance.of("census", Cap.of(epsilon=9), [pure(1), pure(2, adjacency=ADJACENCIES[1])])
     assert replaced.mixed
-    assert replaced.spent.epsilon == 3
-    assert replaced.remarks == ("mixed neighbours: add or remove one unit / replace one record",)
+    assert (replaced.spent.epsilon, replaced.remaining.epsilon) == (4, 5)
+    assert replaced.adjacency == ADJACENCIES[1]
+    assert replaced.remarks == ("mixed neighbours: all counted for replacing one record",)
+
+
+def test_a_person_who_moves_has_lost_what_the_issue_says():
+    with_public_total = pure("1/2", adjacency=ADJACENCIES[1])  # noise for 1/4, and two cells change
+    balance = Balance.of("census", Cap.of(epsilon=2), [pure("1/2"), with_public_total])
+    assert balance.spent.epsilon == Fraction(3, 2)
+    assert balance.remaining.epsilon == Fraction(1, 2)
+
+
+def test_no_number_bounds_what_mixed_units_have_lost():
     units = Balance.of("census", Cap.of(epsilon=9), [pure(1), pure(2, Unit("person", period="day"))])
     assert units.mixed
-    assert units.remarks == ("mixed units: person with at most 1 row / person-day with at most 1 row",)
+    assert (units.spent.epsilon, units.spent.rho, units.remaining.epsilon) == (None, None, 0)
+    assert units.remarks == ("mixed units, which no sum bounds: person / person-day",)
+
+
+def test_how_many_rows_a_unit_has_does_not_change_who_it_is():
+    balance = Balance.of("census", Cap.of(epsilon=9), [pure(1), pure(2, Unit("person", max_rows=3))])
+    assert (balance.units, balance.spent.epsilon) == (("person",), 3)
+
+
+def test_a_sum_per_period_is_shown_for_a_month_and_a_year():
+    day = Unit("person", period="day")
+    balance = Balance.of("trips", Cap.of(epsilon=9, delta=1e-6), [pure("0.01", day), pure("0.02", day)])
+    assert [(number, spent.epsilon) for number, spent in balance.over] == [
+        (30, Fraction(9, 10)),
+        (365, Fraction(1095, 100)),
+    ]
+    gaussian = Balance.of("trips", Cap.of(epsilon=9, delta=1e-6), [Guarantee("rho-zCDP", day, rho="1/1000000")])
+    assert gaussian.over[0][1].rho == Fraction(900, 10**6)
+    assert gaussian.over[0][1].epsilon == epsilon_for(Fraction(900, 10**6), 1e-6)
+    assert Balance.of("trips", None, [pure(1)]).over == ()
+
+
+def test_gaussian_noise_asked_for_by_epsilon_and_delta_is_counted_by_rho():
+    rho = rho_for("1/10", "1e-8")
+    asked = Guarantee("(epsilon, delta)-DP", Unit("person"), epsilon="1/10", delta="1e-8", rho=rho)
+    balance = Balance.of("census", Cap.of(epsilon=9, delta=1e-6), [asked] * 365)
+    assert balance.spent.epsilon == epsilon_for(365 * rho, 1e-6)
+    assert (balance.spent.delta, balance.summed.way) == (0, "converted")
+    without = Guarantee("(epsilon, delta)-DP", Unit("person"), epsilon="1/10", delta="1e-8")
+    # What the ledger knew before: 365 epsilons, or none since the deltas pass the cap's.
+    assert Balance.of("census", Cap.of(epsilon=99, delta=1e-6), [without] * 365).spent.epsilon is None
+    no_cap = Balance.of("census", None, [asked])
+    assert Fraction(99, 1000) < no_cap.spent.epsilon <= Fraction(1, 10)
 
 
 def test_spending_that_the_cap_cannot_express_is_said():
@@ -68,5 +117,5 @@ def test_json_is_exact_and_plain():
     assert data["spent"] == {"epsilon": "1/7", "delta": "0", "rho": "1/98"}
     assert data["remaining"]["epsilon"] == "4/21"
     assert data["cap"] == {"epsilon": "1/3", "delta": "0", "rho": None}
-    assert (data["releases"], data["unbounded"], data["units"]) == (1, 0, ["person with at most 1 row"])
+    assert (data["releases"], data["unbounded"], data["units"]) == (1, 0, ["person"])
     assert Balance.of("new", None, []).to_json()["remaining"] is None

@@ -2,6 +2,7 @@ import json
 import os
 import sqlite3
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from fractions import Fraction
@@ -9,9 +10,13 @@ from fractions import Fraction
 import pytest
 
 from sudare.errors import BudgetError, LedgerError, ParameterError
-from sudare.privacy import Cap, Guarantee, Ledger, Unit
+from sudare.privacy import Balance, Budget, Cap, Guarantee, Ledger, Unit
+from sudare.privacy.account import Account
+from sudare.privacy.chain import next_entry
+from sudare.tables.release import budget_of, promise
 
-TENTH = Guarantee("epsilon-DP", Unit("person"), epsilon=0.1)
+PERSON = Unit("person")
+TENTH = Guarantee("epsilon-DP", PERSON, epsilon=0.1)
 
 
 @pytest.fixture
@@ -41,11 +46,11 @@ def change(ledger, statement):
 def test_a_tenth_and_two_tenths_fill_three_tenths_exactly(ledger):
     ledger.set_cap("census", epsilon=0.3)
     ledger.spend("census", TENTH, "a")
-    ledger.spend("census", Guarantee("epsilon-DP", epsilon=0.2), "b")
+    ledger.spend("census", Guarantee("epsilon-DP", PERSON, epsilon=0.2), "b")
     assert ledger.spent("census").epsilon == Fraction(3, 10)
     assert ledger.remaining("census").epsilon == 0
     with pytest.raises(BudgetError, match="requested epsilon 1e-30, remaining 0, difference 1e-30"):
-        ledger.spend("census", Guarantee("epsilon-DP", epsilon="1e-30"), "c")
+        ledger.spend("census", Guarantee("epsilon-DP", PERSON, epsilon="1e-30"), "c")
     assert ledger.balance("census").releases == 2
 
 
@@ -81,9 +86,9 @@ def test_data_sets_do_not_share_a_budget(ledger):
 def test_a_refused_spend_leaves_no_trace(filled):
     before = filled.entries()
     with pytest.raises(BudgetError):
-        filled.spend("census", Guarantee("epsilon-DP", epsilon=2), "big")
+        filled.spend("census", Guarantee("epsilon-DP", PERSON, epsilon=2), "big")
     with pytest.raises(BudgetError):
-        filled.spend("trips", Guarantee("epsilon-DP", epsilon=2), "big", default_cap=Cap.of(epsilon=1))
+        filled.spend("trips", Guarantee("epsilon-DP", PERSON, epsilon=2), "big", default_cap=Cap.of(epsilon=1))
     assert filled.entries() == before
 
 
@@ -134,7 +139,7 @@ def test_check_says_what_spend_would_do_and_does_nothing(filled):
     before = filled.entries()
     assert filled.check("census", TENTH).remaining.epsilon == Fraction(1, 2)
     with pytest.raises(BudgetError, match=r"remaining 0.6"):
-        filled.check("census", Guarantee("epsilon-DP", epsilon=0.7))
+        filled.check("census", Guarantee("epsilon-DP", PERSON, epsilon=0.7))
     assert filled.check("new", TENTH, default_cap=Cap.of(epsilon=1)).releases == 1
     assert filled.check("new", Guarantee("none"), accept_no_guarantee=True).unbounded == 1
     assert filled.entries() == before
@@ -300,7 +305,7 @@ def test_damage_beside_the_rows_is_found(filled):
 @pytest.mark.parametrize("length", [1, 99, 100, 1000, 4095, 4096, 4097, 5000, 8000, -4097, -4096])
 def test_a_truncated_file_is_refused(filled, length):
     for number in range(5):  # several pages
-        filled.spend("census", Guarantee("epsilon-DP", epsilon=0.001), f"small-{number}", note="x" * 4000)
+        filled.spend("census", Guarantee("epsilon-DP", PERSON, epsilon=0.001), f"small-{number}", note="x" * 4000)
     content = filled.path.read_bytes()
     assert len(content) > 5 * 4096
     filled.path.write_bytes(content[:length])
@@ -317,12 +322,12 @@ def test_the_database_of_another_program_is_refused(ledger):
             use()
 
 
-@pytest.mark.parametrize("version", [0, 2, 77])
+@pytest.mark.parametrize("version", [0, 3, 77])
 def test_another_format_is_refused(filled, version):
     change(filled, f"PRAGMA user_version = {version}")
     for use in (filled.entries, lambda: filled.spend("census", TENTH, "x")):
         with pytest.raises(
-            LedgerError, match=rf"format that this version of Sudare does not know \(got {version}; allowed: 1\)"
+            LedgerError, match=rf"format that this version of Sudare does not know \(got {version}; allowed: 1 or 2\)"
         ):
             use()
 
@@ -438,3 +443,71 @@ def test_threads_share_one_budget(ledger):
         thread.join()
     assert sorted(outcomes) == ["refused"] * 5 + ["spent"] * 3
     assert ledger.spent("census").epsilon == Fraction(3, 10)
+
+
+def test_whoever_moves_is_counted_beside_a_public_total(ledger):
+    """Epsilon 1/2 add-or-remove, then 1/4 with a public total: 3/2 for a person who moves, where 1 was booked."""
+    ledger.set_cap("census", epsilon="149/100")
+    ledger.spend("census", promise(PERSON, Budget(epsilon=Fraction(1, 2)), public_total=False), "a")
+    moved = promise(PERSON, Budget(epsilon=Fraction(1, 4)), public_total=True)
+    with pytest.raises(BudgetError, match=r"requested epsilon 0.5, remaining 0.49"):
+        ledger.spend("census", moved, "b")
+    ledger.set_cap("census", epsilon=2)
+    ledger.spend("census", moved, "b")
+    assert ledger.spent("census").epsilon == Fraction(3, 2)
+    assert ledger.remaining("census").epsilon == Fraction(1, 2)
+
+
+def test_a_year_of_gaussian_releases_is_converted_once(ledger):
+    """Daily (0.05, 1e-8) with Gaussian noise: 18.25 at 3.65e-6 was booked, or refused; it is 0.905 at 1e-6."""
+    daily = promise(PERSON, budget_of("0.05", delta=1e-8), public_total=False, delta=1e-8)
+    ledger.set_cap("trips", epsilon=1, delta=1e-6)
+    for number in range(40):
+        ledger.spend("trips", daily, f"day-{number}")
+    year = Balance.of("trips", Cap.of(epsilon=1, delta=1e-6), [daily] * 365)
+    assert Fraction(904, 1000) < year.spent.epsilon < Fraction(905, 1000)
+    assert ledger.spent("trips").epsilon < Fraction(4, 10)
+
+
+def test_a_ledger_without_accounts_keeps_its_format(filled):
+    def version():
+        with closing(sqlite3.connect(filled.path)) as connection:
+            return connection.execute("PRAGMA user_version").fetchone()
+
+    assert version() == (1,)
+    filled.set_account("residents", epsilon=1)
+    assert version() == (2,)
+    filled.join("census", "residents")
+    assert filled.account("residents").releases == filled.balance("census").releases
+    assert filled.verify() == len(filled.entries())
+
+
+@pytest.mark.parametrize("content", [{}, {"account": "nobody", "part": None, "units": None}, {"account": "residents"}])
+def test_a_join_that_says_nothing_is_named(content):
+    with pytest.raises(LedgerError, match="row 1 of the ledger holds no join that can be read"):
+        Account.read("census", [next_entry(None, "2025-01-01T00:00:00Z", "census", "join", content)])
+
+
+def _spend_in_account(path, dataset, start):
+    ledger = Ledger(path, timeout=60)
+    start.wait()
+    admitted = 0
+    for number in range(10):
+        try:
+            ledger.spend(dataset, TENTH, f"{dataset}-{number}")
+            admitted += 1
+        except BudgetError:
+            pass
+    return admitted
+
+
+def test_two_writers_on_two_data_sets_cannot_pass_the_cap_they_share(tmp_path):
+    ledger = Ledger(tmp_path / "ledger.db")
+    ledger.set_account("residents", epsilon=1)
+    for name in ("census", "survey"):
+        ledger.join(name, "residents")
+    start = threading.Barrier(2)
+    with ThreadPoolExecutor(2) as pool:
+        admitted = sum(pool.map(lambda name: _spend_in_account(ledger.path, name, start), ("census", "survey")))
+    assert admitted == 10
+    assert ledger.account("residents").spent.epsilon == 1

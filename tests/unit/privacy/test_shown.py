@@ -27,6 +27,8 @@ def test_a_balance_shows_what_is_spent_and_left():
         "spent": "ε = 0.2",
         "one more release may cost": "ε = 0.3",
         "releases": "2",
+        "what this bounds": "what adding or removing one person can change",
+        "how it is summed": "the epsilons are added",
     }
 
 
@@ -46,9 +48,45 @@ def test_without_a_cap_there_is_no_bar_and_mixtures_are_named():
     facts = balance_facts(balance, EN)
     assert facts["cap"] == "none"
     assert facts["without a guarantee that adds up"] == "1"
-    assert "person with at most 1 row and row" in facts.values()
-    assert "with and without one unit and with one record and with another in its place" in facts.values()
+    assert facts["several units: no sum bounds what one of them has lost"] == "person and row"
+    assert (facts["spent"], "what this bounds" in facts) == ("–", False)
     assert 'role="img"' not in balance._repr_html_()
+
+
+@pytest.mark.parametrize(
+    ("spent", "how"),
+    [
+        ([TENTH], "the epsilons are added"),
+        (
+            [Guarantee("rho-zCDP", Unit("person"), rho=0.01)],
+            "all rho is added and read once as an epsilon, at δ = 0.000001",
+        ),
+        ([TENTH] * 400, "order by order (Rényi divergences of order "),
+        (
+            [Guarantee("epsilon-DP", Unit("person"), epsilon=8), Guarantee("rho-zCDP", Unit("person"), rho=1e-12)],
+            "beside them all rho",
+        ),
+        ([], None),
+    ],
+)
+def test_each_sum_says_where_it_comes_from(spent, how):
+    balance = Balance.of("census", Cap.of(epsilon=9, delta=1e-6), spent)
+    facts = balance_facts(balance, EN)
+    assert how is None or how in facts["how it is summed"]
+    assert how is None or facts["what this bounds"] == "what adding or removing one person can change"
+    assert how is not None or "how it is summed" not in facts
+    assert len(balance_facts(balance, Words("ja"))) == len(facts)
+
+
+def test_neighbours_and_periods_are_explained():
+    day = Unit("person", period="day")
+    moved = Guarantee("epsilon-DP", day, ADJACENCIES[1], epsilon=Fraction(1, 2))
+    balance = Balance.of("census", Cap.of(epsilon=9), [Guarantee("epsilon-DP", day, epsilon=Fraction(1, 2)), moved])
+    facts = balance_facts(balance, EN)
+    assert facts["what this bounds"].startswith(
+        "what replacing one person-day by another can change; releases made for"
+    )
+    assert facts["one person over 365 periods (person-day)"] == "at most ε = 547.5"
 
 
 def test_a_ledger_lists_its_data_sets(tmp_path):

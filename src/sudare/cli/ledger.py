@@ -35,6 +35,7 @@ def show(dataset: str | None, path: Path | None, as_json: bool) -> None:
     Example: sudare ledger show --dataset census
     """
     from sudare.privacy import Ledger
+    from sudare.privacy.same_data import source_text
     from sudare.privacy.settings import default_ledger
 
     books = Ledger.open(path or default_ledger())
@@ -54,8 +55,8 @@ def show(dataset: str | None, path: Path | None, as_json: bool) -> None:
     ]
     print_table(("data set", "cap", "spent", "remaining", "releases", "remarks"), balances)
     if dataset is not None:
-        rows = [(str(row.id), row.time, row.kind, row.text) for row in books.entries(dataset)]
-        print_table(("row", "time", "kind", "what"), rows)
+        rows = [(str(row.id), row.time, row.kind, row.text, source_text(row)) for row in books.entries(dataset)]
+        print_table(("row", "time", "kind", "what", "data"), rows)
 
 
 @ledger.command()

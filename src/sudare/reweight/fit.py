@@ -11,6 +11,7 @@ from sudare.privacy import Number
 from sudare.reweight.basis import Basis
 from sudare.reweight.checks import checked_source
 from sudare.reweight.choice import Choice
+from sudare.reweight.public_rows import guarded
 from sudare.reweight.request import Request
 from sudare.reweight.space import Space
 from sudare.reweight.weighting import Weighting
@@ -37,6 +38,7 @@ def fit(
     max_rows: int | None = None,
     split: Number = Fraction(1, 2),
     accept_raw_records: bool = False,
+    confirm_overlap: bool = False,
     seed: int | None = None,
     source: Source | None = None,
 ) -> Weighting:
@@ -56,7 +58,8 @@ def fit(
     ``delta``: Gaussian noise; for kernels in their own shape, whatever their number. ``adjacency``: "replace" (the
     number of records is public) or "add_remove" (it is measured, or declared as ``size``). ``unit``: the column, or
     the ids, of people with several rows: each counts once with the mean of their rows, or, with ``max_rows``, with so
-    many rows at most. ``seed`` is for experiments: such a result promises nothing.
+    many rows at most. ``public`` is not ``private``: the same object, file or rows are refused, and where rows are shared
+    that nothing but copying explains, ``confirm_overlap=True`` says that these are public. ``seed`` is for experiments: such a result promises nothing.
 
     >>> import numpy as np
     >>> sample = np.random.default_rng(1)
@@ -79,4 +82,5 @@ def fit(
         accept_raw_records=accept_raw_records,
     )
     noise = checked_source(seed, source)
+    private = guarded(private, public, request.space, unit, noise.seeded, confirm_overlap)
     return request.meet(request.read(private, noise), public, noise)

@@ -25,6 +25,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Fresh examples of Hypothesis are for those who look for mistakes: with --full, or by --hypothesis-profile."""
+    # The ledger of whoever runs the tests is not theirs.
+    os.environ.pop("SUDARE_LEDGER", None)
+    os.environ["XDG_CONFIG_HOME"] = str(Path(__file__).parent / "no-configuration")
     if not config.getoption("--hypothesis-profile", None):
         settings.load_profile("fresh" if config.getoption("full") else "same")
 

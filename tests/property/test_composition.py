@@ -190,7 +190,7 @@ def test_the_ledger_agrees_with_sums_on_paper(first_cap, steps):
         cap, spent = first_cap, 0
         for number, (kind, tenths) in enumerate(steps):
             if kind == "cap":
-                ledger.set_cap("census", epsilon=tenths / 10)
+                ledger.set_cap("census", epsilon=tenths / 10, confirm=True)
                 cap = tenths
                 continue
             guarantee = Guarantee("epsilon-DP", epsilon=tenths / 10)

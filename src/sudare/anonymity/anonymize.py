@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from sudare.anonymity.anonymized import Anonymized
 from sudare.anonymity.request import Request
 from sudare.anonymity.requirements import Requirement
 from sudare.domain.ids import MissingUnit
+from sudare.engines import Records, read, refuse_same_file, refuse_shared_rows
 from sudare.errors import ParameterError
 from sudare.noise import Source
 from sudare.privacy import Number
@@ -34,6 +36,7 @@ def anonymize(
     unit: str | None = None,
     missing: str = "error",
     missing_unit: str | MissingUnit = "error",
+    confirm_overlap: bool = False,
     seed: int | None = None,
     source: Source | None = None,
 ) -> Anonymized:
@@ -53,8 +56,9 @@ def anonymize(
     published as they are; that gives differential privacy up. ``max_suppressed`` is the share of records that a
     method may leave out (0). ``unit`` names the column that says whose row it is: one row of each person takes part,
     and k counts people; rows without an id are refused, or left out with ``missing_unit="drop"``. ``missing="value"``
-    takes a missing value for a value of its own. ``seed`` is for experiments: such a sample promises nothing and says
-    so.
+    takes a missing value for a value of its own. Public data are not the private ones: the same file, object or rows
+    are refused, and where rows are shared that nothing but copying explains, ``confirm_overlap=True`` says that these
+    are public. ``seed`` is for experiments: such a sample promises nothing and says so.
 
     >>> import pyarrow
     >>> from sudare.anonymity import Hierarchy
@@ -84,7 +88,23 @@ def anonymize(
     if seed is not None and source is not None:
         raise ParameterError("give a seed or a source, not both")
     source = source or (Source.system() if seed is None else Source.from_seed(seed))
+    _refuse_private(frame, hierarchies, learn_on, unit, source.seeded, confirm_overlap)
     _ = request.learned  # public data first: what is wrong with them shows before the records are read
     made = request.meet(request.read(frame, source), source)
     warn_of(made.guarantee)
     return replace(made, guarantee=made.guarantee.unbooked())
+
+
+def _refuse_private(
+    frame: Any, hierarchies: Mapping[str, Any], learn_on: Any, unit: str | None, seeded: bool, confirmed: bool
+) -> None:
+    """The records are not their own hierarchies, nor what the generalisation is learned on."""
+    for tree in hierarchies.values():
+        if isinstance(tree, str | Path):
+            refuse_same_file(frame, tree, "hierarchies")
+    if learn_on is None:
+        return
+    refuse_same_file(frame, learn_on, "learn_on")
+    if not seeded:  # a seeded sample promises nothing
+        private, public = (data if isinstance(data, Records) else read(data) for data in (frame, learn_on))
+        refuse_shared_rows(private, public, "learn_on", unit=unit, confirmed=confirmed)

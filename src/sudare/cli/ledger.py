@@ -47,6 +47,7 @@ def show(dataset: str | None, path: Path | None, as_json: bool) -> None:
     Example: sudare ledger show --dataset census
     """
     from sudare.privacy import Ledger
+    from sudare.privacy.same_data import source_text
     from sudare.privacy.settings import default_ledger
     from sudare.privacy.shown import explanation
     from sudare.words import Words
@@ -67,8 +68,8 @@ def show(dataset: str | None, path: Path | None, as_json: bool) -> None:
     if said:
         print_table(("of", "where it comes from", ""), said)
     if dataset is not None:
-        rows = [(str(row.id), row.time, row.kind, row.text) for row in books.entries(dataset)]
-        print_table(("row", "time", "kind", "what"), rows)
+        rows = [(str(row.id), row.time, row.kind, row.text, source_text(row)) for row in books.entries(dataset)]
+        print_table(("row", "time", "kind", "what", "data"), rows)
 
 
 @ledger.command()

@@ -12,6 +12,7 @@ nowhere else: no release depends on it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 _BETWEEN = text_literal("\x1f")
 _EXACT = "9e15"
+_DEVIATIONS = 4
 _MANY = 20
 """So many rows do not pair up by chance."""
 _ALIKE = 0.9
@@ -66,9 +68,10 @@ class Overlap:
 
         With an id, one shared row does. Without, people of the same age and sex are alike by nature. How often is
         told by the private rows themselves: by Good and Turing, one more row of the same population is new with a
-        probability of about ``once / private_rows``, and else equal to a row that is there. Shared rows are beyond
-        chance where more than half of what should be new is not, or where they are more than five and ten times as
-        many as expected. Rows of which nearly none are single say nothing, unless all of them pair up one to one.
+        probability of about ``once / private_rows``, and else equal to a row that is there; the estimate is off by
+        some 1 / sqrt(private_rows), four times which is allowed for. Shared rows are beyond chance where more than
+        half of what should be new is not, or where they are more than five and ten times as many as expected. Rows of
+        which nearly none are single say nothing, unless all of them pair up one to one.
         """
         if self.unit:
             return self.shared > 0
@@ -76,7 +79,8 @@ class Overlap:
             return self.public_rows >= _MANY
         if not self.private_rows:
             return False
-        expected = (1 - self.once / self.private_rows) * self.public_rows
+        seen = 1 - self.once / self.private_rows + _DEVIATIONS / math.sqrt(self.private_rows)
+        expected = min(seen, 1.0) * self.public_rows
         return self.shared > min((self.public_rows + expected) / 2, 10 * expected + 5)
 
     @property
@@ -115,7 +119,7 @@ def same_rows(private: Records, public: Records) -> bool:
     theirs = public.engine.hash_rows(list(public.engine.columns.values()), False)
     rows = sum(theirs.column("times").to_pylist())
     found = private.engine.match_rows(list(private.engine.columns.values()), False, theirs)
-    return rows > 0 and found.rows == found.both == rows
+    return bool(rows > 0 and found.rows == found.both == rows)
 
 
 def hashes_of(shell: Shell, columns: Sequence[Column], named: bool) -> pyarrow.Table:

@@ -8,8 +8,6 @@ from sudare.errors import LedgerError
 from sudare.privacy.chain import Entry
 from sudare.privacy.fingerprint import Fingerprint
 
-_HINT = "If that is meant, confirm it: confirm_same_data = true under [ledger]."
-
 
 def fingerprints_of(entry: Entry) -> tuple[Fingerprint, ...]:
     """The sources of a spend; none in rows from before there were fingerprints."""
@@ -22,6 +20,15 @@ def fingerprints_of(entry: Entry) -> tuple[Fingerprint, ...]:
             f"row {entry.id} of the ledger holds no {entry.kind} that can be read",
             hint="It was not written by Sudare; restore the ledger from a backup before publishing.",
         ) from None
+
+
+def source_text(entry: Entry) -> str:
+    """What a row of `sudare ledger show` says of the data: the first digits of their fingerprint, and other names."""
+    if entry.kind != "spend":
+        return ""
+    shown = [source.hash[:8] if source.hash else "no fingerprint" for source in fingerprints_of(entry)]
+    names = entry.content.get("same_data_as") or []
+    return ", ".join(shown or ["not recorded"]) + (f", as under {', '.join(map(str, names))}" if names else "")
 
 
 def names_of_same_data(entries: Iterable[Entry], dataset: str, sources: Sequence[Fingerprint]) -> tuple[str, ...]:
@@ -45,5 +52,5 @@ def refuse_same_data(entries: Sequence[Entry], dataset: str, sources: Sequence[F
             f"the same data were released under another name, and {dataset!r} would have a budget of its own",
             value=", ".join(names),
             allowed="one name for one data set",
-            hint=_HINT,
+            hint="If that is meant, confirm it: confirm_same_data = true under [ledger].",
         )

@@ -76,12 +76,11 @@ class Sources:
 
         Files are read once more, as a whole: that is what makes the fingerprint one of all bytes.
         """
-        files = files_of(job.private_origin)
+        records, files = job.records(), files_of(job.private_origin)
         if not files:
             return cls(Fingerprint())
         state = FilesState.of(files)
-        digest = job.records().digest() if job.recipe.data.table else None
-        digests = [content_digest(file) for file in files] if digest is None else [digest]
+        digests = [records.digest()] if job.recipe.data.table else [content_digest(file) for file in files]
         made = cls(Fingerprint.of_digests(digests, job.ledger.fingerprint_key()), state)
         made.require_unchanged(job)
         return made

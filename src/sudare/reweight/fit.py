@@ -14,6 +14,7 @@ from sudare.privacy.caution import warn_of
 from sudare.reweight.basis import Basis
 from sudare.reweight.checks import checked_source
 from sudare.reweight.choice import Choice
+from sudare.reweight.public_rows import guarded
 from sudare.reweight.request import Request
 from sudare.reweight.space import Space
 from sudare.reweight.weighting import Weighting
@@ -41,6 +42,7 @@ def fit(
     split: Number = Fraction(1, 2),
     accept_raw_records: bool = False,
     missing_unit: str | MissingUnit = "error",
+    confirm_overlap: bool = False,
     seed: int | None = None,
     source: Source | None = None,
 ) -> Weighting:
@@ -60,8 +62,9 @@ def fit(
     ``delta``: Gaussian noise; for kernels in their own shape, whatever their number. ``adjacency``: "replace" (the
     number of records is public) or "add_remove" (it is measured, or declared as ``size``). ``unit``: the column, or
     the ids, of people with several rows: each counts once with the mean of their rows, or, with ``max_rows``, with so
-    many rows at most; rows without an id are refused, or left out with ``missing_unit="drop"``. ``seed`` is for
-    experiments: such a result promises nothing.
+    many rows at most; rows without an id are refused, or left out with ``missing_unit="drop"``. ``public`` is not
+    ``private``: the same object, file or rows are refused, and where rows are shared that nothing but copying explains,
+    ``confirm_overlap=True`` says that these are public. ``seed`` is for experiments: such a result promises nothing.
 
     >>> import numpy as np
     >>> sample = np.random.default_rng(1)
@@ -85,6 +88,7 @@ def fit(
         missing_unit=missing_unit,
     )
     noise = checked_source(seed, source)
+    private = guarded(private, public, request.space, unit, noise.seeded, confirm_overlap)
     made = request.meet(request.read(private, noise), public, noise)
     warn_of(made.guarantee)
     return replace(made, guarantee=made.guarantee.unbooked())

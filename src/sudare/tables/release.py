@@ -26,6 +26,7 @@ from sudare.tables.error_bars import (
 )
 from sudare.tables.method import Method, Task, cost_of_replacing
 from sudare.tables.public_totals import PublicTotals
+from sudare.tables.strength import Reference
 from sudare.tables.tree import Tree
 
 TOTALS = ("noisy", "public")
@@ -169,6 +170,9 @@ def release(
         raise ParameterError("this method cannot keep public totals", value=method.name)
     if public_total:
         known.agree_with(table.domain, int(table.total))
+    strength = getattr(method, "strength", None)
+    if isinstance(strength, Reference) and not source.seeded:  # a seeded release promises nothing
+        strength.refuse_private(table)
     with metered() as meter:
         index, value = method.protect(Task(table, budget, public_total, source))
     meter.check(budget)

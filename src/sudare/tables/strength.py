@@ -30,6 +30,9 @@ FITS = ("scale", "shift")
 _FINE = 64
 """Thresholds are searched in steps of 1/64 of the noise's scale, first every eighth of them."""
 
+_ALIKE, _MANY = 0.9, 20
+"""Equal cells, as a share and a number, from which on a reference is taken for the private table."""
+
 _MARGIN = 3
 """Standard deviations by which a shifted fit must promise to be better than strength 0."""
 
@@ -77,6 +80,7 @@ class Reference:
 
     table: CountTable
     repetitions: int = 5
+    confirm_overlap: bool = False
 
     def __post_init__(self) -> None:
         if not isinstance(self.table, CountTable):
@@ -85,6 +89,28 @@ class Reference:
             raise ParameterError("the reference is no table of counts", allowed="whole numbers >= 0 with a total > 0")
         if type(self.repetitions) is not int or self.repetitions < 1:
             raise ParameterError("repetitions is not a whole number from 1 on", value=self.repetitions)
+
+    def refuse_private(self, table: CountTable) -> None:
+        """Refuse the private table as its own reference; one that is nearly it, unless that is confirmed.
+
+        Cells of two tables have equal counts by nature where these are small, but not nine of ten of all that are
+        populated in either. What is found stays with the caller: it refuses, or changes nothing.
+        """
+        if self.table.domain.size != table.domain.size or not len(table):
+            return
+        index = np.union1d(self.table.index, table.index)
+        own, other = _counts_at(table, index), _counts_at(self.table, index)
+        cells, equal = int(np.count_nonzero(own | other)), int(np.count_nonzero((own == other) & (own > 0)))
+        if cells and equal == cells:
+            raise ParameterError(
+                "the private table is given as the reference",
+                hint="Give a public table: what is tuned on the private one is not protected.",
+            )
+        if equal >= _MANY and equal > _ALIKE * cells and self.confirm_overlap is not True:
+            raise ParameterError(
+                "the reference has the counts of the private table in more than nine of ten populated cells",
+                hint="This is for the steward alone. If these counts are public, confirm it: confirm_overlap=True.",
+            )
 
     def choose(self, visible: Visible) -> Fraction:
         """As far above strength 0 as is best on the reference."""
@@ -133,18 +159,19 @@ class TargetSparsity:
         return f"{float(self.share):.6g} of all cells above 0"
 
 
-def from_reference(table: CountTable, repetitions: int = 5) -> Reference:
+def from_reference(table: CountTable, repetitions: int = 5, *, confirm_overlap: bool = False) -> Reference:
     """A strength tuned on a public table like the private one: the last census, say, over the same domain.
 
     It is released ``repetitions`` times with seeded noise of the same scale, and the strength with the least true
-    error is taken. ``table`` is looked at as it is: it must be public.
+    error is taken. ``table`` is looked at as it is: it must be public. A release refuses its own table as the reference;
+    one that is nearly it needs ``confirm_overlap=True``.
 
     >>> import sudare as sd
     >>> last_census = sd.CountTable.from_array([0, 0, 90, 0, 120, 0, 0, 30])
     >>> str(from_reference(last_census))
     'from a public reference of cell: line of 8 (8 cells, 3 bits)'
     """
-    return Reference(table, repetitions)
+    return Reference(table, repetitions, confirm_overlap)
 
 
 def target_sparsity(share: Number) -> TargetSparsity:

@@ -267,7 +267,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"levels": LEVELS, "sample": 0.2, "max_suppressed": 0.1}, "max_suppressed belongs to a method"),
     ({"method": "greedy", "max_suppressed": 1.5}, "max_suppressed is not a share (got 1.5; allowed: 0 to 1)"),
     ({"choose_epsilon": 0, "sample": 0.2}, "choose_epsilon is not positive"),
-    ({"learn_on": PEOPLE.head(20), "sample": 0.2}, "the public records are too few to learn on (allowed: at least k"),
+    ({"learn_on": frame(20, 3), "sample": 0.2}, "the public records are too few to learn on (allowed: at least k"),
     ({"method": "optimal", "require": ["illness"]}, "not a requirement (got 'illness'"),
     ({"method": "optimal", "require": [DistinctDiversity("sex", 2)]}, "a sensitive column cannot have a hierarchy too"),
     ({"method": "optimal", "require": [DistinctDiversity("ilness", 2)]}, "there is no such column"),

@@ -40,9 +40,9 @@ def test_show_prints_one_line_per_data_set_when_piped(run, books):
 def test_show_of_one_data_set_adds_its_rows(run, books):
     lines = run("show", "--dataset", "census").output.splitlines()
     assert lines[1].startswith("census\t")
-    assert lines[5] == "row\ttime\tkind\twhat"
+    assert lines[5] == "row\ttime\tkind\twhat\tdata"
     assert [line.split("\t")[0] for line in lines[6:]] == ["1", "2"]
-    assert lines[7].endswith("spend\trelease-1: " + books.entries()[1].content["guarantee"]["text"])
+    assert lines[7].endswith("spend\trelease-1: " + books.entries()[1].content["guarantee"]["text"] + "\tnot recorded")
 
 
 def test_show_draws_a_table_on_a_terminal_and_takes_names_literally(run, books, monkeypatch):
@@ -74,7 +74,8 @@ def test_set_cap_makes_the_ledger_and_answers_with_the_balance(run, tmp_path):
     result = run("set-cap", "census", "--epsilon", "0.1", "--delta", "1e-6", "--ledger", "new.db")
     assert result.output.startswith("census: cap epsilon 0.1, delta 0.000001; spent epsilon 0; remaining epsilon 0.1")
     assert Ledger.open(tmp_path / "new.db").balance("census").cap.to_json()["epsilon"] == "1/10"
-    result = run("set-cap", "census", "--rho", "1/3", "--delta", "1e-6", "--ledger", "new.db", "--json")
+    assert "has a cap already (got 'epsilon 0.1" in str(run("set-cap", "census", "--epsilon", "1", "--ledger", "new.db").exception)
+    result = run("set-cap", "census", "--rho", "1/3", "--delta", "1e-6", "--ledger", "new.db", "--confirm", "--json")
     assert json.loads(result.output)["content"] == {"epsilon": None, "delta": "1/1000000", "rho": "1/3"}
 
 

@@ -67,6 +67,8 @@ def test_a_spend_is_one_row_with_everything_in_it(ledger):
         "note": "first\nnote",
         "unbounded": False,
         "guarantee": TENTH.to_json(),
+        "sources": [],
+        "same_data_as": [],
     }
     assert before <= datetime.fromisoformat(entry.time) <= datetime.now(UTC)
     assert entry.time.endswith("Z")
@@ -103,7 +105,9 @@ def test_a_refusal_makes_no_file(ledger):
 def test_default_cap_is_recorded_with_the_first_spend_only(ledger):
     cap = Cap.of(epsilon=0.2)
     ledger.spend("census", TENTH, "a", default_cap=cap)
-    ledger.spend("census", TENTH, "b", default_cap=Cap.of(epsilon=5))
+    ledger.spend("census", TENTH, "b", default_cap=cap)
+    with pytest.raises(LedgerError, match="another cap in the ledger than the one declared here"):
+        ledger.spend("census", TENTH, "c", default_cap=Cap.of(epsilon=5))
     assert [entry.kind for entry in ledger.entries()] == ["cap", "spend", "spend"]
     assert ledger.balance("census").cap == cap
     assert ledger.verify() == 3
@@ -116,11 +120,11 @@ def test_a_release_is_charged_once(filled):
 
 
 def test_a_lowered_cap_leaves_nothing_and_a_raised_one_helps(filled):
-    filled.set_cap("census", epsilon=0.2)
+    filled.set_cap("census", epsilon=0.2, confirm=True)
     assert filled.remaining("census").epsilon == 0
     with pytest.raises(BudgetError, match=r"requested epsilon 0.1, remaining 0, difference 0.1"):
         filled.spend("census", TENTH, "x")
-    filled.set_cap("census", rho=1, delta=1e-6)
+    filled.set_cap("census", rho=1, delta=1e-6, confirm=True)
     assert filled.spent("census").rho == Fraction(4, 200)
     filled.spend("census", TENTH, "x")
 

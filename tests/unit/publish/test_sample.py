@@ -64,12 +64,10 @@ def registered(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(kinds.KINDS, "sample", ("sample_job", "SampleJob"))
 
 
-@pytest.fixture
-def recipe(tmp_path: Path) -> Callable[..., Path]:
-    """recipe((old, new), ...): the recipe with changes, beside its data."""
-    generator = np.random.default_rng(3)
+def people(seed: int = 3) -> pa.Table:
+    generator = np.random.default_rng(seed)
     rows = 4000
-    people = pa.table(
+    return pa.table(
         {
             "person": generator.integers(0, 3000, rows),
             "age": np.minimum(generator.gamma(4, 10, rows), 99).astype(int),
@@ -78,7 +76,12 @@ def recipe(tmp_path: Path) -> Callable[..., Path]:
             "illness": generator.choice(["cold", "flu", "gout"], rows, p=[0.6, 0.3, 0.1]),
         }
     )
-    pq.write_table(people, tmp_path / "people.parquet")
+
+
+@pytest.fixture
+def recipe(tmp_path: Path) -> Callable[..., Path]:
+    """recipe((old, new), ...): the recipe with changes, beside its data."""
+    pq.write_table(people(), tmp_path / "people.parquet")
 
     def written(*changes: tuple[str, str]) -> Path:
         text = RECIPE
@@ -215,8 +218,9 @@ def test_rehearse_on_synthetic_and_on_public_records(recipe: Callable[..., Path]
     assert made.release.guarantee.notion == "none: seeded"
     assert "suppressed share" in {row["measure"] for row in made.errors}
     json.dumps(made.to_json())
-    public = sd.rehearse(recipe(("people = 3000", 'path = "people.parquet"')))
-    assert public.basis == "the public records people.parquet"
+    path = recipe(("people = 3000", 'path = "public.parquet"'))
+    pq.write_table(people(4), path.parent / "public.parquet")
+    assert sd.rehearse(path).basis == "the public records public.parquet"
 
 
 def test_learned_on_a_public_file(recipe: Callable[..., Path]) -> None:
@@ -224,7 +228,7 @@ def test_learned_on_a_public_file(recipe: Callable[..., Path]) -> None:
     with pytest.raises(InputError, match="there is no such file"):
         sd.publish(path)
     assert not (path.parent / "ledger.db").exists()  # nothing was spent
-    pq.write_table(pq.read_table(path.parent / "people.parquet"), path.parent / "public.parquet")
+    pq.write_table(people(4).drop_columns("person"), path.parent / "public.parquet")
     assert sd.plan(path).outlook.facts["generalisation"].startswith("learned on public records: age ")
     assert sd.verify(sd.publish(path).folder).ok
 

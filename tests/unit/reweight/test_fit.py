@@ -121,14 +121,14 @@ def test_people_with_several_rows():
 
 
 def test_two_columns_are_taken_together_more_alone_unless_named():
-    wide = GENERATOR.normal(0, 1, (300, 3))
+    own, wide = GENERATOR.normal(0, 1, (2, 300, 3))
     space = [(-4, 4)] * 3
-    assert len(fit(wide[:, :2], wide[:, :2], bounds=space[:2]).model.basis.blocks) == 1
-    assert len(fit(wide, wide, bounds=space).model.basis.blocks) == 3
-    assert len(fit(wide, wide, bounds=space, pairs="all").model.basis.blocks) == 3
-    named = fit(wide, wide, bounds=space, pairs=[("x0", "x2")]).model.basis
+    assert len(fit(own[:, :2], wide[:, :2], bounds=space[:2]).model.basis.blocks) == 1
+    assert len(fit(own, wide, bounds=space).model.basis.blocks) == 3
+    assert len(fit(own, wide, bounds=space, pairs="all").model.basis.blocks) == 3
+    named = fit(own, wide, bounds=space, pairs=[("x0", "x2")]).model.basis
     assert [[axis.place for axis in block] for block in named.blocks] == [[1], [0, 2]]
-    assert fit(wide, wide, bounds=space, centres=wide[:5]).model.basis.size == 5
+    assert fit(own, wide, bounds=space, centres=wide[:5]).model.basis.size == 5
 
 
 def test_a_private_record_far_outside_counts_as_at_the_bound():
@@ -219,9 +219,9 @@ def test_parts_take_no_people_and_no_private_centres():
 
 
 def test_declared_knots_of_two_columns_are_refused():
-    wide = GENERATOR.normal(0, 1, (30, 2))
+    own, wide = GENERATOR.normal(0, 1, (2, 30, 2))
     with pytest.raises(ParameterError, match="declared centres of hats are the knots of one number"):
-        fit(wide, wide, bounds=[(-4, 4)] * 2, centres=wide[:5], basis="hats")
+        fit(own, wide, bounds=[(-4, 4)] * 2, centres=wide[:5], basis="hats")
 
 
 def test_the_accounts_of_noisy_centres_must_add_up():

@@ -1,0 +1,210 @@
+"""Rows of one source found in another: whatever the format, the order and the names; and what chance explains."""
+
+import gzip
+from datetime import date
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import pandas
+import pyarrow as pa
+import pyarrow.csv as csv
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sudare.engines import files_of, read, refuse_same_file, refuse_shared_rows
+from sudare.engines.overlap import Overlap, overlap, same_rows
+from sudare.errors import InputError
+
+RNG = np.random.default_rng(5)
+ROWS = 400
+PEOPLE = pa.table(
+    {
+        "id": RNG.permutation(ROWS) + 10**17,
+        "age": pa.array([None if age == 50 else age for age in RNG.integers(0, 99, ROWS).tolist()]),
+        "income": RNG.normal(3e6, 1e6, ROWS),
+        "born": pa.array([date(1950 + int(n) % 60, 1 + int(n) % 12, 1 + int(n) % 28) for n in range(ROWS)]),
+        "member": RNG.random(ROWS) < 0.5,
+        "name": [None if n % 7 == 0 else f"Mori {n}" for n in range(ROWS)],
+    }
+)
+SHUFFLED = PEOPLE.take(RNG.permutation(ROWS))
+
+
+def copies(folder: Path) -> dict[str, object]:
+    """The same people in every form that `read` takes."""
+    csv.write_csv(PEOPLE, folder / "people.csv")
+    csv.write_csv(SHUFFLED, folder / "people.tsv", csv.WriteOptions(delimiter="\t"))
+    (folder / "packed.csv.gz").write_bytes(gzip.compress((folder / "people.csv").read_bytes()))
+    pq.write_table(SHUFFLED, folder / "people.parquet")
+    (folder / "parts").mkdir()
+    for part in range(4):
+        pq.write_table(SHUFFLED.slice(part * 100, 100), folder / "parts" / f"{part}.parquet")
+    with duckdb.connect(str(folder / "people.duckdb")) as database:
+        database.register("shuffled", SHUFFLED)
+        database.execute("CREATE TABLE people AS SELECT * FROM shuffled")
+    return {
+        "csv": folder / "people.csv",
+        "tsv": folder / "people.tsv",
+        "gz": folder / "packed.csv.gz",
+        "parquet": folder / "people.parquet",
+        "folder": folder / "parts",
+        "pattern": str(folder / "parts" / "*.parquet"),
+        "database": (folder / "people.duckdb", "people"),
+        "arrow": SHUFFLED,
+        "pandas": pandas.read_csv(folder / "people.csv"),
+        "renamed": SHUFFLED.rename_columns(["a", "b", "c", "d", "e", "f"]),
+        "turned": SHUFFLED.select(["name", "income", "id", "member", "born", "age"]),
+    }
+
+
+def test_the_same_rows_are_known_in_every_format(tmp_path):
+    forms = copies(tmp_path)
+    for first in ("csv", "parquet", "database"):
+        for name, second in forms.items():
+            assert same_rows(read(forms[first]), read(second)), (first, name)
+            with pytest.raises(InputError, match=r"the private data are given as public ones \(got 'public.path'\)"):
+                refuse_shared_rows(read(forms[first]), read(second), "public.path", confirmed=True)
+
+
+def test_one_changed_value_makes_other_data_which_share_the_rest():
+    ages = PEOPLE.column("age").to_pylist()
+    ages[3] = 98 if ages[3] != 98 else 97
+    changed = PEOPLE.set_column(1, "age", [ages])
+    found = overlap(read(PEOPLE), read(changed), unit="id")
+    assert found == Overlap(False, ROWS - 1, ROWS, ROWS, ROWS, False, True)
+    assert found.beyond_chance
+
+
+@pytest.mark.parametrize("rows", [1, 50])
+def test_with_an_id_one_shared_row_must_be_confirmed(rows):
+    part = PEOPLE.slice(7, rows)
+    with pytest.raises(InputError, match=rf"^{rows} of {rows} public rows are private rows too .*for the steward alone"):
+        refuse_shared_rows(read(PEOPLE), read(part), "learn_on", unit="id")
+    refuse_shared_rows(read(PEOPLE), read(part), "learn_on", unit="id", confirmed=True)
+
+
+def test_the_same_people_in_another_year_share_no_row():
+    older = PEOPLE.set_column(1, "age", [[None if age is None else age + 1 for age in PEOPLE["age"].to_pylist()]])
+    found = overlap(read(PEOPLE), read(older.drop_columns("income")), unit="id")
+    assert found.shared == sum(age is None for age in PEOPLE["age"].to_pylist())
+    refuse_shared_rows(read(PEOPLE.select(["id", "age"])), read(older.select(["id"])), "public", unit="id")
+
+
+def draws(size: int, cells: int, seed: int) -> pa.Table:
+    generator = np.random.default_rng(seed)
+    return pa.table({"age": generator.integers(0, cells, size), "sex": generator.choice(["f", "m"], size)})
+
+
+@given(st.integers(1, 2000), st.integers(20, 800), st.integers(20, 800), st.integers(0, 10**6))
+def test_people_who_are_alike_by_chance_are_not_taken_for_copies(cells, own, other, seed):
+    assert not overlap(read(draws(own, cells, 2 * seed)), read(draws(other, cells, 2 * seed + 1))).beyond_chance
+
+
+@given(st.integers(2000, 10**6), st.integers(100, 800), st.integers(20, 60), st.integers(0, 10**6))
+def test_copied_rows_without_an_id_are_told_where_rows_are_mostly_single(cells, own, taken, seed):
+    private = draws(own, cells, seed)
+    assert overlap(read(private), read(private.slice(0, taken))).beyond_chance
+
+
+def test_coarse_rows_that_pair_up_one_to_one_are_told():
+    coarse = PEOPLE.select(["member"])
+    assert overlap(read(PEOPLE), read(coarse)).beyond_chance
+    assert not overlap(read(PEOPLE), read(coarse.slice(1))).beyond_chance
+
+
+def test_long_numbers_do_not_run_together():
+    one, other = pa.table({"id": [str(10**17), "5"]}), pa.table({"id": [str(10**17 + 1), "6"]})
+    assert overlap(read(one), read(other)).shared == 0
+
+
+def test_tables_of_counts_are_one_where_nine_of_ten_cells_agree():
+    own = pa.table({"cell": range(100), "n": range(100)})
+    other = pa.table({"cell": range(100), "people": [n + (n < 5) for n in range(100)]})
+    with pytest.raises(InputError, match=r"^95 of 100 public rows"):
+        refuse_shared_rows(read(own), read(other), "rehearsal.path", counts=("n", "people"))
+    refuse_shared_rows(read(own), read(other.slice(0, 40)), "rehearsal.path", counts=("n", "people"))
+
+
+@pytest.fixture
+def private(tmp_path):
+    path = tmp_path / "people.csv"
+    csv.write_csv(PEOPLE, path)
+    return path
+
+
+def beside(private: Path, name: str, content: bytes) -> Path:
+    path = private.with_name(name)
+    path.write_bytes(content)
+    return path
+
+
+def test_one_file_is_known_by_path_link_and_bytes(private, tmp_path):
+    (tmp_path / "away").mkdir()
+    (soft := tmp_path / "soft.csv").symlink_to(private)
+    (hard := tmp_path / "hard.csv").hardlink_to(private)
+    text = private.read_bytes()
+    others = [
+        private,
+        tmp_path / "away" / ".." / "people.csv",
+        soft,
+        hard,
+        beside(private, "copy.csv", text),
+        beside(private, "ended.csv", text.rstrip() + b"\r\n\n"),
+        beside(private, "marked.csv", b"\xef\xbb\xbf" + text),
+        beside(private, "packed.csv.gz", gzip.compress(text)),
+        read(private),
+    ]
+    for other in others:
+        for pair in ((private, other), (other, private)):
+            with pytest.raises(InputError, match=r"given as public ones \(got 'learn_on'\)"):
+                refuse_same_file(*pair, "learn_on")
+    refuse_same_file(private, beside(private, "other.csv", text[:-5] + b"wxyz\n"), "learn_on")
+    refuse_same_file(private, tmp_path / "nothing.csv", "learn_on")
+
+
+def test_a_folder_with_the_private_file_inside_is_refused_but_not_for_an_empty_part(tmp_path):
+    for name in ("own", "public", "empty"):
+        (tmp_path / name).mkdir()
+    pq.write_table(PEOPLE, tmp_path / "own" / "0.parquet")
+    pq.write_table(PEOPLE.slice(0, 0), tmp_path / "own" / "1.parquet")
+    pq.write_table(PEOPLE.slice(0, 0), tmp_path / "empty" / "1.parquet")
+    pq.write_table(draws(50, 90, 1), tmp_path / "public" / "1.parquet")
+    refuse_same_file(tmp_path / "own", tmp_path / "empty", "public")
+    refuse_same_file(tmp_path / "own", tmp_path / "public", "public")
+    pq.write_table(PEOPLE, tmp_path / "public" / "7.parquet")
+    with pytest.raises(InputError, match="given as public ones"):
+        refuse_same_file(tmp_path / "own", str(tmp_path / "public" / "*.parquet"), "public")
+
+
+def test_two_tables_of_one_database_are_two_sources(tmp_path):
+    path = tmp_path / "people.duckdb"
+    with duckdb.connect(str(path)) as database:
+        database.execute("CREATE TABLE own AS SELECT range AS id, range % 90 AS age FROM range(100)")
+        database.execute("CREATE TABLE census AS SELECT range % 7 AS age FROM range(60)")
+        database.execute("CREATE VIEW copied AS SELECT * FROM own")
+    refuse_same_file((path, "own"), (path, "census"), "public")
+    with pytest.raises(InputError, match="given as public ones"):
+        refuse_same_file((path, "own"), (path, "own"), "public")
+    refuse_shared_rows(read((path, "own")), read((path, "census")), "public", unit="id")
+    with pytest.raises(InputError, match="given as public ones"):
+        refuse_shared_rows(read((path, "own")), read((path, "copied")), "public")
+
+
+def test_files_of_whatever_is_read(private, tmp_path):
+    assert files_of(str(private)) == files_of(read(private)) == (private,)
+    assert files_of("hdfs://cluster/people") == files_of(PEOPLE) == ()
+    assert files_of((private, "people")) == (private,)
+
+
+def test_spark_and_duckdb_write_a_row_alike(spark, private, tmp_path):
+    pq.write_table(SHUFFLED, tmp_path / "people.parquet")
+    for source in (private, tmp_path / "people.parquet"):
+        cluster = read(source, engine="spark")
+        assert same_rows(cluster, read(PEOPLE))
+        assert overlap(cluster, read(PEOPLE.slice(5, 10)), unit="id").shared == 10
+        assert cluster.digest() == read(source).digest()
+        with pytest.raises(InputError, match="given as public ones"):
+            refuse_same_file(private, read(private, engine="spark"), "public")

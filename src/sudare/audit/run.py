@@ -103,7 +103,7 @@ def _findings(work: Path, effort: Effort) -> Iterator[Finding]:
 
 
 def _to_its_end(part: str, findings: Iterator[Finding]) -> Iterator[Finding]:
-    """The findings of a part; where one of its releases is refused, as a failure, so that the others are still tried."""
+    """The findings of a part. Where a release in it is refused, that is one of them, and the next part is tried."""
     try:
         yield from findings
     except SudareError as mistake:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sudare.audit.behaviour import layout_findings, refusal_findings
+from sudare.audit.books import book_findings
 from sudare.audit.collections import collection_findings
 from sudare.audit.finding import Audit, Finding, said
 from sudare.audit.keys import key_findings
@@ -97,6 +98,7 @@ def _findings(work: Path, effort: Effort) -> Iterator[Finding]:
         ("sampling", sampling_findings(effort.records, effort.draws)),
         ("behaviour", refusal_findings(work)),
         ("behaviour", layout_findings(work)),
+        ("behaviour", book_findings(work / "books")),
     )
     for part, findings in parts:
         yield from _to_its_end(part, findings)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sudare.audit.neighbours import (
     ODD,
@@ -171,8 +171,9 @@ def weights() -> Iterator[Case]:
 
 
 def cases(*, quick: bool = False) -> Iterator[Case]:
-    """All that is audited by replay from a recipe; ``quick`` leaves out tables with one row of a person."""
-    yield from tables((3,) if quick else (1, 3))
-    yield from samples()
-    yield from perturbations()
-    yield from weights()
+    """All that is audited by replay from a recipe.
+
+    ``quick`` leaves out tables with one row of a person, and pages, which `publications` draws as well.
+    """
+    every = (*tables((3,) if quick else (1, 3)), *samples(), *perturbations(), *weights())
+    yield from (replace(case, paged=False) for case in every) if quick else every

@@ -12,6 +12,7 @@ import json
 import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -208,14 +209,15 @@ def publication(case: PublicationCase, folder: Path) -> Callable[[Any, Source], 
         made = publish(recipe, progress=said.append)
         left = {path.relative_to(made.folder).as_posix(): path for path in sorted(made.folder.rglob("*"))}
         told = [made.to_json(), made.headline, str(made.release.guarantee), made.balance.remaining_text, said]
-        returned = {"what publish returns and says": json.dumps(told, default=str).encode()}
+        beside = sorted(path.name for path in folder.iterdir() if not path.name.startswith("ledger.db-"))
+        returned = {"what publish returns and says": json.dumps([*told, beside], default=str).encode()}
         return {name: path.read_bytes() for name, path in left.items() if path.is_file()} | returned
 
     return run
 
 
 def replay_publication(case: PublicationCase, folder: Path, generated: int, *, few: bool) -> list[Replayed]:
-    """One recipe: the first data set is published and recorded, the others are its neighbours; ``few``, some of them."""
+    """One recipe: the first data set is published and recorded, the others are its neighbours, or a ``few`` of them."""
     import pyarrow.parquet as pq
 
     folder.mkdir()
@@ -229,8 +231,7 @@ def replay_publication(case: PublicationCase, folder: Path, generated: int, *, f
     if not isinstance(job, SampleJob):
         return replay(run, data, neighbours, promised=promised(job))
     drawn = [replace(each, name=f"{each.name}, drawn", drawn=True) for each in neighbours]
-    k = job.request.terms.k
-    apart = lambda first, second: one_class_apart(k, first, second)
+    apart = partial(one_class_apart, job.request.terms.k)
     return replay(run, data, [*neighbours, *drawn], promised=promised(job), apart=apart)
 
 

@@ -77,7 +77,8 @@ def _page(job: Job[Any, Any], made: Any) -> str:
 def promised(job: Job[Any, Any]) -> Budget | None:
     """What the measurements of a release may cost together; None where its guarantee is not a sum of their costs."""
     if isinstance(job, TableJob):
-        return job.budget if job.replaced is None else job.budget.times(job.replaced)
+        stated = {"epsilon": job.guarantee.epsilon, "rho": job.guarantee.rho}[job.budget.currency]
+        return job.budget if stated is None else Budget(**{job.budget.currency: stated})
     if isinstance(job, PerturbationJob):
         return Budget(epsilon=job.row_epsilon * job.recipe.data.max_rows)
     if isinstance(job, WeightsJob):

@@ -81,7 +81,7 @@ def replay(
     try:
         with record() as tape:
             released = run(data, source or Source.system())
-    except Exception as mistake:  # noqa: BLE001 - whatever goes wrong: a release that cannot be made is a finding
+    except Exception as mistake:  # whatever goes wrong: a release that cannot be made is a finding
         return [Replayed("data", 0.0, 0.0, _failure(mistake))]
     return [_replayed(run, released, tape, neighbour, promised, apart) for neighbour in neighbours]
 
@@ -94,7 +94,7 @@ def _replayed(
         with record(replay=tape, drawn=neighbour.drawn) as again:
             second = run(neighbour.data, Source.system())
         ratio, spent = (0.0, 0.0) if neighbour.stranger else _moved(tape, again, neighbour, promised)
-    except Exception as mistake:  # noqa: BLE001 - as above
+    except Exception as mistake:
         return Replayed(neighbour.name, 0.0, 0.0, _failure(mistake))
     return Replayed(neighbour.name, ratio, spent, _problem(released, second, tape, again, apart))
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sudare.audit.behaviour import layout_findings, refusal_findings
+from sudare.audit.books import book_findings
 from sudare.audit.collections import collection_findings
 from sudare.audit.finding import Audit, Finding, said
 from sudare.audit.keys import key_findings
@@ -97,13 +98,14 @@ def _findings(work: Path, effort: Effort) -> Iterator[Finding]:
         ("sampling", sampling_findings(effort.records, effort.draws)),
         ("behaviour", refusal_findings(work)),
         ("behaviour", layout_findings(work)),
+        ("behaviour", book_findings(work / "books")),
     )
     for part, findings in parts:
         yield from _to_its_end(part, findings)
 
 
 def _to_its_end(part: str, findings: Iterator[Finding]) -> Iterator[Finding]:
-    """The findings of a part; where one of its releases is refused, as a failure, so that the others are still tried."""
+    """The findings of a part. Where a release in it is refused, that is one of them, and the next part is tried."""
     try:
         yield from findings
     except SudareError as mistake:

@@ -38,21 +38,18 @@ class Blocks:
             raise AccountingError("the blocks of a measurement do not ascend, so that rows may be counted twice")
 
     def touches(self, other: Blocks) -> bool:
-        """Whether a cell lies in both: for each block of the shorter list, a search in the longer one."""
-        few, many = sorted((self, other), key=lambda blocks: len(blocks.number))
-        end = np.searchsorted(many.number, _rounded_up(few.number + 1, few.bits, many.bits))
-        first = np.searchsorted(many.number, _rounded_down(few.number, few.bits, many.bits))
-        return bool((end > first).any())
+        """Whether a cell lies in both: finer blocks as those that they lie in, the shorter list sought in the longer.
 
-
-def _rounded_down(number: Ints, bits: int, other: int) -> Ints:
-    """The block of 2**other cells in which a block of 2**bits begins."""
-    return number << (bits - other) if bits >= other else number >> (other - bits)
-
-
-def _rounded_up(number: Ints, bits: int, other: int) -> Ints:
-    """The first block of 2**other cells that begins where this one does, or later."""
-    return number << (bits - other) if bits >= other else -(-number >> (other - bits))
+        A tree's later blocks lie 16 and more to an earlier one, so that few are left to be sought.
+        """
+        fine, coarse = sorted((self, other), key=lambda blocks: blocks.bits)
+        within = fine.number >> (coarse.bits - fine.bits)
+        within = within[np.flatnonzero(np.diff(within, prepend=-1))]
+        few, many = sorted((within, coarse.number), key=len)
+        if not len(few):
+            return False
+        place = np.minimum(np.searchsorted(many, few), len(many) - 1)
+        return bool((many[place] == few).any())
 
 
 @dataclass

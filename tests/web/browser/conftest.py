@@ -138,6 +138,7 @@ class Studio:
         )
         found = re.search(r"file://\S+", self.process.stdout.readline())
         if found is None:
+            self.process.kill()
             raise AssertionError(self.process.communicate()[1])
         self.page = found[0]
         """The page in a file, as a browser is given it."""

@@ -17,7 +17,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 HOSTILE = """<!doctype html><title>Other program</title><script type="module">
 const studio = "%s";
 const found = {};
-const attempt = async (name, work) => { found[name] = await work().then(String, (problem) => `refused ${problem.name}`); };
+const refusal = (problem) => `refused ${problem.name}`;
+const attempt = async (name, work) => { found[name] = await work().then(String, refusal); };
 const heard = [];
 for (const name of ["sudare-studio", "sudare-studio-session"]) {
   const channel = new BroadcastChannel(name);
@@ -35,7 +36,9 @@ await attempt("publish", () => text(fetch(`${studio}/api/publish`, {
 await attempt("authorised", () => text(fetch(`${studio}/api/state`, { headers: { Authorization: "Bearer x" } })));
 await attempt("frame", () => new Promise((seen, refused) => {
   const frame = document.createElement("iframe");
-  frame.onload = () => { try { seen(frame.contentWindow.sessionStorage.length); } catch (problem) { refused(problem); } };
+  frame.onload = () => {
+    try { seen(frame.contentWindow.sessionStorage.length); } catch (problem) { refused(problem); }
+  };
   frame.src = `${studio}/data`;
   document.body.append(frame);
 }));
@@ -145,8 +148,8 @@ def test_another_program_on_another_port_gets_nothing_and_cannot_publish(studio,
         page.reload()
         page.wait_for_selector("html[data-ready=page]")
         kept = page.evaluate("Object.values(sessionStorage)")
-        assert [cookie for cookie in page.context.cookies() if cookie["name"] != "sudare_language"] == []
         assert program.statuses(begun.url) == {"read": {401}, "change": {401}, "publish": {401}}
+        assert [cookie for cookie in page.context.cookies() if cookie["name"] != "sudare_language"] == []
         assert any(len(value) > 40 for value in kept)
         assert not any(value in text for value in kept if value for text in program.sent)
         found = program.found
@@ -190,9 +193,7 @@ def test_a_report_cannot_reach_the_studio_that_shows_it(studio, opened, steps):
     release.mkdir()
     (release / "release.json").write_text(json.dumps({"files": {}, "release_id": "r-1"}))
     (release / "report.html").write_text(REPORT)
-    address = page.evaluate(
-        "import('/static/releases.js').then(({ addressOf }) => addressOf('release/report.html'))"
-    )
+    address = page.evaluate("import('/static/releases.js').then(({ addressOf }) => addressOf('release/report.html'))")
     page.goto(begun.url + address)
     page.wait_for_selector("#found")
     found = json.loads(page.inner_text("#found"))

@@ -157,7 +157,7 @@ def held(tmp_path_factory):
     )
 
     def environment(stage):
-        return {"PYTHONPATH": str(place), "HOLD": str(hold), "HOLD_AT": stage}
+        return {"PYTHONPATH": os.pathsep.join([str(place), *sys.path]), "HOLD": str(hold), "HOLD_AT": stage}
 
     return environment, hold
 

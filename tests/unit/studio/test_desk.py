@@ -156,7 +156,15 @@ def test_uploads_are_whole_new_and_not_too_large(client, workspace):
 
 
 RESERVED = {
-    "ledger.db": ["ledger.db", "LEDGER.DB", "ｌedger.db", "ledger．db", "ledger.db-journal", "ledger.db-wal", "ledger.db."],
+    "ledger.db": [
+        "ledger.db",
+        "LEDGER.DB",
+        "ｌedger.db",
+        "ledger．db",
+        "ledger.db-journal",
+        "ledger.db-wal",
+        "ledger.db.",
+    ],
     "./x/../books.db": ["books.db", "sudare-ledger.db", "recipe.toml", "RECIPE.TOML", "publisher.pem", "release"],
     "deep/books.csv/ledger.db": ["deep", "keys.csv", "KEYS.csv", "2024.parquet", "2024.PARQUET "],
     "ff.db": ["ﬀ.db", "FF.db"],

@@ -49,6 +49,15 @@ def test_the_link_is_not_taken_from_an_address(guarded, stranger):
 
 
 @pytest.mark.parametrize(
+    "path", ["/tickets/%2e%2e/api/state", "/tickets/x/y", "/static/%2e%2e/api.py", "/static/..%2fapi"]
+)
+def test_no_way_round_leads_to_what_needs_the_session(stranger, path):
+    found = stranger.get(path)
+    assert found.status_code == 404
+    assert set(found.json()) == {"error"}
+
+
+@pytest.mark.parametrize(
     "path",
     ["/api/state", "/api/session", "/api/openapi.json", "/releases/r/x", "/no", "/data/", "/report/x", "/api/tickets"],
 )

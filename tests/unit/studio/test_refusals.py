@@ -56,7 +56,7 @@ def test_a_refusal_speaks_the_language_that_was_asked_for(client, stranger):
     body = client.post("/api/undo", json={"based_on": "first"}, headers=IN_JAPANESE).json()["error"]
     assert body["message"] == "body.based_on が正しい形ではありません。整数を指定してください。"
     assert body["what"] == "body.based_on is not as described"
-    assert "起動" in stranger.get("/api/state", headers=IN_JAPANESE).json()["error"]["message"]
+    assert "このタブでは" in stranger.get("/api/state", headers=IN_JAPANESE).json()["error"]["message"]
     assert "again" in stranger.get("/api/state").json()["error"]["message"]
 
 

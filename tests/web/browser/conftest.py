@@ -94,10 +94,13 @@ def chromium() -> Iterator[Any]:
 
 @pytest.fixture
 def opened(chromium: Any) -> Iterator[Callable[..., Any]]:
-    """A function that opens a window of its own; whatever goes wrong in a page's scripts fails the test."""
+    """A function that opens a window of its own; whatever goes wrong in a page's scripts fails the test.
+
+    What a page only complains of is left out in one that is ``quiet``.
+    """
     contexts, problems = [], []
 
-    def open_window(language: str = "en", width: int = 1280, height: int = 900) -> Any:
+    def open_window(language: str = "en", width: int = 1280, height: int = 900, quiet: bool = False) -> Any:
         context = chromium.new_context(
             locale={"en": "en-GB", "ja": "ja-JP"}[language],
             timezone_id="Asia/Tokyo",
@@ -106,7 +109,8 @@ def opened(chromium: Any) -> Iterator[Callable[..., Any]]:
         )
         context.set_default_timeout(PATIENCE)
         context.on("weberror", lambda error: problems.append(str(error.error)))
-        context.on("console", lambda message: noted(message))
+        if not quiet:
+            context.on("console", lambda message: noted(message))
         contexts.append(context)
         return context.new_page()
 
@@ -124,10 +128,10 @@ def opened(chromium: Any) -> Iterator[Callable[..., Any]]:
 class Studio:
     """``sudare studio`` over a folder, in a process of its own."""
 
-    def __init__(self, folder: Path, environment: dict[str, str] | None = None) -> None:
+    def __init__(self, folder: Path, environment: dict[str, str] | None = None, port: str = "0") -> None:
         self.folder = folder
         script = "from sudare.cli.studio import studio; studio()"
-        command = [sys.executable, "-c", script, "--no-browser", "--port", "0"]
+        command = [sys.executable, "-c", script, "--no-browser", "--port", port]
         self.process = subprocess.Popen(
             command,
             cwd=folder,
@@ -138,6 +142,7 @@ class Studio:
         )
         found = re.search(r"file://\S+", self.process.stdout.readline())
         if found is None:
+            self.process.kill()
             raise AssertionError(self.process.communicate()[1])
         self.page = found[0]
         """The page in a file, as a browser is given it."""
@@ -161,6 +166,7 @@ def studio(tmp_path: Path) -> Iterator[Callable[..., Studio]]:
         title: str = "An invented town",
         language: str = "en",
         environment: dict[str, str] | None = None,
+        port: str = "0",
     ) -> Studio:
         folder = tmp_path / "workspace"
         folder.mkdir(exist_ok=True)
@@ -169,7 +175,7 @@ def studio(tmp_path: Path) -> Iterator[Callable[..., Studio]]:
         if recipe is not None:
             text = recipe.format(dataset=dataset, title=title, language=language)
             (folder / "recipe.toml").write_text(text, encoding="utf-8")
-        begun.append(Studio(folder, environment))
+        begun.append(Studio(folder, environment, port))
         return begun[-1]
 
     yield begin

@@ -1,6 +1,8 @@
 """The recipe is the state: undo and redo, its text, two tabs, another kind; work that is cancelled; maps that move."""
 
+import os
 import sqlite3
+import sys
 import tomllib
 
 from sudare.privacy import Ledger
@@ -104,7 +106,7 @@ def test_a_publication_is_cancelled_before_it_spends(studio, opened, steps, tmp_
     from playwright.sync_api import expect
 
     (tmp_path / "sitecustomize.py").write_text(WAITS, encoding="utf-8")
-    begun = studio(environment={"PYTHONPATH": str(tmp_path)})
+    begun = studio(environment={"PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])})
     page = opened()
     steps.enter(page, begun)
     steps.visit(page, begun, "publish")

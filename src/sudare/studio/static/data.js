@@ -1,5 +1,6 @@
 // The Data page: a file of which only names and types of columns are seen, whom it is about, what is declared of it.
 
+import "./frame.js";
 import { byId, make } from "./elements.js";
 import { bindFields, showFields } from "./fields.js";
 import { kindNow, showKind } from "./kinds.js";

@@ -28,4 +28,3 @@ document.addEventListener("keydown", (event) => {
 });
 startDrawer();
 watch(show);
-document.documentElement.dataset.ready = "frame";

@@ -1,5 +1,6 @@
 // The Ledger page: what each data set has left, every row of the books, and releases that can be verified.
 
+import "./frame.js";
 import { byId, facts, make, meterBar, smallButton, table } from "./elements.js";
 import { reportOf, verify } from "./releases.js";
 import { begin } from "./request.js";

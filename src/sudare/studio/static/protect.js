@@ -1,5 +1,6 @@
 // The Protect page: kind, method and how much may be spent, with what follows from it while the slider moves.
 
+import "./frame.js";
 import { booksTable, budgetRemarks, meter } from "./books.js";
 import { removeChart, showChart } from "./charts.js";
 import { byId, make, table } from "./elements.js";

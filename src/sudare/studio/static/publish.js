@@ -1,5 +1,6 @@
 // The Publish page: what will be spent, the name typed out, the work in the background, and what came of it.
 
+import "./frame.js";
 import { booksTable, meter, remarks } from "./books.js";
 import { byId, facts, make } from "./elements.js";
 import { bindFields, showFields } from "./fields.js";

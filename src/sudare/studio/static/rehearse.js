@@ -1,5 +1,6 @@
 // The Rehearse page: the whole release on synthetic people, whose truth may be seen beside it.
 
+import "./frame.js";
 import { areaTable, basisWords, measureTable } from "./areas.js";
 import { removeChart, showChart } from "./charts.js";
 import { byId, facts, make, smallButton, table } from "./elements.js";

@@ -6,7 +6,7 @@ import { byId, make } from "./elements.js";
 import { say } from "./words.js";
 
 const KEY = "sudare-studio-session";
-const PATIENCE = 1500; // milliseconds for another tab to answer
+const PATIENCE = 3000; // milliseconds for another tab to answer
 const tabs = new BroadcastChannel("sudare-studio-session");
 
 /** What every request to the server carries. */
@@ -36,8 +36,12 @@ async function works(given) {
 
 function handedOver() {
   return new Promise((resolve) => {
-    setTimeout(resolve, PATIENCE, null);
-    tabs.onmessage = async ({ data }) => data.session && (await works(data.session)) && resolve(data.session);
+    const end = (found) => {
+      tabs.onmessage = null;
+      resolve(found);
+    };
+    setTimeout(end, PATIENCE, null);
+    tabs.onmessage = async ({ data }) => data.session && (await works(data.session)) && end(data.session);
     tabs.postMessage({ wanted: true });
   });
 }

@@ -1,12 +1,12 @@
 """Mutants of ordinary code: small changes that a machine makes, a seeded sample of them, and whether a test fails.
 
     python tests/mutation.py                 # 300 mutants, one after the other: one to two hours
-    python tests/mutation.py --number 50 --seed 3
+    python tests/mutation.py --number 50 --seed 3 --brief
 
 Cosmic Ray says where and what can be changed (an operator, a comparison, a number, a condition); of all that, in the
 rooms of `ROOMS`, a sample is drawn. Each mutant is planted in a copy of the tree, and tests of its room run there until
 one fails: those that execute the changed line, the quickest first, as many as `SECONDS` hold. Where none of them fails,
-all other tests of the room that execute it follow. What no test sees is listed at the end, as JSON in
+all other tests of the room that execute it follow, unless ``--brief`` is said. What no test sees is listed at the end, as JSON in
 `build/mutation.json`; each survivor is then looked at by a person, and docs/project/mutants.md says what came of it.
 Changes of type annotations are left out: nothing of them is ever run. A test that hangs is stopped after `PATIENCE`
 seconds and counts as one that failed.
@@ -177,14 +177,15 @@ def _run(command: list[str], tree: Path, seconds: float | None) -> subprocess.Co
     )
 
 
-def tried(change: Change, tree: Path, coverage: Coverage) -> Outcome:
+def tried(change: Change, tree: Path, coverage: Coverage, brief: bool) -> Outcome:
     """Plant a change in the copy, run the tests, and take it out again."""
     from cosmic_ray.mutating import use_mutation
     from cosmic_ray.plugins import get_operator
 
     path, start, killed, by = tree / change.module, time.monotonic(), False, ""
     with use_mutation(path, get_operator(change.operator)(), change.occurrence) as (before, after):
-        for tests in coverage.tests_of(change, tree):
+        first, then = coverage.tests_of(change, tree)
+        for tests in [first] if brief else [first, then]:
             if killed or not tests:
                 continue
             try:
@@ -209,6 +210,7 @@ def main() -> int:
     parser.add_argument("--number", type=int, default=300)
     parser.add_argument("--seed", type=int, default=16)
     parser.add_argument("--minutes", type=float, default=600.0, help="stop after so many")
+    parser.add_argument("--brief", action="store_true", help="the quickest tests of each line alone")
     asked = parser.parse_args()
     begin, out = time.monotonic(), ROOT / "build" / "mutation.json"
     out.parent.mkdir(exist_ok=True)
@@ -223,7 +225,7 @@ def main() -> int:
         for change in sample:
             if time.monotonic() - begin > 60 * asked.minutes:
                 break
-            found.append(tried(change, tree, coverage))
+            found.append(tried(change, tree, coverage, asked.brief))
             last = found[-1]
             told = f"killed by {last.by}" if last.killed else f"SURVIVED  {change.operator}  {last.diff}"
             print(

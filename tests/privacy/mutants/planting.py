@@ -80,7 +80,9 @@ class Mutant:
         found = body.count(self.old)
         if found != 1 or self.old == self.new:
             where = self.function or "the module"
-            raise GalleryError(f"{self.name}: the text is gone: {found} times in {where} of {self.module}: {self.old!r}")
+            raise GalleryError(
+                f"{self.name}: the text is gone: {found} times in {where} of {self.module}: {self.old!r}"
+            )
         return before + body.replace(self.old, self.new) + after
 
 
@@ -99,7 +101,7 @@ def gallery() -> dict[str, Mutant]:
 def _search(module: str) -> list[str] | None:
     """Where the module is looked for, without importing what stands above it."""
     where: list[str] | None = None
-    for name in ([".".join(module.split(".")[: depth + 1]) for depth in range(module.count("."))]):
+    for name in [".".join(module.split(".")[: depth + 1]) for depth in range(module.count("."))]:
         spec = importlib.machinery.PathFinder.find_spec(name, where)
         if spec is None or spec.submodule_search_locations is None:
             raise GalleryError(f"there is no package {name}")

@@ -164,9 +164,7 @@ def main() -> int:
         with tempfile.TemporaryDirectory(prefix="sudare-mutants-") as folder:
             wrong = unknown_cases(chosen, Path(folder))
     with ThreadPoolExecutor(asked.at_once) as pool:
-        work = [
-            pool.submit(caught, one, audit=not asked.no_audit, tests=not asked.no_tests) for one in chosen
-        ]
+        work = [pool.submit(caught, one, audit=not asked.no_audit, tests=not asked.no_tests) for one in chosen]
         found = []
         for one in work:
             found.append(one.result())

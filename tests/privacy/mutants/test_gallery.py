@@ -126,7 +126,9 @@ def test_a_mutant_that_nobody_sees_is_told(tmp_path):
     """The same runner, with tests that pass, and with tests that never import what is planted."""
     mutant = GALLERY["half the scale of Laplace noise"]
     quiet, far = tmp_path / "test_quiet.py", tmp_path / "test_far.py"
-    quiet.write_text("from sudare.noise import discrete_laplace\n\n\ndef test_nothing():\n    assert discrete_laplace\n")
+    quiet.write_text(
+        "from sudare.noise import discrete_laplace\n\n\ndef test_nothing():\n    assert discrete_laplace\n"
+    )
     far.write_text("def test_nothing():\n    assert True\n")
     unseen = run.caught(replace(mutant, tests=(str(quiet),)), audit=False, tests=True)
     assert (unseen.test, unseen.fault, unseen.survived) == (None, None, True)

@@ -102,6 +102,33 @@ def test_a_neighbour_under_replay_gives_the_same_bytes(village):
         assert (first.folder / name).read_bytes() == (second.folder / name).read_bytes()
 
 
+def test_certificate_and_folder_of_a_neighbour_are_the_same(village):
+    """All that leaves the house: names, certificate but for what is another in every run, and nothing beside it.
+
+    The neighbour has a person alone in a cell, so that the number of populated cells is another one.
+    """
+    there = {path.name for path in village.folder.iterdir()}
+    with record() as tape:
+        first = sd.publish(village.recipe)
+    assert {path.name for path in village.folder.iterdir()} == there | {"release", "ledger.db", "publisher.pem"}
+    people = pq.read_table(village.folder / "people.parquet")
+    alone = pa.table({"person": [-1], "lat": [8480.1 / 240], "lon": [100 + 6300.1 / 160], "sex": ["f"]})
+    pq.write_table(pa.concat_tables([people, alone]), village.folder / "people.parquet")
+    job, key = Job.open(village.recipe), bytes(16)
+    tables = [job.records().count(job.domain, job.recipe.columns(), unit="person", outside="drop", key=key)]
+    pq.write_table(people, village.folder / "before.parquet")
+    before = Job.open(village.change(("people.parquet", "before.parquet")))
+    tables.append(before.records().count(job.domain, job.recipe.columns(), unit="person", outside="drop", key=key))
+    assert len(tables[0]) == len(tables[1]) + 1
+    village.change(("before.parquet", "people.parquet"))
+    with record(replay=tape):
+        second = sd.publish(village.change(('folder = "release"', 'folder = "again"')))
+    assert {path.name for path in first.folder.iterdir()} == {path.name for path in second.folder.iterdir()} == FILES
+    own = {"created", "release_id", "recipe_sha256", "ledger_head", "signature"}
+    told = [{key: value for key, value in made.certificate.items() if key not in own} for made in (first, second)]
+    assert told[0] == told[1]
+
+
 def test_an_exhausted_budget_is_refused_and_nothing_is_written(village):
     sd.publish(village.recipe)
     sd.publish(village.change(('folder = "release"', 'folder = "second"')))

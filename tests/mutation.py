@@ -6,10 +6,10 @@
 Cosmic Ray says where and what can be changed (an operator, a comparison, a number, a condition); of all that, in the
 rooms of `ROOMS`, a sample is drawn. Each mutant is planted in a copy of the tree, and tests of its room run there until
 one fails: those that execute the changed line, the quickest first, as many as `SECONDS` hold. Where none of them fails,
-all other tests of the room that execute it follow, unless ``--brief`` is said. What no test sees is listed at the end, as JSON in
-`build/mutation.json`; each survivor is then looked at by a person, and docs/project/mutants.md says what came of it.
-Changes of type annotations are left out: nothing of them is ever run. A test that hangs is stopped after `PATIENCE`
-seconds and counts as one that failed.
+all other tests of the room that execute it follow, unless ``--brief`` is said. What no test sees is listed at the end,
+as JSON in `build/mutation.json`; each survivor is then looked at by a person, and docs/project/mutants.md says what
+came of it. Changes of type annotations are left out: nothing of them is ever run. A test that hangs is stopped after
+`PATIENCE` seconds and counts as one that failed.
 
 Needs `pip install 'sudare[mutation]'`; not part of the gate. The planted breaches of privacy are another thing: see
 `tests/privacy/mutants`.

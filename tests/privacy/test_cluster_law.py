@@ -249,7 +249,7 @@ def test_blocks_that_are_looked_at_again_have_the_same_noise():
 
 
 def test_blocks_that_hold_the_same_have_noise_of_their_own():
-    """Empty blocks with equal noise would show that they are empty. All cells of two are equal with chance below 1e-9."""
+    """Empty blocks with equal noise would show that they are empty. Two are equal by chance with less than 1e-9."""
     domain = sd.Domain(cell=sd.Line(64))
     nobody = np.empty(0, dtype=np.int64)
     kernel = noisy.NoisyCells(

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from sudare.errors import SudareError
 from sudare.noise import record
 from sudare.reconstruct.perturb import perturb
 
@@ -48,3 +49,13 @@ def test_rows_come_in_a_random_order_whatever_the_noise():
     # The two columns of a row stay together.
     sexes = dict(zip(came, COLUMNS["sex"].tolist(), strict=True))
     assert [sexes[age] for age in nearest] == made.values["sex"].tolist()
+
+
+@pytest.mark.parametrize("column", [[40.0, 7654321.0], [-7654321.0, 40.0], [40.0, float("nan")]])
+def test_a_refusal_shows_no_value(column):
+    with pytest.raises(SudareError) as refused:
+        perturb(column, bounds=(17, 90), epsilon=1)
+    assert "7654321" not in str(refused.value)
+    with pytest.raises(SudareError) as refused:
+        perturb(["f", "wordone"], categories=["f", "m"], epsilon=1)
+    assert "wordone" not in str(refused.value)

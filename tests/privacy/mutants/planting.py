@@ -40,7 +40,8 @@ class Mutant:
 
     ``breaks`` says in a sentence what is wrong, ``leaks`` what somebody learns by it. ``module`` and ``function`` (a
     qualified name; empty for the body of the module) say where ``old`` stands, exactly once, and ``new`` is put.
-    ``audit`` lists beginnings of the findings ("replay: table, tree") that are meant to catch it, ``tests`` the tests.
+    ``audit`` lists findings that are meant to catch it, by their part and some pieces of their names ("replay: table,
+    tree"); ``tests`` are the tests that are.
     """
 
     name: str

@@ -133,7 +133,7 @@ def test_the_tree_of_these_tables_splits_and_stops_at_several_levels():
 
 @pytest.mark.parametrize("name", DOMAINS)
 def test_of_nobody_every_cell_may_be_listed_and_no_other(name):
-    """Noise falls on every logical cell and on no other index: that a cell is listed never tells that it is populated."""
+    """Noise falls on every logical cell and nowhere else, so that being listed never tells of being populated."""
     domain = DOMAINS[name]
     nobody = table(domain, np.zeros(domain.size, dtype=np.int64))
     for method in (sd.Laplace(), sd.Laplace(cut=2)):

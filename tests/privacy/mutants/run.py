@@ -130,7 +130,7 @@ def meant(case: str, name: str) -> bool:
     >>> meant("replay: table, tree", "replay: table, max_rows 3, tree, epsilon 0.5")
     True
     """
-    (part, pieces), (own, known) = ((text.split(": ", 1) + [""])[:2] for text in (case, name))
+    (part, _, pieces), (own, _, known) = case.partition(": "), name.partition(": ")
     return part == own and set(pieces.split(", ")) <= {"", *known.split(", ")}
 
 

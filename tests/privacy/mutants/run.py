@@ -38,7 +38,6 @@ AUDIT = """
 import json, sys, tempfile
 from pathlib import Path
 from sudare.audit import run
-from sudare.errors import SudareError
 found, names = None, []
 with tempfile.TemporaryDirectory(prefix="sudare-mutant-") as folder:
     try:
@@ -47,11 +46,12 @@ with tempfile.TemporaryDirectory(prefix="sudare-mutant-") as folder:
             if not finding.passed:
                 found = f"{names[-1]}: {finding.figure()}"
                 break
-    except SudareError as mistake:
-        found = f"stopped by {type(mistake).__name__}: {mistake}"
+    except Exception as mistake:
+        found = f"stopped after {len(names)} findings by {type(mistake).__name__}: {mistake}"
 json.dump({"found": found, "names": names}, sys.stdout)
 """
-"""The quick audit up to its first failure. An audit that one of the package's own checks stops has found something."""
+"""The quick audit up to its first failure. An audit that cannot go on has failed too: a check of the package's own, or
+arrays that do not fit since a neighbour was measured otherwise, stopped it."""
 
 
 @dataclass(frozen=True)

@@ -145,14 +145,10 @@ class Coverage:
             lines[str(Path(path).relative_to(tree))] = named
         return cls(lines, seconds)
 
-    def tests_of(self, change: Change, tree: Path) -> tuple[list[str], list[str]]:
-        """Those to run first and those to run then; of what is run at import, the tests named after the module."""
-        covering = set(self.lines.get(change.module, {}).get(change.line, ()))
-        if not covering:
-            room = next(room for room in ROOMS if change.module.startswith(room))
-            files = [path for path in _files(tree, room) if path.stem == f"test_{Path(change.module).stem}"]
-            inside = {str(path.relative_to(tree)) for path in files or _files(tree, room)}
-            covering = {test for test in self.seconds if test.partition("::")[0] in inside}
+    def tests_of(self, change: Change) -> tuple[list[str], list[str]]:
+        """Those to run first and those to run then; of what is run at import, all that use the module."""
+        own = self.lines.get(change.module, {})
+        covering = set(own.get(change.line, ())) or {test for tests in own.values() for test in tests}
         quickest = sorted(covering, key=self.seconds.__getitem__)
         spent, number = 0.0, 0
         while number < len(quickest) and (not number or spent + self.seconds[quickest[number]] < SECONDS):
@@ -184,7 +180,7 @@ def tried(change: Change, tree: Path, coverage: Coverage, brief: bool) -> Outcom
 
     path, start, killed, by = tree / change.module, time.monotonic(), False, ""
     with use_mutation(path, get_operator(change.operator)(), change.occurrence) as (before, after):
-        first, then = coverage.tests_of(change, tree)
+        first, then = coverage.tests_of(change)
         for tests in [first] if brief else [first, then]:
             if killed or not tests:
                 continue

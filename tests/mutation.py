@@ -1,15 +1,15 @@
 """Mutants of ordinary code: small changes that a machine makes, a seeded sample of them, and whether a test fails.
 
     python tests/mutation.py                 # 300 mutants, one after the other: one to two hours
-    python tests/mutation.py --number 50 --seed 3
+    python tests/mutation.py --number 50 --seed 3 --brief
 
 Cosmic Ray says where and what can be changed (an operator, a comparison, a number, a condition); of all that, in the
 rooms of `ROOMS`, a sample is drawn. Each mutant is planted in a copy of the tree, and tests of its room run there until
 one fails: those that execute the changed line, the quickest first, as many as `SECONDS` hold. Where none of them fails,
-all other tests of the room that execute it follow. What no test sees is listed at the end, as JSON in
-`build/mutation.json`; each survivor is then looked at by a person, and docs/project/mutants.md says what came of it.
-Changes of type annotations are left out: nothing of them is ever run. A test that hangs is stopped after `PATIENCE`
-seconds and counts as one that failed.
+all other tests of the room that execute it follow, unless ``--brief`` is said. What no test sees is listed at the end,
+as JSON in `build/mutation.json`; each survivor is then looked at by a person, and docs/project/mutants.md says what
+came of it. Changes of type annotations are left out: nothing of them is ever run. A test that hangs is stopped after
+`PATIENCE` seconds and counts as one that failed.
 
 Needs `pip install 'sudare[mutation]'`; not part of the gate. The planted breaches of privacy are another thing: see
 `tests/privacy/mutants`.
@@ -145,14 +145,10 @@ class Coverage:
             lines[str(Path(path).relative_to(tree))] = named
         return cls(lines, seconds)
 
-    def tests_of(self, change: Change, tree: Path) -> tuple[list[str], list[str]]:
-        """Those to run first and those to run then; of what is run at import, the tests named after the module."""
-        covering = set(self.lines.get(change.module, {}).get(change.line, ()))
-        if not covering:
-            room = next(room for room in ROOMS if change.module.startswith(room))
-            files = [path for path in _files(tree, room) if path.stem == f"test_{Path(change.module).stem}"]
-            inside = {str(path.relative_to(tree)) for path in files or _files(tree, room)}
-            covering = {test for test in self.seconds if test.partition("::")[0] in inside}
+    def tests_of(self, change: Change) -> tuple[list[str], list[str]]:
+        """Those to run first and those to run then; of what is run at import, all that use the module."""
+        own = self.lines.get(change.module, {})
+        covering = set(own.get(change.line, ())) or {test for tests in own.values() for test in tests}
         quickest = sorted(covering, key=self.seconds.__getitem__)
         spent, number = 0.0, 0
         while number < len(quickest) and (not number or spent + self.seconds[quickest[number]] < SECONDS):
@@ -177,14 +173,15 @@ def _run(command: list[str], tree: Path, seconds: float | None) -> subprocess.Co
     )
 
 
-def tried(change: Change, tree: Path, coverage: Coverage) -> Outcome:
+def tried(change: Change, tree: Path, coverage: Coverage, brief: bool) -> Outcome:
     """Plant a change in the copy, run the tests, and take it out again."""
     from cosmic_ray.mutating import use_mutation
     from cosmic_ray.plugins import get_operator
 
     path, start, killed, by = tree / change.module, time.monotonic(), False, ""
     with use_mutation(path, get_operator(change.operator)(), change.occurrence) as (before, after):
-        for tests in coverage.tests_of(change, tree):
+        first, then = coverage.tests_of(change)
+        for tests in [first] if brief else [first, then]:
             if killed or not tests:
                 continue
             try:
@@ -209,6 +206,7 @@ def main() -> int:
     parser.add_argument("--number", type=int, default=300)
     parser.add_argument("--seed", type=int, default=16)
     parser.add_argument("--minutes", type=float, default=600.0, help="stop after so many")
+    parser.add_argument("--brief", action="store_true", help="the quickest tests of each line alone")
     asked = parser.parse_args()
     begin, out = time.monotonic(), ROOT / "build" / "mutation.json"
     out.parent.mkdir(exist_ok=True)
@@ -223,7 +221,7 @@ def main() -> int:
         for change in sample:
             if time.monotonic() - begin > 60 * asked.minutes:
                 break
-            found.append(tried(change, tree, coverage))
+            found.append(tried(change, tree, coverage, asked.brief))
             last = found[-1]
             told = f"killed by {last.by}" if last.killed else f"SURVIVED  {change.operator}  {last.diff}"
             print(

@@ -14,7 +14,7 @@ import pytest
 from scipy import stats
 
 import sudare as sd
-from sudare.cluster import ClusterTable, Cut, release
+from sudare.cluster import ClusterTable, Cut, noisy, release
 from sudare.cluster.release import _written
 from sudare.cluster.spark_store import Scratch, SparkStore
 from sudare.cluster.store import Here
@@ -262,3 +262,18 @@ def test_blocks_that_are_looked_at_again_have_the_same_noise():
         assert [array.tolist() for array in before] == [array.tolist() for array in after]
         shown += len(before[0])
     assert shown >= 3  # of four cells with 25 people and more
+
+
+def test_blocks_that_hold_the_same_have_noise_of_their_own():
+    """Empty blocks with equal noise would show that they are empty. Two are equal by chance with less than 1e-9."""
+    domain = sd.Domain(cell=sd.Line(64))
+    nobody = np.empty(0, dtype=np.int64)
+    kernel = noisy.NoisyCells(
+        noisy.Blocks.of(domain, Cut(subtree_bits=4, fewest_bits=2)), Budget(epsilon=Fraction(1, 10)), 1,
+        Source.system().grant("cells"), (-1000,),
+    )  # fmt: skip
+    assert len(kernel.blocks.node) == 4
+    drawn = {
+        tuple(kernel(pa.table({"node": [node]}), nobody, nobody)["count"].to_pylist()) for node in kernel.blocks.node
+    }
+    assert len(drawn) == 4

@@ -88,7 +88,10 @@ def test_a_person_moves_what_is_paid_for_and_nothing_else(name, method):
     domain = DOMAINS[name]
     dense = counts(domain)
     found = replay(
-        published(domain, method, {"epsilon": 2}), dense, neighbours(domain, dense), promised=Budget(epsilon=Fraction(2))
+        published(domain, method, {"epsilon": 2}),
+        dense,
+        neighbours(domain, dense),
+        promised=Budget(epsilon=Fraction(2)),
     )
     assert [one for one in found if not one.passed] == []
     assert max(one.ratio for one in found) == 1  # the neighbours are the worst there are
@@ -130,7 +133,7 @@ def test_the_tree_of_these_tables_splits_and_stops_at_several_levels():
 
 @pytest.mark.parametrize("name", DOMAINS)
 def test_of_nobody_every_cell_may_be_listed_and_no_other(name):
-    """Noise falls on every logical cell, and on nothing that is none: a listed cell never tells that it is populated."""
+    """Noise falls on every logical cell and nowhere else, so that being listed never tells of being populated."""
     domain = DOMAINS[name]
     nobody = table(domain, np.zeros(domain.size, dtype=np.int64))
     for method in (sd.Laplace(), sd.Laplace(cut=2)):
@@ -152,5 +155,7 @@ def test_populated_cells_are_cut_where_empty_ones_are(cut):
 
 
 def test_a_seeded_source_promises_nothing():
-    made = sd.release(table(DOMAINS["padded line"], np.ones(600, dtype=np.int64)), epsilon=1, source=Source.from_seed(1))
+    made = sd.release(
+        table(DOMAINS["padded line"], np.ones(600, dtype=np.int64)), epsilon=1, source=Source.from_seed(1)
+    )
     assert not made.guarantee.holds

@@ -5,8 +5,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from sudare.noise import Source, discrete_gaussian, discrete_laplace
+from sudare.noise import Source, discrete_gaussian, discrete_laplace, geometric
 from sudare.noise.geometric import Geometric
+from sudare.noise.laplace import DiscreteLaplace
 from sudare.noise.thresholds import Rate
 
 SCALES = ["1/1000", "1/7", "1", "10", "190", "1000", "123456/7", "10000000"]
@@ -43,6 +44,17 @@ def test_discrete_laplace_tails_reach_beyond_the_table(fits, laws):
         expected = 30_000_000 * a**3 / (1 + a)
         assert abs(len(tail) - expected) < 6 * expected**0.5  # false alarm 2e-9
         assert fits(tail, lambda z: 1 - a ** (np.asarray(z) + 1.0), cells=8)
+
+
+@pytest.mark.parametrize("scale", ["3", "5000", "123456/7"])
+def test_the_law_is_the_same_where_a_table_ends_early(monkeypatch, fits, laws, scale):
+    """A table ends after 16 scales, which one draw in nine million sees; here after one, which a third of them do."""
+    monkeypatch.setattr(geometric, "_HEAD_SCALES", 1)
+    draws = DiscreteLaplace(Fraction(scale)).draw(Source.from_seed(9), 300_000)
+    assert (np.abs(draws) > 6 * float(Fraction(scale))).any()
+    assert fits(draws, laws["laplace"](float(Fraction(scale))))
+    gaps = Geometric(Rate.rational(1 / Fraction(scale))).draw(Source.from_seed(10), 300_000)
+    assert fits(gaps, lambda z: 1 - np.exp(-(np.asarray(z) + 1.0) / float(Fraction(scale))))
 
 
 @pytest.mark.parametrize("sigma", ["1/1000", "1/3", "1", "5/2", "40", "1000", "10000000"])

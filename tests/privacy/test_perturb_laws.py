@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from sudare.errors import SudareError
 from sudare.noise import record
 from sudare.reconstruct.perturb import perturb
 
@@ -35,3 +36,26 @@ def test_a_replaced_record_is_within_the_sensitivity_and_changes_nothing_else(no
         assert (moved > 0).sum() <= 1
         if one.label == "column age" and noise == "laplace":
             assert 0 < moved.max() <= one.sensitivity
+
+
+def test_rows_come_in_a_random_order_whatever_the_noise():
+    """With hardly any noise rows can be told apart: 60 of them lie as they came, or ascend, with chance 1/60!."""
+    made = perturb(COLUMNS, **DECLARED, epsilon=10**6)
+    nearest = np.rint(made.values["age"]).tolist()
+    came = np.rint(COLUMNS["age"]).tolist()
+    assert sorted(nearest) == sorted(came)
+    assert nearest != came
+    assert nearest != perturb(COLUMNS, **DECLARED, epsilon=10**6).values["age"].tolist()
+    # The two columns of a row stay together.
+    sexes = dict(zip(came, COLUMNS["sex"].tolist(), strict=True))
+    assert [sexes[age] for age in nearest] == made.values["sex"].tolist()
+
+
+@pytest.mark.parametrize("column", [[40.0, 7654321.0], [-7654321.0, 40.0], [40.0, float("nan")]])
+def test_a_refusal_shows_no_value(column):
+    with pytest.raises(SudareError) as refused:
+        perturb(column, bounds=(17, 90), epsilon=1)
+    assert "7654321" not in str(refused.value)
+    with pytest.raises(SudareError) as refused:
+        perturb(["f", "wordone"], categories=["f", "m"], epsilon=1)
+    assert "wordone" not in str(refused.value)

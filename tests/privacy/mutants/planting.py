@@ -40,7 +40,8 @@ class Mutant:
 
     ``breaks`` says in a sentence what is wrong, ``leaks`` what somebody learns by it. ``module`` and ``function`` (a
     qualified name; empty for the body of the module) say where ``old`` stands, exactly once, and ``new`` is put.
-    ``audit`` lists beginnings of the findings ("replay: table, tree") that are meant to catch it, ``tests`` the tests.
+    ``audit`` lists findings that are meant to catch it, by their part and some pieces of their names ("replay: table,
+    tree"); ``tests`` are the tests that are.
     """
 
     name: str
@@ -80,7 +81,9 @@ class Mutant:
         found = body.count(self.old)
         if found != 1 or self.old == self.new:
             where = self.function or "the module"
-            raise GalleryError(f"{self.name}: the text is gone: {found} times in {where} of {self.module}: {self.old!r}")
+            raise GalleryError(
+                f"{self.name}: the text is gone: {found} times in {where} of {self.module}: {self.old!r}"
+            )
         return before + body.replace(self.old, self.new) + after
 
 
@@ -99,7 +102,7 @@ def gallery() -> dict[str, Mutant]:
 def _search(module: str) -> list[str] | None:
     """Where the module is looked for, without importing what stands above it."""
     where: list[str] | None = None
-    for name in ([".".join(module.split(".")[: depth + 1]) for depth in range(module.count("."))]):
+    for name in [".".join(module.split(".")[: depth + 1]) for depth in range(module.count("."))]:
         spec = importlib.machinery.PathFinder.find_spec(name, where)
         if spec is None or spec.submodule_search_locations is None:
             raise GalleryError(f"there is no package {name}")

@@ -7,9 +7,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from sudare.noise.geometric import Geometric
 from sudare.noise.inversion import Inversion
 from sudare.noise.laplace import DiscreteLaplace
 from sudare.noise.source import Source
+from sudare.noise.thresholds import Rate
 
 
 class Scripted(Source):
@@ -76,3 +78,17 @@ def test_thresholds_from_doubles_are_the_exact_ones(scale):
         rows = np.unique(np.linspace(0, len(table._first) - 1, 400).astype(int))
         assert [int(table._first[j]) for j in rows] == [table._bits(int(j), 32) for j in rows]
         assert (np.diff(table._first.astype(np.int64)) >= 0).all()
+
+
+@pytest.mark.parametrize("scale", ["1/3", "7", "5000", "123456/7"])
+def test_exact_thresholds_begin_with_their_first_words(scale):
+    """Bits beyond the 32nd decide one draw in 2**32 for each threshold: no test of a law would see them wrong."""
+    rate = Rate.rational(1 / Fraction(scale))
+    laplace, gaps = DiscreteLaplace(Fraction(scale)), Geometric(rate)
+    tables = [laplace._head, laplace._beyond._head, gaps._head]
+    tables += [table for _, table in (*laplace._digits._tables, *gaps._digits._tables)]
+    for table in tables:
+        last = len(table._first) - 1
+        for row in {0, 1, last // 2, last // 2 + 1, last - 1, last, *range(0, last, 97)} & set(range(last + 1)):
+            assert table._bits(row, 32) == table._first[row]
+            assert table._bits(row, 160) >> 128 == table._first[row]

@@ -1,4 +1,4 @@
-"""What a coin and a response refuse."""
+"""What a coin and a response refuse, and which random words they draw again."""
 
 from fractions import Fraction
 
@@ -7,6 +7,7 @@ import pytest
 
 from sudare.errors import DomainError, ParameterError
 from sudare.noise import Bernoulli, RandomisedResponse, Source, SquareWave, uniform
+from sudare.noise.bernoulli import _below
 
 
 def test_refusals() -> None:
@@ -39,3 +40,16 @@ def test_the_reach_of_a_square_wave_is_that_of_the_continuous_law() -> None:
     assert SquareWave(1000, Fraction(5)).reach == 14
     assert SquareWave(1000, Fraction(1, 10**6)).reach == 499
     assert SquareWave(1000, Fraction(800)).reach == 0
+
+
+def test_words_beyond_the_last_multiple_are_drawn_again() -> None:
+    """2**32 is one more than a multiple of 3: were the last word taken, 0 would be likelier than 1 and 2."""
+    asked: list[int] = []
+
+    def again(count: int) -> np.ndarray:
+        asked.append(count)
+        return np.array([2**32 - 1, 4][len(asked) - 1 :][:count], dtype=np.uint32)
+
+    numbers = np.array([2**32 - 2, 2**32 - 1, 7], dtype=np.uint32)
+    assert _below(3, numbers, again).tolist() == [2, 1, 1]
+    assert asked == [1, 1]

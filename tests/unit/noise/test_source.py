@@ -51,7 +51,9 @@ def test_children_depend_on_the_label_alone():
 
 def test_children_of_labels_that_begin_or_end_alike_differ():
     """A tree has "level 1" and "level 10"; with one key for both their noise would be the same."""
-    labels = [f"{before}level {number}{after}" for number in range(30) for before in ("", "rest of ") for after in ("", " ")]
+    labels = [
+        f"{before}level {number}{after}" for number in range(30) for before in ("", "rest of ") for after in ("", " ")
+    ]
     labels += ["", "x" * 500, "x" * 499 + "y", "cells", "cell", "Cells", "cell\0"]
     source = Source.from_seed(5)
     assert len({source.child(label).integer(128) for label in labels}) == len(labels)

@@ -15,7 +15,7 @@ import pytest
 
 import sudare as sd
 from sudare.errors import BudgetError, InputError, LedgerError, OutputError, RecipeError, SudareError
-from sudare.noise import record
+from sudare.noise import Source, record
 from sudare.privacy import Ledger
 from sudare.publish import Job
 
@@ -100,6 +100,39 @@ def test_a_neighbour_under_replay_gives_the_same_bytes(village):
         second = sd.publish(village.change(('folder = "release"', 'folder = "again"')))
     for name in FILES - {"release.json"}:
         assert (first.folder / name).read_bytes() == (second.folder / name).read_bytes()
+
+
+def test_certificate_and_folder_of_others_are_the_same(village):
+    """All that leaves the house: names, certificate but for what is another in every run, and nothing beside it.
+
+    The others are twenty people more, each alone in a cell, so that the populated cells are other ones.
+    """
+    there = {path.name for path in village.folder.iterdir()}
+    with record() as tape:
+        first = sd.publish(village.recipe)
+    assert {path.name for path in village.folder.iterdir()} == there | {"release", "ledger.db", "publisher.pem"}
+    job = Job.open(village.recipe)
+    with record(replay=tape):
+        before = job.gather(Source.system())
+    empty = np.setdiff1d(job.domain.cells(np.arange(job.domain.size)), before.index)[:20]
+    row, column, sex = job.domain.coordinates(empty)
+    people = pq.read_table(village.folder / "people.parquet")
+    alone = pa.table(
+        {
+            "person": -1 - np.arange(20),
+            "lat": (8480.5 + row) / 240,
+            "lon": 100 + (6300.5 + column) / 160,
+            "sex": np.array(["f", "m"])[sex],
+        }
+    )
+    pq.write_table(pa.concat_tables([people, alone]), village.folder / "people.parquet")
+    with record(replay=tape):
+        assert len(job.gather(Source.system())) == len(before) + 20
+        second = sd.publish(village.change(('folder = "release"', 'folder = "again"')))
+    assert {path.name for path in first.folder.iterdir()} == {path.name for path in second.folder.iterdir()} == FILES
+    own = {"created", "release_id", "recipe_sha256", "ledger_head", "signature"}
+    told = [{key: value for key, value in made.certificate.items() if key not in own} for made in (first, second)]
+    assert told[0] == told[1]
 
 
 def test_an_exhausted_budget_is_refused_and_nothing_is_written(village):

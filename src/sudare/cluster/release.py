@@ -138,8 +138,8 @@ def release(
     with metered() as meter:
         parts = _written(method, task, table.store, cut or Cut(), output)
     meter.check(budget)
-    replaced = cost_of_replacing(method, table.domain, budget) if public_total else None
-    guarantee = promise(table.unit, budget, replaced, delta)
+    replaced = cost_of_replacing(method, table.domain, budget)
+    guarantee = promise(table.unit, budget, replaced, delta, public_total=public_total)
     if source.seeded:
         guarantee = guarantee.without_protection()
     warn_of(guarantee, task.total if public_total else None)

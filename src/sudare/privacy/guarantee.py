@@ -156,9 +156,7 @@ class Guarantee:
     def without_protection(self, notion: str = "none: seeded") -> Guarantee:
         """The same release when its noise could be drawn again: nothing is promised."""
         why = "the noise comes from a seed that anyone may know" if notion == "none: seeded" else "no noise"
-        nothing = replace(
-            self, notion=notion, epsilon=None, delta=None, rho=None, replace_rho=None, assumptions=(why,)
-        )
+        nothing = replace(self, notion=notion, epsilon=None, delta=None, rho=None, replace_rho=None, assumptions=(why,))
         return nothing.booked()
 
     def unbooked(self) -> Guarantee:

@@ -139,7 +139,8 @@ def _divergence(size: Floats, x: Floats) -> Floats:
     import numpy as np
 
     exact = size + (np.log1p(np.exp(-(1 + 2 * x) * size)) - np.log1p(np.exp(-size))) / x
-    square = (1 + x) * size * size / 2
+    with np.errstate(over="ignore"):  # what leaves the doubles is not the smaller of the two
+        square = (1 + x) * size * size / 2
     near: Floats = np.where(size * (1 + 2 * x) < 1e-3, square, np.minimum(exact, square))
     return near
 

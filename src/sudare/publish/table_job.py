@@ -95,20 +95,15 @@ class TableJob(Job[TableRecipe, Release]):
         """What the release will promise: known before any private value is."""
         privacy = self.recipe.privacy
         unit, areas = self.recipe.data.protected_unit(), len(self.recipe.public_totals)
-        return promise(unit, self.budget, self.replaced, privacy.delta, areas=areas)
+        public_total = privacy.total == "public" and self.method.uses_total
+        replaced = cost_of_replacing(self.method, self.domain, self.budget)
+        return promise(unit, self.budget, replaced, privacy.delta, public_total=public_total, areas=areas)
 
     @property
     def people(self) -> int | None:
         """Those of the rehearsal, where the recipe says how many."""
         rehearsal = self.recipe.rehearsal
         return rehearsal.people if "people" in rehearsal.model_fields_set else None
-
-    @property
-    def replaced(self) -> Fraction | None:
-        """By which factor replacing a record costs more than adding one, where the total is public."""
-        if self.recipe.privacy.total != "public" or not self.method.uses_total:
-            return None
-        return cost_of_replacing(self.method, self.domain, self.budget)
 
     def release(
         self,

@@ -180,8 +180,8 @@ def release(
         generator = np.random.default_rng(secret(source, "public totals"))
         whole = int(table.total) if public_total else None
         index, value = known.keep(table.domain, (index, value), generator, whole)
-    replaced = cost_of_replacing(method, table.domain, budget) if public_total else None
-    guarantee = promise(table.unit, budget, replaced, delta, areas=len(known.areas))
+    replaced = cost_of_replacing(method, table.domain, budget)
+    guarantee = promise(table.unit, budget, replaced, delta, public_total=public_total, areas=len(known.areas))
     if source.seeded:
         guarantee = guarantee.without_protection()
     warn_of(guarantee, int(table.total) if public_total else None)
@@ -210,21 +210,30 @@ def require_noise(method: Method, budget: Budget) -> None:
 
 
 def promise(
-    unit: Unit, budget: Budget, replaced: Fraction | None = None, delta: Number | None = None, *, areas: int = 0
+    unit: Unit,
+    budget: Budget,
+    replaced: Fraction | None = None,
+    delta: Number | None = None,
+    *,
+    public_total: bool = False,
+    areas: int = 0,
 ) -> Guarantee:
     """What a table release promises, from public things alone; with ``delta``, rho is read as (epsilon, delta).
 
     The noise is Gaussian then, and the guarantee keeps its rho: that is how the ledger adds it to others.
 
-    ``areas`` is the number of areas whose totals the caller declared public.
-
-    ``replaced`` is given where the total is public: by which factor replacing a record costs more than adding one
-    (`cost_of_replacing`). Nothing holds where one of the two is not counted.
+    ``replaced`` says by which factor replacing a record costs more than adding one (`cost_of_replacing`; if absent, that
+    of any two steps): what the guarantee is about where the total is public, and a fact for the ledger where it is not.
+    With a public total nothing holds where one of the two records is not counted. ``areas`` is the number of areas whose totals the caller
+    declared public.
     """
     public: tuple[str, ...] = ("the domain",)
     adjacency = ADJACENCIES[0]
     assumptions: tuple[str, ...] = ()
-    if replaced is not None:
+    if replaced is None:
+        replaced = Fraction(2 if budget.rho is None else 4)
+    replace_rho = None if budget.rho is None or public_total else budget.rho * replaced
+    if public_total:
         budget = budget.times(replaced)
         public, adjacency = (*public, "the total is public"), ADJACENCIES[1]
         # A record that is not counted, dropped since it lies outside, would change the total that is published.
@@ -235,7 +244,9 @@ def promise(
         assumptions = (*assumptions, f"no {unit.name} is counted more than {unit.max_rows} times in the data")
     if areas:
         public = (*public, f"the totals of {areas} areas, given from elsewhere")
-    facts: dict[str, Any] = {"adjacency": adjacency, "public": public, "assumptions": assumptions}
+    facts: dict[str, Any] = {
+        "adjacency": adjacency, "public": public, "assumptions": assumptions, "replace_rho": replace_rho
+    }  # fmt: skip
     if budget.rho is None or delta is None:
         return Guarantee.of(budget, unit, **facts)
     exact_delta = positive(delta, "delta")

@@ -16,7 +16,7 @@ from sudare.words.stated import STATED, recognised
 PERSON = Unit("person", 3)
 GUARANTEES = {
     "table": promise(PERSON, budget_of(1)),
-    "public totals": promise(PERSON, budget_of(1), Fraction(2), areas=2),
+    "public totals": promise(PERSON, budget_of(1), public_total=True, areas=2),
     "seeded": promise(PERSON, budget_of(1)).without_protection(),
     "no noise": Guarantee("none").without_protection("none"),
     "weights": weighted(1, adjacency="replace"),

@@ -18,15 +18,16 @@ def counted_or_refused(path: Path, domain: Domain) -> int:
     """The total; a refusal, which must be the one that says nothing, counts as the others alone."""
     try:
         return read(path).count(domain, outside="drop").total
-    except SudareError as refusal:
-        assert str(refusal).startswith(SENTENCE)
+    except InputError as refusal:
+        if refusal.what != SENTENCE:
+            raise
         return -1
 
 
 def test_one_byte_in_a_column_that_nobody_reads_does_not_change_the_encoding_of_all(tmp_path: Path) -> None:
     """UTF-8 with e acute is CP932 with half-width katakana: all 50,000 people left the domain for one byte of one."""
     domain = Domain(drink=Categories(["café", "thé"]))
-    others = "note,drink\n".encode() + ",café\n,thé\n".encode() * 25_000
+    others = b"note,drink\n" + ",café\n,thé\n".encode() * 25_000
     path = tmp_path / "people.csv"
     path.write_bytes(others)
     assert read(path).count(domain, outside="drop").total == 50_000
@@ -98,8 +99,8 @@ def test_columns_of_one_name_are_refused_when_they_are_asked_for(tmp_path: Path)
     with pytest.raises(InputError) as refusal:
         read(path).count(PLACE, unit="note")
     assert str(refusal.value) == (
-        "the first line of the file does not name one column for the unit (got 'note'). What it says is not shown here: "
-        "in a file without names of columns, it is somebody's row."
+        "the first line of the file does not name one column for the unit (got 'note'). What it says is not shown "
+        "here: in a file without names of columns, it is somebody's row."
     )
 
 

@@ -36,7 +36,7 @@ FREELY = settings(deadline=None, max_examples=500)
 
 
 def tried(law: Callable[[st.DataObject], None], examples: int, full: bool) -> None:
-    """A law tried on so many examples, fifty times as many in the full form: each takes a tenth of a second of DuckDB."""
+    """A law tried on so many examples, fifty times as many in the full form: each takes DuckDB a tenth of a second."""
     settings(deadline=None, max_examples=examples * 50 if full else examples)(given(st.data())(law))()
 
 
@@ -311,7 +311,8 @@ SAID = {
         for name in COLUMNS
     ),
     *(
-        f"the column '{name}' has a type that the attribute {name} cannot be read from (got '{kind}'; allowed: {wanted})"
+        f"the column '{name}' has a type that the attribute {name} cannot be read from "
+        f"(got '{kind}'; allowed: {wanted})"
         for name, wanted in (("place", "numbers"), ("ward", "text"))
         for kind in ("VARCHAR", "BLOB", "BOOLEAN", "DATE", "BIGINT", "DOUBLE")
     ),

@@ -123,8 +123,8 @@ def not_csv(path: Path) -> InputError:
         value=str(path),
         allowed="lines that end alike, each with as many fields as the first; quotes around whole fields only, doubled "
         "inside, no line break between them; no zero byte; at most 2**20 bytes in a line",
-        hint="No line is named here, since a line is somebody's. sudare.engines.propose_layout shows you which one, and "
-        "how the file seems to be written.",
+        hint="No line is named here, since a line is somebody's. sudare.engines.propose_layout shows you which one, "
+        "and how the file seems to be written.",
     )
 
 

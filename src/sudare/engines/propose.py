@@ -10,7 +10,7 @@ import codecs
 from dataclasses import dataclass
 from pathlib import Path
 
-from sudare.engines.csv_layout import csv_layout, opened
+from sudare.engines.csv_layout import CsvLayout, csv_layout, opened
 from sudare.engines.csv_lines import checked, whole_lines
 from sudare.errors import InputError, ParameterError
 
@@ -58,9 +58,19 @@ def _under(path: Path, encoding: str) -> Proposal:
     number = 1
     for lines in whole_lines(path, layout):
         if checked(lines, layout) is None:
-            each = (checked(line + b"\n", layout) is None for line in lines.split(b"\n")[:-1])
-            return Proposal(
-                encoding, layout.delimiter, number + next(place for place, fault in enumerate(each) if fault)
-            )
+            return Proposal(encoding, layout.delimiter, number + _first_fault(lines, layout))
         number += lines.count(b"\n")
     return Proposal(encoding, layout.delimiter, None)
+
+
+def _first_fault(lines: bytes, layout: CsvLayout) -> int:
+    """Which of these lines, not all of which fit, is the first that does not: found by halving."""
+    each = [line + b"\n" for line in lines.split(b"\n")[:-1]]
+    fitting, faulty = 0, len(each)
+    while faulty - fitting > 1:
+        middle = (fitting + faulty) // 2
+        if checked(b"".join(each[fitting:middle]), layout) is None:
+            faulty = middle
+        else:
+            fitting = middle
+    return fitting

@@ -20,9 +20,9 @@ def written(folder: Path, data: bytes, name: str = "file.csv") -> Path:
 
 
 REFUSAL = (
-    "the file is not CSV of the declared encoding and delimiter (got '{path}'; allowed: lines that end alike, each with as "
-    "many fields as the first; quotes around whole fields only, doubled inside, no line break between them; no zero "
-    "byte; at most 2**20 bytes in a line). No line is named here, since a line is somebody's. "
+    "the file is not CSV of the declared encoding and delimiter (got '{path}'; allowed: lines that end alike, "
+    "each with as many fields as the first; quotes around whole fields only, doubled inside, no line break between "
+    "them; no zero byte; at most 2**20 bytes in a line). No line is named here, since a line is somebody's. "
     "sudare.engines.propose_layout shows you which one, and how the file seems to be written."
 )
 JAPANESE = "番号,市区町村\n1,千代田区\n"
@@ -123,8 +123,8 @@ def test_an_unknown_encoding(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "encoding",
-    ["utf-16", "utf-16-le", "utf-32", "utf-7", "iso-2022-jp", "iso-2022-kr", "hz", "cp037", "cp500", "unicode_escape", "idna",
-     "punycode"],
+    ["utf-16", "utf-16-le", "utf-32", "utf-7", "iso-2022-jp", "iso-2022-kr", "hz", "cp037", "cp500", "unicode_escape",
+     "idna", "punycode"],
 )  # fmt: skip
 def test_encodings_in_which_one_line_changes_the_next_are_refused(tmp_path: Path, encoding: str) -> None:
     with pytest.raises(ParameterError, match=r"^lines cannot be read one by one in this encoding"):

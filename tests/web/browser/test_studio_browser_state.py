@@ -177,6 +177,7 @@ def test_another_kind_is_one_version_and_can_be_undone(studio, opened, steps):
     expect(page.locator("#problem")).to_be_visible()
     assert written(begun)["kind"] == "perturbation"
     steps.visit(page, begun, "data")
+    page.locator("#show-header").click()
     page.locator("#add-column").select_option("age")
     page.get_by_role("button", name="Add", exact=True).click()
     expect(page.locator("#problem")).to_be_hidden()

@@ -55,6 +55,7 @@ def test_from_a_csv_to_a_verified_release(studio, opened, steps, words, tmp_path
 
     # Data: bring the file, name it, say whom it is about, and declare the domain.
     labelled(page, words, "studio.data.upload").set_input_files(tmp_path / "people.csv")
+    page.locator("#show-header").click()
     expect(page.locator("#schema tbody tr")).to_have_count(5)
     type_into(page, words, "studio.data.dataset", "town")
     type_into(page, words, "studio.data.title", "A town")
@@ -143,6 +144,9 @@ def test_with_the_keyboard_alone(studio, opened, steps):
     assert page.evaluate("document.activeElement.className") == "skip"
     keys.press("Enter")
     choose("#file", "people")
+    expect(page.locator("#show-header")).to_be_visible()
+    reach("#show-header")
+    keys.press("Enter")
     expect(page.locator("#schema tbody tr")).to_have_count(5)
     fill("[data-path=dataset]", "town")
     choose("#unit", "person")

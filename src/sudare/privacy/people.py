@@ -120,7 +120,7 @@ class People:
         others = {guarantee.unit.kind for guarantee in member.counted} - {self.unit}
         if member.units is None and others:
             raise BudgetError(
-                f"the account {self.name!r} adds up what each {self.unit} has lost, but the release is for another unit",
+                f"the account {self.name!r} adds up what each {self.unit} has lost, and the release is for another one",
                 value=", ".join(sorted(others)),
                 allowed=str(self.unit),
                 hint="Say how many of those one can be at most, with: sudare ledger join --units.",

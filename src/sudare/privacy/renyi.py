@@ -35,6 +35,7 @@ Counted: TypeAlias = tuple[tuple[Fraction, int], ...]
 """Epsilons, each once, with how many releases have it."""
 MOST_VALUES = 256
 _STEPS, _SLACK = 16, 1e-9
+_LARGEST = Fraction(10**100)  # its square, times the largest order, is still a float
 _LOW, _HIGH = -20.0, 45.0  # of ln x: from a rho of 1e15 to an epsilon of 1e-15
 
 
@@ -47,7 +48,7 @@ def composed_epsilon(epsilons: Counted, rho: Fraction, delta: Fraction) -> tuple
     """
     epsilons = few(epsilons)
     sizes, counts = _floats(epsilons)
-    steepness = float(min(rho, Fraction(10**200)))
+    steepness = float(min(rho, _LARGEST))
     x, _ = _best(lambda x: -(_losses(sizes, counts, x) + steepness * (1 + x) + _offsets(x, delta)))
     lost = sum((count * divergence_above(epsilon, x) for epsilon, count in epsilons), Fraction(0))
     return max(Fraction(0), round_up(rho * (1 + x) + lost + offset_above(x, delta))), 1 + x
@@ -61,7 +62,7 @@ def room(epsilons: Counted, rho: Fraction, epsilon: Fraction, delta: Fraction) -
     import numpy as np
 
     sizes, counts = _floats(epsilons)
-    whole, steepness = float(min(epsilon, Fraction(10**200))), float(min(rho, Fraction(10**200)))
+    whole, steepness = float(min(epsilon, _LARGEST)), float(min(rho, _LARGEST))
 
     def slack(x: Floats) -> Floats:
         return np.maximum(whole - _losses(sizes, counts, x) - steepness * (1 + x) - _offsets(x, delta), 0.0)
@@ -125,7 +126,7 @@ def _power(step: int) -> Fraction:
 def _floats(epsilons: Counted) -> tuple[Floats, Floats]:
     import numpy as np
 
-    sizes = np.array([float(min(epsilon, Fraction(10**100))) for epsilon, _ in epsilons])
+    sizes = np.array([float(min(epsilon, _LARGEST)) for epsilon, _ in epsilons])
     return sizes, np.array([float(count) for _, count in epsilons])
 
 

@@ -187,3 +187,13 @@ def test_remaining_beside_zcdp_is_what_the_conversion_leaves():
     cap = Cap.of(epsilon=1, delta=1e-6)
     assert cap.remaining(Total.of([zcdp(0.005)])).epsilon >= 1 - epsilon_for(0.005, DELTA)
     assert cap.remaining(Total.of([zcdp(0.005)])).rho == rho_for(1, DELTA) - Fraction(5, 1000)
+
+
+@pytest.mark.parametrize("amount", ["1e-300", "1e300"])
+def test_caps_and_costs_beyond_all_measure_are_counted(amount):
+    cap = Cap.of(epsilon=amount, delta=1e-6)
+    total = Total.of([pure(Fraction(amount) / 3), pure(Fraction(amount) / 3)])
+    assert cap.admits(total)
+    assert cap.remaining(total).epsilon >= Fraction(amount) / 3
+    # What is far smaller than delta is covered by delta alone, whatever the epsilon.
+    assert cap.admits(total + total) == (Fraction(amount) < 1)

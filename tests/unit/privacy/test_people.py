@@ -124,7 +124,7 @@ def test_another_unit_needs_to_be_declared(ledger):
     ledger.join("days", "residents")
     with pytest.raises(
         BudgetError,
-        match=r"the account 'residents' adds up what each person has lost, but the release is for another unit "
+        match=r"the account 'residents' adds up what each person has lost, and the release is for another one "
         r"\(got 'person-day'; allowed: person\). Say how many",
     ):
         ledger.spend("days", pure("1/100", DAY), "a")
@@ -136,7 +136,7 @@ def test_another_unit_needs_to_be_declared(ledger):
         ledger.spend("days", pure("3/100", DAY), "b")
     ledger.set_cap("rows", epsilon=1)
     ledger.spend("rows", Guarantee("epsilon-DP", epsilon="1/100"), "a")
-    with pytest.raises(BudgetError, match="but the release is for another unit"):
+    with pytest.raises(BudgetError, match="and the release is for another one"):
         ledger.join("rows", "residents")
 
 

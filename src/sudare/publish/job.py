@@ -117,9 +117,7 @@ class Job(ABC, Generic[Shape, Made]):
         choice = getattr(self.recipe, "rehearsal", None)
         if choice is None or choice.path is None:
             return ()
-        return (
-            PublicFile("rehearsal.path", choice.path, encoding=choice.encoding, confirmed=choice.confirm_overlap),
-        )
+        return (PublicFile("rehearsal.path", choice.path, encoding=choice.encoding, confirmed=choice.confirm_overlap),)
 
     @cached_property
     def cap(self) -> Cap | None:

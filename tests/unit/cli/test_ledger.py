@@ -71,7 +71,9 @@ def test_set_cap_makes_the_ledger_and_answers_with_the_balance(run, tmp_path):
     result = run("set-cap", "census", "--epsilon", "0.1", "--delta", "1e-6", "--ledger", "new.db")
     assert result.output.startswith("census: cap epsilon 0.1, delta 0.000001; spent epsilon 0; remaining epsilon 0.1")
     assert Ledger.open(tmp_path / "new.db").balance("census").cap.to_json()["epsilon"] == "1/10"
-    assert "has a cap already (got 'epsilon 0.1" in str(run("set-cap", "census", "--epsilon", "1", "--ledger", "new.db").exception)
+    assert "has a cap already (got 'epsilon 0.1" in str(
+        run("set-cap", "census", "--epsilon", "1", "--ledger", "new.db").exception
+    )
     result = run("set-cap", "census", "--rho", "1/3", "--delta", "1e-6", "--ledger", "new.db", "--confirm", "--json")
     assert json.loads(result.output)["content"] == {"epsilon": None, "delta": "1/1000000", "rho": "1/3"}
 

@@ -81,7 +81,9 @@ def test_one_changed_value_makes_other_data_which_share_the_rest():
 @pytest.mark.parametrize("rows", [1, 50])
 def test_with_an_id_one_shared_row_must_be_confirmed(rows):
     part = PEOPLE.slice(7, rows)
-    with pytest.raises(InputError, match=rf"^{rows} of {rows} public rows are private rows too .*for the steward alone"):
+    with pytest.raises(
+        InputError, match=rf"^{rows} of {rows} public rows are private rows too .*for the steward alone"
+    ):
         refuse_shared_rows(read(PEOPLE), read(part), "learn_on", unit="id")
     refuse_shared_rows(read(PEOPLE), read(part), "learn_on", unit="id", confirmed=True)
 

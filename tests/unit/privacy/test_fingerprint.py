@@ -94,7 +94,13 @@ def test_sources_without_bytes_and_old_rows_are_said_and_not_taken_for_alike(led
     ledger.spend("census", TENTH, "a", sources=[Fingerprint()])
     ledger.spend("trips", TENTH, "b", sources=[Fingerprint()])
     ledger.spend("trips", TENTH, "c")
-    assert [source_text(row) for row in ledger.entries()] == ["", "", "no fingerprint", "no fingerprint", "not recorded"]
+    assert [source_text(row) for row in ledger.entries()] == [
+        "",
+        "",
+        "no fingerprint",
+        "no fingerprint",
+        "not recorded",
+    ]
 
 
 def test_a_lost_key_is_told(ledger):

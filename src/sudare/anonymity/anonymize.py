@@ -51,9 +51,11 @@ def anonymize(
     ``require`` lists `DistinctDiversity`, `EntropyDiversity` or `Closeness` of sensitive columns, which are then
     published as they are; that gives differential privacy up. ``max_suppressed`` is the share of records that a
     method may leave out (0). ``unit`` names the column that says whose row it is: one row of each person takes part,
-    and k counts people. Public data are not the private ones: the same file, object or rows are refused, and where rows
-    are shared that nothing but copying explains, ``confirm_overlap=True`` says that these are public. ``missing="value"`` takes a missing value for a value of its own. ``seed`` is for experiments:
+    and k counts people. ``missing="value"`` takes a missing value for a value of its own. ``seed`` is for experiments:
     such a sample promises nothing and says so.
+
+    Public data are not the private ones: the same file, object or rows are refused, and where rows are shared that
+    nothing but copying explains, ``confirm_overlap=True`` says that these are public.
 
     >>> import pyarrow
     >>> from sudare.anonymity import Hierarchy

@@ -7,8 +7,8 @@ from typing import Any
 
 from sudare.errors import SudareError
 from sudare.privacy import Cap, Entry, Guarantee, Ledger
-from sudare.privacy.shown import amounts_text, balance_facts, headline, spent_share
 from sudare.privacy.settings import default_ledger
+from sudare.privacy.shown import amounts_text, balance_facts, headline, spent_share
 from sudare.studio.reading import Reading
 from sudare.studio.refusals import as_json
 from sudare.studio.workspace import Workspace

@@ -262,7 +262,7 @@ def test_anonymize_refuses_its_own_file_as_public_and_as_hierarchy(tmp_path):
     with pytest.raises(InputError, match=PRIVATE.format("hierarchies")):
         anonymize(private, {"night": str(link)}, levels={"night": 0}, **terms)
     part = people(500, 1).slice(0, 100)
-    with pytest.raises(InputError, match="^100 of 100 public rows are private rows too"):
+    with pytest.raises(InputError, match=r"^100 of 100 public rows are private rows too"):
         anonymize(private, trees, learn_on=part, unit="id", **terms)
     anonymize(private, trees, learn_on=part, unit="id", confirm_overlap=True, **terms)
 
@@ -276,7 +276,7 @@ def test_fit_refuses_its_private_rows_as_public_ones(tmp_path):
             sd.reweight.fit(rows, public, **bounds)
     with pytest.raises(InputError, match=PRIVATE.format("public")):
         sd.reweight.fit(iter([rows]), rows.copy(), **bounds)
-    with pytest.raises(InputError, match="^150 of 150 public rows are private rows too"):
+    with pytest.raises(InputError, match=r"^150 of 150 public rows are private rows too"):
         sd.reweight.fit(rows, rows[:150], **bounds)
     sd.reweight.fit(rows, rows[:150], confirm_overlap=True, **bounds)
     named = {"bounds": {"hours": (0, 80)}, "epsilon": 1}
@@ -285,7 +285,7 @@ def test_fit_refuses_its_private_rows_as_public_ones(tmp_path):
             sd.reweight.fit(private, public, **named)
     columns = {"hours": people(500, 1)["hours"].to_numpy(), "id": people(500, 1)["id"].to_numpy()}
     some = {name: column[:2] + np.array([0, name == "hours"]) for name, column in columns.items()}
-    with pytest.raises(InputError, match="^1 of 2 public rows"):
+    with pytest.raises(InputError, match=r"^1 of 2 public rows"):
         sd.reweight.fit(private, some, unit="id", max_rows=1, **named)
 
 
@@ -296,7 +296,7 @@ def test_a_release_refuses_its_own_table_as_the_reference(method):
     with pytest.raises(ParameterError, match="the private table is given as the reference"):
         sd.release(table, method(from_reference(sd.CountTable.from_array(counts))), epsilon=1)
     nearly = sd.CountTable.from_array(counts + (np.arange(64) == 5))
-    with pytest.raises(ParameterError, match="in more than nine of ten populated cells.*steward alone"):
+    with pytest.raises(ParameterError, match=r"in more than nine of ten populated cells.*steward alone"):
         sd.release(table, method(from_reference(nearly)), epsilon=1)
     sd.release(table, method(from_reference(nearly, confirm_overlap=True)), epsilon=1)
     sd.release(table, method(from_reference(sd.CountTable.from_array(counts[::-1]))), epsilon=1)

@@ -56,9 +56,11 @@ def anonymize(
     published as they are; that gives differential privacy up. ``max_suppressed`` is the share of records that a
     method may leave out (0). ``unit`` names the column that says whose row it is: one row of each person takes part,
     and k counts people; rows without an id are refused, or left out with ``missing_unit="drop"``. ``missing="value"``
-    takes a missing value for a value of its own. Public data are not the private ones: the same file, object or rows
-    are refused, and where rows are shared that nothing but copying explains, ``confirm_overlap=True`` says that these
-    are public. ``seed`` is for experiments: such a sample promises nothing and says so.
+    takes a missing value for a value of its own. ``seed`` is for experiments: such a sample promises nothing and says
+    so.
+
+    Public data are not the private ones: the same file, object or rows are refused, and where rows are shared that
+    nothing but copying explains, ``confirm_overlap=True`` says that these are public.
 
     >>> import pyarrow
     >>> from sudare.anonymity import Hierarchy
@@ -68,6 +70,7 @@ def anonymize(
     >>> made.levels, made.records.column("age").to_pylist()
     ({'age': 1, 'sex': 0}, ['20-29', '20-29', '30-39', '30-39', '40-49', '40-49'])
     """
+    _refuse_same_file(frame, hierarchies, learn_on)
     request = Request.of(
         hierarchies,
         k=k,
@@ -88,23 +91,18 @@ def anonymize(
     if seed is not None and source is not None:
         raise ParameterError("give a seed or a source, not both")
     source = source or (Source.system() if seed is None else Source.from_seed(seed))
-    _refuse_private(frame, hierarchies, learn_on, unit, source.seeded, confirm_overlap)
+    if learn_on is not None and not source.seeded:  # a seeded sample promises nothing
+        private, public = (data if isinstance(data, Records) else read(data) for data in (frame, learn_on))
+        refuse_shared_rows(private, public, "learn_on", unit=unit, confirmed=confirm_overlap)
     _ = request.learned  # public data first: what is wrong with them shows before the records are read
     made = request.meet(request.read(frame, source), source)
     warn_of(made.guarantee)
     return replace(made, guarantee=made.guarantee.unbooked())
 
 
-def _refuse_private(
-    frame: Any, hierarchies: Mapping[str, Any], learn_on: Any, unit: str | None, seeded: bool, confirmed: bool
-) -> None:
+def _refuse_same_file(frame: Any, hierarchies: Any, learn_on: Any) -> None:
     """The records are not their own hierarchies, nor what the generalisation is learned on."""
-    for tree in hierarchies.values():
+    for tree in hierarchies.values() if isinstance(hierarchies, Mapping) else ():
         if isinstance(tree, str | Path):
             refuse_same_file(frame, tree, "hierarchies")
-    if learn_on is None:
-        return
     refuse_same_file(frame, learn_on, "learn_on")
-    if not seeded:  # a seeded sample promises nothing
-        private, public = (data if isinstance(data, Records) else read(data) for data in (frame, learn_on))
-        refuse_shared_rows(private, public, "learn_on", unit=unit, confirmed=confirmed)

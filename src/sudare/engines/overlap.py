@@ -153,7 +153,7 @@ def sums_of(shell: Shell, columns: Sequence[Column]) -> tuple[int, int, int]:
 
 
 def row_sql(columns: Sequence[Column], named: bool, dialect: Dialect, digits: int = 16) -> str:
-    """A hash of a row, in hexadecimal: of its values as they stand in ``columns``, or sorted where names do not count."""
+    """A hash of a row, in hexadecimal: of its values as they stand, or sorted where names do not count."""
     values = [_value_sql(column, dialect) for column in columns]
     text = f"concat_ws({_BETWEEN}, {', '.join(values)})" if named else dialect.sorted_text(values, _BETWEEN)
     return f"substr(md5({text}), 1, {digits})"

@@ -132,5 +132,4 @@ def _create(path: Path) -> bytes:
 
 
 def _opened(path: Path) -> BinaryIO:
-    file = gzip.open(path, "rb") if path.suffix.lower() == ".gz" else path.open("rb")
-    return cast(BinaryIO, file)
+    return cast(BinaryIO, gzip.open(path)) if path.suffix.lower() == ".gz" else path.open("rb")

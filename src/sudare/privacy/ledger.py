@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from sudare.errors import LedgerError, ParameterError, did_you_mean
+from sudare.errors import BudgetError, LedgerError, ParameterError, did_you_mean
 from sudare.privacy.account import Account, Books
 from sudare.privacy.balance import Balance
 from sudare.privacy.budget import Number
@@ -313,7 +313,7 @@ def _append(session: Session, dataset: str, kind: str, content: dict[str, Any]) 
 def _refuse_other_cap(account: Account, default_cap: Cap | None) -> None:
     """A cap that is declared a second time is the one that is set, or somebody is mistaken."""
     if default_cap is not None and account.cap is not None and default_cap != account.cap:
-        raise LedgerError(
+        raise BudgetError(
             f"data set {account.dataset!r} has another cap in the ledger than the one declared here",
             value=str(default_cap),
             allowed=str(account.cap),

@@ -115,7 +115,7 @@ class Job(ABC, Generic[Shape, Made]):
         return read(self.private_origin, encoding=data.encoding, delimiter=data.delimiter, engine=data.engine)
 
     def public_files(self) -> tuple[PublicFile, ...]:
-        """Every file that the recipe takes for public: here the one of its rehearsal, in kinds with others also those."""
+        """Every file that the recipe takes for public: that of its rehearsal, and what else a kind has."""
         choice = getattr(self.recipe, "rehearsal", None)
         if choice is None or choice.path is None:
             return ()

@@ -62,9 +62,11 @@ def fit(
     ``delta``: Gaussian noise; for kernels in their own shape, whatever their number. ``adjacency``: "replace" (the
     number of records is public) or "add_remove" (it is measured, or declared as ``size``). ``unit``: the column, or
     the ids, of people with several rows: each counts once with the mean of their rows, or, with ``max_rows``, with so
-    many rows at most; rows without an id are refused, or left out with ``missing_unit="drop"``. ``public`` is not
-    ``private``: the same object, file or rows are refused, and where rows are shared that nothing but copying explains,
-    ``confirm_overlap=True`` says that these are public. ``seed`` is for experiments: such a result promises nothing.
+    many rows at most; rows without an id are refused, or left out with ``missing_unit="drop"``. ``seed`` is for
+    experiments: such a result promises nothing.
+
+    ``public`` is not ``private``: the same object, file or rows are refused, and where rows are shared that nothing but
+    copying explains, ``confirm_overlap=True`` says that these are public.
 
     >>> import numpy as np
     >>> sample = np.random.default_rng(1)

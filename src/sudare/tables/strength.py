@@ -163,8 +163,8 @@ def from_reference(table: CountTable, repetitions: int = 5, *, confirm_overlap: 
     """A strength tuned on a public table like the private one: the last census, say, over the same domain.
 
     It is released ``repetitions`` times with seeded noise of the same scale, and the strength with the least true
-    error is taken. ``table`` is looked at as it is: it must be public. A release refuses its own table as the reference;
-    one that is nearly it needs ``confirm_overlap=True``.
+    error is taken. ``table`` is looked at as it is: it must be public. A release refuses its own table as
+    the reference; one that is nearly it needs ``confirm_overlap=True``.
 
     >>> import sudare as sd
     >>> last_census = sd.CountTable.from_array([0, 0, 90, 0, 120, 0, 0, 30])

@@ -254,7 +254,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
         "unknown method of recoding (got 'optimum'; allowed: greedy, optimal, mondrian, pass",
     ),
     (
-        {"method": "mondrian", "learn_on": PEOPLE, "sample": 0.2},
+        {"method": "mondrian", "learn_on": frame(20, 3), "sample": 0.2},
         "unknown method of recoding (got 'mondrian'; allowed: o",
     ),
     ({"method": "greedy", "relaxed": True}, "relaxed belongs to mondrian"),

@@ -2,7 +2,6 @@
 
 import gzip
 import json
-import os
 from multiprocessing.pool import ThreadPool
 
 import pytest
@@ -67,14 +66,14 @@ def test_the_key_is_made_once_for_its_owner_alone(tmp_path):
 def test_a_key_that_others_read_or_that_is_none_is_refused(tmp_path):
     path = tmp_path / "ledger.db.key"
     load_or_create(path)
-    os.chmod(path, 0o640)
+    path.chmod(0o640)
     with pytest.raises(LedgerError, match=r"can be read by others than its owner .*mode 600.*chmod 600"):
         load_or_create(path)
-    os.chmod(path, 0o600)
+    path.chmod(0o600)
     path.write_bytes(b"short")
     with pytest.raises(LedgerError, match="this is not the key of a ledger"):
         load_or_create(path)
-    with pytest.raises(LedgerError, match="the folder of the ledger .* does not exist"):
+    with pytest.raises(LedgerError, match=r"the folder of the ledger .* does not exist"):
         Ledger(tmp_path / "none" / "ledger.db").fingerprint_key()
 
 

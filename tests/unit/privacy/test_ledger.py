@@ -106,7 +106,7 @@ def test_default_cap_is_recorded_with_the_first_spend_only(ledger):
     cap = Cap.of(epsilon=0.2)
     ledger.spend("census", TENTH, "a", default_cap=cap)
     ledger.spend("census", TENTH, "b", default_cap=cap)
-    with pytest.raises(LedgerError, match="another cap in the ledger than the one declared here"):
+    with pytest.raises(BudgetError, match="another cap in the ledger than the one declared here"):
         ledger.spend("census", TENTH, "c", default_cap=Cap.of(epsilon=5))
     assert [entry.kind for entry in ledger.entries()] == ["cap", "spend", "spend"]
     assert ledger.balance("census").cap == cap

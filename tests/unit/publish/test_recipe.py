@@ -59,7 +59,11 @@ def test_a_wrong_epsilon_is_refused(village, epsilon):
 
 @pytest.mark.parametrize(
     ("privacy", "sentence"),
-    [("", "epsilon is missing"), ("epsilon = 1\ndelta = 0.01", "delta is too large to protect anybody"), ("epsilon = 1\nrho = 1", "not both")],
+    [
+        ("", "epsilon is missing"),
+        ("epsilon = 1\ndelta = 0.01", "delta is too large to protect anybody"),
+        ("epsilon = 1\nrho = 1", "not both"),
+    ],
 )
 def test_a_wrong_budget_is_refused(village, privacy, sentence):
     with pytest.raises(ParameterError, match=sentence):

@@ -40,7 +40,7 @@ def expected_size(terms: int, law: AddedGaussian) -> float:
 
     >>> from fractions import Fraction
     >>> round(expected_size(1, AddedGaussian(Fraction(100))), 2)
-    7.98
+    7.97
     """
     chance = _chances(terms, law)
     if chance is None:

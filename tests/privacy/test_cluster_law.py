@@ -1,8 +1,8 @@
 """Releases cut into subtrees or blocks have the law of releases in one piece, and spend no more on anybody.
 
 A comparison asks for a p-value above 1e-9 in each of twelve views, and there are eighteen comparisons (with `--full`
-twenty-one, three of them of releases in Spark): false alarm below 1e-6, once, because seeds are fixed. Twins with a third
-more noise must fall below it.
+twenty-one, three of them of releases in Spark): false alarm below 1e-6, once, because seeds are fixed. Twins with a
+third more noise must fall below it.
 """
 
 from fractions import Fraction

@@ -109,7 +109,7 @@ class Terms:
         columns = ", ".join(self.columns)
         facts = ("the hierarchies", "k and the sampling rate", "the generalisation")
         if self.k_too_small:
-            return Guarantee("none", self.unit, public=facts, assumptions=(K_TOO_SMALL,))
+            return Guarantee("none", self.unit, public=(*facts, K_TOO_SMALL))
         if not self.honest:
             chosen = self.origin == "method"
             why = (

@@ -1,13 +1,14 @@
 """Discrete Gaussian noise on a long vector of mostly zeros, drawn only where it rises above a level.
 
-Which empty cells fire is found by thinning, exactly and without the tail of the law. With t = level + 1, variance v, and
-any step b >= t, the chance of a value t + x, x = 0, 1, ..., is at most that of a candidate:
+Which empty cells fire is found by thinning, exactly and without the tail of the law. With t = level + 1, variance v,
+and any step b >= t, the chance of a value t + x, x = 0, 1, ..., is at most that of a candidate:
 
     exp(-(t + x)**2 / 2v) / N  <=  C r**x / N,    r = exp(-b / v),  C = exp(((b - t)**2 - t**2) / 2v)
 
 because ((t + x)**2 - t**2)/2v - x b/v + (b - t)**2/2v = (x - (b - t))**2 / 2v. So each empty cell is a candidate with
 chance Q = C/(N (1 - r)), found by geometric gaps; its x is geometric with ratio r; and it fires with the chance
-exp(-(x - (b - t))**2 / 2v), or else stays below. That is P(Z = t + x) for every x. Of irrational numbers only N, the
+exp(-(x - (b - t))**2 / 2v), or else stays below. That is P(Z = t + x) for every x. (With b the larger of t and the
+whole number above sqrt(v), Q is never above 0.66.) Of irrational numbers only N, the
 sum of exp(-z**2/2v) over all whole z, enters: a theta function, whose series is known to any precision.
 """
 

@@ -12,6 +12,7 @@ from sudare.privacy.zcdp import epsilon_for
 
 LARGE_EPSILON = 20
 """Odds may change by the factor exp(20), five hundred million: hardly anybody stays hidden behind that."""
+_LARGEST = Fraction(10**300)  # that a double holds
 _READ_AT = Fraction(1, 10**6)
 """The delta at which rho is read as an epsilon."""
 
@@ -30,7 +31,7 @@ def cautions(guarantee: Guarantee, people: int | None = None) -> tuple[PrivacyWa
     found = []
     epsilon = guarantee.epsilon if guarantee.rho is None else epsilon_for(guarantee.rho, _READ_AT)
     if epsilon is not None and epsilon > LARGE_EPSILON:
-        shown = Decimal(f"{float(epsilon):.4g}")
+        shown = Decimal(f"{float(min(epsilon, _LARGEST)):.4g}")
         found.append(PrivacyWarning("this epsilon protects hardly anybody", value=shown, allowed="advised: at most 20"))
     if people is not None and guarantee.delta is not None and guarantee.delta * people > 1:
         found.append(

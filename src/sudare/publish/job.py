@@ -11,8 +11,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
-from sudare.noise import Source
 from sudare.errors import PrivacyWarning
+from sudare.noise import Source
 from sudare.privacy import Cap, Guarantee, Ledger, Publishable
 from sudare.privacy.caution import cautions
 from sudare.privacy.settings import chosen_ledger

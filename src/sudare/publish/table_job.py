@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from sudare.domain import CountTable, Domain, Line
-from sudare.errors import InputError, RecipeError
+from sudare.errors import RecipeError
 from sudare.noise import Source, secret
 from sudare.noise.sparse import DENSE_LIMIT
 from sudare.privacy import Budget, Guarantee

@@ -35,8 +35,8 @@ def lift_of_each(step: Integers, whole: Floats | int) -> Floats:
 def lifts(step: Integers, weight: Floats, whole: Floats, unseen: float, level: int, deviation: float) -> Floats:
     """`lift_of_each` summed over all cells, for every one of ``whole``.
 
-    ``step``, ascending, and ``whole`` are relative to ``level``. ``unseen`` cells are not above it: empty ones, of which
-    as many lie on the last values before it as noise alone would put there.
+    ``step``, ascending, and ``whole`` are relative to ``level``. ``unseen`` cells are not above it: empty ones, of
+    which as many lie on the last values before it as noise alone would put there.
     """
     above = np.append(np.cumsum(weight[::-1])[::-1], 0.0)
     hidden = unseen * _below(level, deviation)

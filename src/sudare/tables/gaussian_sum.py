@@ -1,7 +1,7 @@
 """The law of a sum of independent discrete Gaussian variables: how far a sum of raw noisy cells is off.
 
 The sum of discrete Gaussians is one of the summed variance, up to what no double can tell from 0 where a term has a
-sigma of 1 or more; for narrower ones the law is summed up by its Fourier transform, unless it is as wide as a normal one.
+sigma of 1 or more; for narrower ones the law is summed up by its Fourier transform. Wide sums are normal.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def expected_size(terms: int, law: AddedGaussian) -> float:
 
     >>> from fractions import Fraction
     >>> round(expected_size(1, AddedGaussian(Fraction(100))), 2)
-    7.98
+    7.97
     """
     chance = _chances(terms, law)
     if chance is None:

@@ -36,8 +36,8 @@ class Visible:
 
     ``index`` and ``value`` (k,) are the cells with noisy values above the whole number ``level``, of ``size`` cells
     in all; ``lowest`` is the threshold of strength 0, the lowest that may be chosen; ``scale`` is the noise's, where it
-    is ``gaussian`` its standard deviation. Where there are too many cells to list, ``index`` is empty and ``value`` has each distinct value once, ascending, with
-    the number of its cells in ``times``.
+    is ``gaussian`` its standard deviation. Where there are too many cells to list, ``index`` is empty and ``value`` has
+    each distinct value once, ascending, with the number of its cells in ``times``.
     """
 
     index: Integers
@@ -147,7 +147,7 @@ def _response(
 ) -> Floats:
     """2a/(1-a)^2 E[b(z + X' + 1) - b(z + X' - 1)], or the like for Gaussian noise, of each cell or summed.
 
-    ``lift`` and ``next_lift`` are those of the whole numbers below and above the threshold (`_lifted`), ``drop`` is their
+    ``lift`` and ``next_lift`` are those of the whole numbers below and above the threshold (`_lifted`), ``drop`` their
     difference. The share (k-1)/k of k cells above the threshold accounts for a cell's own part in the total.
     """
     whole = np.floor(threshold)

@@ -31,7 +31,7 @@ def test_a_file_as_it_is_downloaded(tmp_path: Path) -> None:
     assert table.domain == Domain(mesh=Mesh("500m", codes=["5339"]))
     found = dict(zip(table.domain.labels(table.index)["mesh"].tolist(), table.count.tolist(), strict=True))
     assert found == {533900054: 52, 533900064: 3, 533900073: 34}
-    assert table.unit == Unit("row")
+    assert table.unit == Unit("person", counted_elsewhere=True)
 
 
 def test_details_that_another_cell_counts_add_nothing(tmp_path: Path) -> None:

@@ -111,7 +111,7 @@ def test_a_source_with_a_given_key_is_seeded_and_so_is_what_it_protects():
 
 
 def test_what_derives_from_the_system_is_not_seeded_in_any_process():
-    grant = pickle.loads(pickle.dumps(Source.system().grant("workers")))
+    grant = pickle.loads(pickle.dumps(Source.system().grant("workers")))  # noqa: S301 - our own bytes
     assert not grant.part("one", np.arange(3)).source().seeded
     assert not Source.system().child("cells").child("deeper").seeded
     read, write = os.pipe()

@@ -72,7 +72,7 @@ WRONG = [
     (table('"privelet"', cells=2**29), "the domain is too large for a dense transform"),
     (table('"privelet", decomposition = "standard"'), "the standard decomposition takes a domain with two axes"),
     (table('"nonnegative_lasso", strength = 0', cells=2**31), "the noise of too many cells is above the threshold"),
-    (table('"nonnegative_lasso", strength = 8', "epsilon = 1e-350"), NUMBER),
+    (table('"nonnegative_lasso", strength = 8', "epsilon = 1e-350"), SCALE),
     (table('"nonnegative_lasso", strength = 8', "epsilon = 1e350"), NUMBER),
     (
         table('"laplace"') + "\npublic_totals = [{where = {cell = [1]}, number = 5}]",

@@ -187,14 +187,14 @@ def test_counts_that_are_there_already_are_published(village):
     )
     made = sd.publish(
         village.change(
-            ('unit = "person"', 'counts = "n"\nunit_name = "household"\nmax_rows = 2'),
+            ('unit = "person"', 'counts = "n"\nunit_name = "household"'),
             ('from = ["lat", "lon"]', 'from = "code"'),
         )
     )
     assert abs(made.release.table.total - 780) < 2000
     promised = made.release.guarantee
-    assert promised.unit == sd.Unit("household", 2, counted_elsewhere=True)
-    assert "no household is counted more than 2 times in the data" in promised.assumptions
+    assert promised.unit == sd.Unit("household", 1, counted_elsewhere=True)
+    assert "no household is counted more than 1 times in the data" in promised.assumptions
     assert "person" not in str(promised)
     assert sd.verify(made.folder).guarantee == promised
 

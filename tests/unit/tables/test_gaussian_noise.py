@@ -1,4 +1,4 @@
-"""Every table method with Gaussian noise: what it costs, what replacing a record costs, and how large its errors are."""
+"""Every table method with Gaussian noise: what it costs, what replacing a record costs, and how large errors are."""
 
 from fractions import Fraction
 from itertools import combinations_with_replacement, product

@@ -56,8 +56,8 @@ def audit(
 ) -> Audit:
     """Try to find a breach in this very installation, on invented people. No private data are needed or touched.
 
-    ``folder`` gets ``audit.json`` and ``audit.html``, the page in the language of ``words``; ``quick`` takes half
-    a minute instead of several.
+    ``folder`` gets ``audit.json`` and ``audit.html``, the page in the language of ``words``; ``quick`` takes a
+    minute instead of several.
     """
     effort, start = QUICK if quick else FULL, time.perf_counter()
     with tempfile.TemporaryDirectory(prefix="sudare-audit-") as name:

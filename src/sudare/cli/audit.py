@@ -11,7 +11,7 @@ from sudare.words import Words
 
 
 @click.command()
-@click.option("--quick", is_flag=True, help="Half a minute instead of several, with weaker bounds.")
+@click.option("--quick", is_flag=True, help="A minute instead of several, with weaker bounds.")
 @click.option(
     "--folder", type=click.Path(path_type=Path), default=Path("out/audit"), show_default=True, help="Where to."
 )

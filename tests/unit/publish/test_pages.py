@@ -58,6 +58,7 @@ def test_the_report_follows_from_the_release_alone(village):
         first = sd.publish(village.recipe)
     people = pq.read_table(village.folder / "people.parquet")
     pq.write_table(people.slice(1), village.folder / "people.parquet")
+    (village.folder / "ledger.db").unlink()  # a replay repeats the identifier, which one ledger takes once
     with record(replay=tape):
         second = sd.publish(village.change(('folder = "release"', 'folder = "again"')))
     drawn = []

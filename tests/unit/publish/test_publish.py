@@ -85,6 +85,7 @@ def test_the_bytes_do_not_depend_on_the_order_of_the_rows(village):
     people = pq.read_table(village.folder / "people.parquet")
     shuffled = people.take(pa.array(np.random.default_rng(5).permutation(len(people))))
     pq.write_table(shuffled, village.folder / "people.parquet")
+    (village.folder / "ledger.db").unlink()  # a replay repeats the identifier, which one ledger takes once
     with record(replay=tape):
         second = sd.publish(village.change(('folder = "release"', 'folder = "again"')))
     for name in FILES - {"release.json"}:
@@ -96,6 +97,7 @@ def test_a_neighbour_under_replay_gives_the_same_bytes(village):
         first = sd.publish(village.recipe)
     people = pq.read_table(village.folder / "people.parquet")
     pq.write_table(people.slice(1), village.folder / "people.parquet")
+    (village.folder / "ledger.db").unlink()  # a replay repeats the identifier, which one ledger takes once
     with record(replay=tape):
         second = sd.publish(village.change(('folder = "release"', 'folder = "again"')))
     for name in FILES - {"release.json"}:

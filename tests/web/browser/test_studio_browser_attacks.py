@@ -163,6 +163,7 @@ def test_another_program_on_another_port_gets_nothing_and_cannot_publish(studio,
         assert not (begun.folder / "release").exists()
     finally:
         program.server.shutdown()
+        program.server.server_close()
 
 
 def test_a_session_is_in_no_address_and_leaves_with_no_page(studio, opened, steps):

@@ -6,7 +6,16 @@ import numpy as np
 import pytest
 
 from sudare.errors import AccountingError, ParameterError, TableError
-from sudare.noise import Source, Sparse, SparseNoise, discrete_laplace, measure, metered, record
+from sudare.noise import (
+    Source,
+    Sparse,
+    SparseNoise,
+    discrete_laplace,
+    measure,
+    metered,
+    noise_variance,
+    record,
+)
 from sudare.privacy import Budget
 
 HALF = Budget(epsilon=Fraction(1, 2))
@@ -99,3 +108,9 @@ def test_epsilon_too_small_for_the_noise_to_fit_is_refused():
 def test_sparse_noise_is_paid_in_epsilon():
     with pytest.raises(AccountingError, match="made with epsilon"):
         measure(Sparse(np.array([4]), np.array([9]), 100), 1, Budget(rho=Fraction(1)), Source.from_seed(1), "s")
+
+
+@pytest.mark.parametrize(("rho", "variance"), [("1/8", 36.0), ("3", 1.5), ("9/20", 10.0)])
+def test_the_variance_of_gaussian_noise_is_what_is_drawn(rho, variance):
+    """Sensitivity squared over 2 rho, also where that is no whole number."""
+    assert noise_variance(3, Budget(rho=Fraction(rho))) == pytest.approx(variance)

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from sudare.noise.geometric import Geometric
+from sudare.noise.geometric import Digits, Geometric, Split
 from sudare.noise.inversion import Inversion
 from sudare.noise.laplace import DiscreteLaplace
 from sudare.noise.source import Source
-from sudare.noise.thresholds import Rate
+from sudare.noise.thresholds import Rate, scaled_floor
 
 
 class Scripted(Source):
@@ -92,3 +92,21 @@ def test_exact_thresholds_begin_with_their_first_words(scale):
         for row in {0, 1, last // 2, last // 2 + 1, last - 1, last, *range(0, last, 97)} & set(range(last + 1)):
             assert table._bits(row, 32) == table._first[row]
             assert table._bits(row, 160) >> 128 == table._first[row]
+
+
+def test_every_digit_has_the_ratio_of_its_place():
+    """Digit d of a geometric variable is truncated geometric with ratio r**(4096**d); 3 digits at this scale."""
+    rate = Rate.rational(Fraction(1, 10**10))
+    digits = Digits(Split(rate))._tables
+    assert [low for low, _ in digits] == [0, 12, 24]
+    for low, table in digits:
+        values, step = len(table._first) + 1, Fraction(1 << low, 10**10)
+        for row in (0, values // 2, values - 2):
+            exact = scaled_floor(
+                lambda real, row=row, values=values, step=step: (
+                    real.expm1(-(row + 1) * real.mpf(step.numerator) / step.denominator)
+                    / real.expm1(-values * real.mpf(step.numerator) / step.denominator)
+                ),
+                64,
+            )
+            assert table._bits(row, 64) == exact

@@ -123,3 +123,9 @@ def test_the_variance_is_that_of_the_discrete_law(rho):
     drawn = measure(np.zeros(size, dtype=np.int64), 1, budget, Source.from_seed(3), "cells").astype(float)
     wanted = noise_variance(1, budget)
     assert abs((drawn**2).mean() - wanted) <= 6 * np.sqrt(((drawn**2).var() + 1e-12) / size)
+
+
+@pytest.mark.parametrize(("rho", "variance"), [("1/8", 36.0), ("3", 1.5), ("9/20", 10.0)])
+def test_the_variance_of_gaussian_noise_is_what_is_drawn(rho, variance):
+    """Sensitivity squared over 2 rho, also where that is no whole number."""
+    assert noise_variance(3, Budget(rho=Fraction(rho))) == pytest.approx(variance)

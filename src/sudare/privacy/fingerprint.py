@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-from sudare.errors import InputError, LedgerError
+from sudare.errors import LedgerError
 from sudare.privacy.secret_file import write_secret
 
 KEY_BYTES = 32

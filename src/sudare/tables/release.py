@@ -222,10 +222,10 @@ def promise(
 
     The noise is Gaussian then, and the guarantee keeps its rho: that is how the ledger adds it to others.
 
-    ``replaced`` says by which factor replacing a record costs more than adding one (`cost_of_replacing`; if absent, that
-    of any two steps): what the guarantee is about where the total is public, and a fact for the ledger where it is not.
-    With a public total nothing holds where one of the two records is not counted. ``areas`` is the number of areas whose totals the caller
-    declared public.
+    ``replaced`` says by which factor replacing a record costs more than adding one (`cost_of_replacing`; if absent,
+    that of any two steps). It is what the guarantee is about where the total is public, and a fact for the ledger
+    where it is not. With a public total nothing holds where one of the two records is not counted. ``areas`` is the
+    number of areas whose totals the caller declared public.
     """
     public: tuple[str, ...] = ("the domain",)
     adjacency = ADJACENCIES[0]

@@ -83,7 +83,7 @@ def test_repeated_reports_add_up():
     [
         (lambda: shuffled(SymmetricUnary(size=2, epsilon=1), 0, 1e-6), "reports is no number of reports"),
         (lambda: shuffled(SymmetricUnary(size=2, epsilon=1), 9, 0), "delta is not positive"),
-        (lambda: shuffled(SymmetricUnary(size=2, epsilon=1), 9, 1), "delta is not a probability below one"),
+        (lambda: shuffled(SymmetricUnary(size=2, epsilon=1), 9, 1), "delta is too large to protect anybody"),
         (lambda: shuffled(SymmetricUnary(size=2, epsilon=1), 9, 0.1, bound="tight"), "unknown bound"),
         (lambda: repeated(SymmetricUnary(size=2, epsilon=1), 0), "times is no number of reports"),
     ],

@@ -7,7 +7,7 @@ the rows of both sides and belongs to `publish`. Neither is seen in a release: t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from sudare.engines import files_of, read, refuse_same_file, refuse_shared_rows
@@ -68,7 +68,7 @@ class Sources:
     """What a release is made of: its fingerprint, and the files as they were when it was taken."""
 
     fingerprint: Fingerprint
-    state: FilesState = FilesState()
+    state: FilesState = field(default_factory=FilesState)
 
     @classmethod
     def of(cls, job: Job[Any, Any]) -> Sources:

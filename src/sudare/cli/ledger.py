@@ -122,11 +122,19 @@ def set_cap(
 @click.option("--epsilon", metavar="NUMBER", help="The most epsilon in all: a decimal or a fraction.")
 @click.option("--delta", metavar="NUMBER", default="0", show_default=True, help="The most delta in all.")
 @click.option("--rho", metavar="NUMBER", help="Instead of epsilon: the most rho in all; needs --delta.")
+@click.option("--confirm", is_flag=True, help="Change the cap of an account that has one already.")
 @_common_options
 def account(
-    account: str, unit: str, epsilon: str | None, delta: str, rho: str | None, path: Path | None, as_json: bool
+    account: str,
+    unit: str,
+    epsilon: str | None,
+    delta: str,
+    rho: str | None,
+    confirm: bool,
+    path: Path | None,
+    as_json: bool,
 ) -> None:
-    """Set or change the cap of an ACCOUNT of people: several data sets about the same people share it.
+    """Set the cap of an ACCOUNT of people, which several data sets about the same people share.
 
     Example: sudare ledger account residents --epsilon 2 --delta 1e-6
     """
@@ -134,7 +142,7 @@ def account(
     from sudare.privacy.settings import default_ledger
 
     books = Ledger(path or default_ledger())
-    entry = books.set_account(account, unit=unit, epsilon=epsilon, delta=delta, rho=rho)
+    entry = books.set_account(account, unit=unit, epsilon=epsilon, delta=delta, rho=rho, confirm=confirm)
     if as_json:
         print_json(entry.to_json())
     else:

@@ -17,7 +17,7 @@ from typing import Any
 from sudare.errors import BudgetError, LedgerError, ParameterError, did_you_mean
 from sudare.privacy.account import Account, Books
 from sudare.privacy.balance import Balance
-from sudare.privacy.budget import Number
+from sudare.privacy.budget import Number, asked_delta
 from sudare.privacy.cap import Amounts, Cap
 from sudare.privacy.chain import NO_DATASET, Entry, next_entry
 from sudare.privacy.composition import composes
@@ -78,7 +78,7 @@ class Ledger:
         A cap below what is spent is allowed and leaves nothing.
         """
         name = _declared(dataset, "the name of a data set")
-        cap = Cap.of(epsilon=epsilon, delta=delta, rho=rho)
+        cap = _asked_cap(epsilon, delta, rho)
         with writing(self.path, self.timeout) as session:
             before = Account.read(name, session.entries).cap
             if before == cap:
@@ -99,14 +99,26 @@ class Ledger:
         epsilon: Number | None = None,
         delta: Number = 0,
         rho: Number | None = None,
+        confirm: bool = False,
     ) -> Entry:
-        """Set or change the cap of an account of people: of what each ``unit`` loses by all data sets that join it."""
+        """Set the cap of an account of people: of what each ``unit`` loses by all data sets that join it.
+
+        Like that of a data set it is changed where ``confirm`` is given.
+        """
         name, who = _declared(account, "the name of an account"), _declared(unit, "the name of a unit")
-        cap = Cap.of(epsilon=epsilon, delta=delta, rho=rho)
+        cap = _asked_cap(epsilon, delta, rho)
         with writing(self.path, self.timeout) as session:
             books = Books(session.entries)
-            if name in books.accounts and books.people(name).unit != who:
-                raise LedgerError("an account keeps its unit", value=who, allowed=str(books.people(name).unit))
+            if name in books.accounts:
+                people = books.people(name)
+                if people.unit != who:
+                    raise LedgerError("an account keeps its unit", value=who, allowed=str(people.unit))
+                if people.cap != cap and confirm is not True:
+                    raise LedgerError(
+                        f"account {name!r} has a cap already",
+                        value=str(people.cap),
+                        hint="To change it, confirm it: --confirm, or confirm=True.",
+                    )
             return _append(session, NO_DATASET, "account", {"account": name, "unit": who, "cap": cap.to_json()})
 
     def join(self, dataset: str, account: str, *, part: str | None = None, units: int | None = None) -> Entry:
@@ -308,6 +320,13 @@ def _append(session: Session, dataset: str, kind: str, content: dict[str, Any]) 
     entry = next_entry(last, time, dataset, kind, content)
     session.append(entry)
     return entry
+
+
+def _asked_cap(epsilon: Number | None, delta: Number, rho: Number | None) -> Cap:
+    cap = Cap.of(epsilon=epsilon, delta=delta, rho=rho)
+    if cap.delta:
+        asked_delta(cap.delta)
+    return cap
 
 
 def _refuse_other_cap(account: Account, default_cap: Cap | None) -> None:

@@ -456,7 +456,7 @@ def test_whoever_moves_is_counted_beside_a_public_total(ledger):
     moved = promise(PERSON, Budget(epsilon=Fraction(1, 4)), public_total=True)
     with pytest.raises(BudgetError, match=r"requested epsilon 0.5, remaining 0.49"):
         ledger.spend("census", moved, "b")
-    ledger.set_cap("census", epsilon=2)
+    ledger.set_cap("census", epsilon=2, confirm=True)
     ledger.spend("census", moved, "b")
     assert ledger.spent("census").epsilon == Fraction(3, 2)
     assert ledger.remaining("census").epsilon == Fraction(1, 2)

@@ -173,7 +173,11 @@ def test_a_data_set_stays_where_it_is(ledger):
     assert ledger.account("residents").spent.epsilon == Fraction(1, 2)
     with pytest.raises(LedgerError, match="an account keeps its unit"):
         ledger.set_account("residents", unit="household", epsilon=1)
-    ledger.set_account("residents", epsilon=2)
+    with pytest.raises(LedgerError, match="account 'residents' has a cap already"):
+        ledger.set_account("residents", epsilon=2)
+    with pytest.raises(ParameterError, match="delta is too large"):
+        ledger.set_account("residents", epsilon=2, delta=0.01, confirm=True)
+    ledger.set_account("residents", epsilon=2, confirm=True)
     assert ledger.account("residents").remaining.epsilon == Fraction(3, 2)
 
 

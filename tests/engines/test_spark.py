@@ -125,7 +125,10 @@ def test_positions_are_the_same_bit_for_bit(spark: Any, tmp_path: Path) -> None:
     compare(asked, [read(table, engine="duckdb"), read(table, engine="spark")])
 
     path = tmp_path / "texts.csv"
-    path.write_text("a,b\n" + "".join(f'"{t}",1\n' if t else ",1\n" for t in TEXTS + CODES), encoding="utf-8")
+    path.write_text(
+        "a,b\n" + "".join(f'"{t}",1\n' if t else ",1\n" for t in TEXTS + CODES if "\n" not in (t or "")),
+        encoding="utf-8",
+    )
     untyped = [(Line(2**54), "a"), (Bins(0, 30, step=2), "a"), (coded, "a"), (Categories([5, 7]), "a")]
     compare(untyped, [read(path, engine="duckdb"), read(path, engine="spark")], "b")
 

@@ -36,6 +36,7 @@ def book_findings(folder: Path) -> Iterator[Finding]:
     (folder / "recipe.toml").write_text(text, encoding="utf-8")
     (folder / "again.toml").write_text(text.replace('folder = "release"', 'folder = "again"'), encoding="utf-8")
     stopped = text.replace('dataset = "audit"', 'dataset = "stopped"').replace('"release"', '"stopped"')
+    stopped = stopped.replace("[ledger]\n", "[ledger]\nconfirm_same_data = true\n")
     (folder / "stopped.toml").write_text(stopped, encoding="utf-8")
     case.write(case.world(0)["data"], folder / case.private)
     yield _finding("ledger", ledger_rules(folder))

@@ -8,6 +8,7 @@ gets a random place among all of them, and the files hold rows by these places.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -26,7 +27,7 @@ from sudare.engines import Records
 from sudare.engines.rows_sql import NOBODY_COLUMN
 from sudare.engines.spark_scratch import Scratch
 from sudare.engines.verbs import refuse_nobody
-from sudare.errors import AccountingError, InputError, ParameterError
+from sudare.errors import AccountingError, InputError, ParameterError, PrivacyWarning
 from sudare.noise import Grant, Source, delegate
 from sudare.privacy import Budget, Guarantee, Number, Unit
 from sudare.privacy.caution import warn_of
@@ -191,7 +192,9 @@ class PerturbRows:
         label = f"part {rows.column('part')[0].as_py()}"
         part = self.grant.part(label, times, *(piece for column in values for piece in _plain(column)))
         columns = {name: np.repeat(column, times) for name, column in zip(self.names, values, strict=True)}
-        made = perturb_here(columns, **self.terms, source=part.source())
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", PrivacyWarning)  # said where the work was asked for
+            made = perturb_here(columns, **self.terms, source=part.source())
         if made.row_epsilon != self.row_epsilon or tuple(made.channel.values()) != tuple(self.channel.values()):
             raise AccountingError("a worker perturbed rows at another cost than was promised")
         words = part.source().child("places among all rows").words(2 * made.rows).view(np.uint64)

@@ -105,6 +105,7 @@ def overlap(
         theirs = public.engine.hash_rows([public.engine.columns[other] for _, other in names], True)
         rows = sum(theirs.column("times").to_pylist())
         found = private.engine.match_rows([private.engine.columns[own] for own, _ in names], True, theirs)
+        private.state.refuse_changed()
     same = len(private.columns) == len(public.columns) and found.rows == rows and same_rows(private, public)
     if len(names) < (1 if unit is None else 2):
         return Overlap(same)
@@ -119,6 +120,7 @@ def same_rows(private: Records, public: Records) -> bool:
     theirs = public.engine.hash_rows(list(public.engine.columns.values()), False)
     rows = sum(theirs.column("times").to_pylist())
     found = private.engine.match_rows(list(private.engine.columns.values()), False, theirs)
+    private.state.refuse_changed()
     return bool(rows > 0 and found.rows == found.both == rows)
 
 

@@ -218,7 +218,9 @@ class Records:
 
     def digest(self) -> bytes:
         """One hash of all rows, in whatever order: for a table in a database, which is no file of its own."""
-        return hashlib.sha256(repr(self.engine.sum_rows(list(self.engine.columns.values()))).encode()).digest()
+        sums = self.engine.sum_rows(list(self.engine.columns.values()))
+        self.state.refuse_changed()
+        return hashlib.sha256(repr(sums).encode()).digest()
 
     def selection(
         self,

@@ -20,7 +20,9 @@ def frame_of(source: Source) -> DataFrame:
     spark = spark_session()
     if isinstance(source, ParquetSource):
         # File by file, so that both engines read the same ones; partitions are named by folders below the one given.
-        reader = spark.read.option("basePath", plain_path(source.name)) if source.partitioned else spark.read
+        # A base path is taken as it is, while the paths of files are patterns.
+        base = f"file://{Path(source.name).absolute()}"
+        reader = spark.read.option("basePath", base) if source.partitioned else spark.read
         return reader.parquet(*(plain_path(path) for path in source.files))
     if isinstance(source, CsvSource):
         return _csv(spark, source)

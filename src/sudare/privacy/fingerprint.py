@@ -26,6 +26,7 @@ from typing import Any, BinaryIO, cast
 from sudare.errors import LedgerError
 from sudare.privacy.secret_file import write_secret
 
+KEY_ENDING = ".key"
 KEY_BYTES = 32
 _PIECE = 1 << 20
 _FIRST = 1 << 16
@@ -96,7 +97,7 @@ def key_path(ledger: Path) -> Path:
     >>> key_path(Path("books/sudare-ledger.db")).name
     'sudare-ledger.db.key'
     """
-    return ledger.with_name(f"{ledger.name}.key")
+    return ledger.with_name(ledger.name + KEY_ENDING)
 
 
 def load_or_create(path: Path) -> bytes:

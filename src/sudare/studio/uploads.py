@@ -14,7 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from sudare.errors import InputError
-from sudare.publish.recipe import LedgerChoice, Output
+from sudare.privacy.fingerprint import KEY_ENDING
+from sudare.privacy.settings import DEFAULT_NAME as LEDGER_NAME
+from sudare.publish.recipe import Output
 from sudare.studio.refusals import RequestError
 from sudare.studio.sources import KNOWN, is_ledger
 from sudare.studio.workspace import DEFAULT_NAME, UPLOAD, Workspace
@@ -34,10 +36,10 @@ def reserved_names(workspace: Workspace, contents: dict[str, Any] | None) -> fro
     ['books', 'recipe.toml']
     """
     ledger, output = ((contents or {}).get(part) for part in ("ledger", "output"))
-    ledgers = [LedgerChoice.model_fields["path"].default, _value(ledger, "path")]
+    ledgers = [LEDGER_NAME, _value(ledger, "path")]
     others = [DEFAULT_NAME, workspace.name, Output.model_fields["key"].default]
     others += [_value(output, "key"), _value(output, "folder")]
-    sides = [f"{name}{end}" for name in ledgers if isinstance(name, str) for end in _SIDE_FILES]
+    sides = [f"{name}{end}" for name in ledgers if isinstance(name, str) for end in (*_SIDE_FILES, KEY_ENDING)]
     named = [name for name in [*ledgers, *sides, *others] if isinstance(name, str) and name]
     return frozenset(folded(first) for name in named for first in _first_parts(workspace, name))
 

@@ -158,7 +158,7 @@ def test_keys_of_a_few_characters_are_found(monkeypatch):
     def short(source, label):
         with suppress(AccountingError):
             return own(source, label[:7])
-        return own(Source(source._key, seeded=source.seeded), label[:7])
+        return own(Source._derived(source._key, seeded=source.seeded), label[:7])
 
     monkeypatch.setattr(Source, "child", short)
     labels, _ = key_findings()

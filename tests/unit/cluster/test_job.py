@@ -91,6 +91,7 @@ def test_a_publication_in_parts_can_be_verified(spark, recipe, tmp_path):
     # Nothing is left beside the release: no scratch with exact counts, no staging.
     assert {path.name for path in tmp_path.iterdir()} == {
         "ledger.db",
+        "ledger.db.key",
         "people.parquet",
         "recipe.toml",
         "release",

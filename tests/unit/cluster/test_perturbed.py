@@ -68,6 +68,7 @@ def test_equal_rows_have_noise_of_their_own(spark, tmp_path, monkeypatch):
     assert made.guarantee.notion == "epsilon-LDP"
 
 
+@pytest.mark.filterwarnings("ignore::sudare.errors.PrivacyWarning")
 def test_the_order_tells_nothing(people, tmp_path):
     """Hardly any noise: ages as they are, of which neighbours and the two halves must know nothing."""
     made = cluster.perturb(people, tmp_path / "out", {"age": (0, 80)}, epsilon=10**6, rows_per_part=2500)

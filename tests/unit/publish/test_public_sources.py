@@ -82,6 +82,7 @@ dataset = "nurses"
 [data]
 path = "private.csv"
 counts = "n"
+unit_name = "person"
 [domain.cell]
 type = "line"
 length = 200

@@ -112,7 +112,12 @@ def test_certificate_and_folder_of_others_are_the_same(village):
     there = {path.name for path in village.folder.iterdir()}
     with record() as tape:
         first = sd.publish(village.recipe)
-    assert {path.name for path in village.folder.iterdir()} == there | {"release", "ledger.db", "publisher.pem"}
+    assert {path.name for path in village.folder.iterdir()} == there | {
+        "release",
+        "ledger.db",
+        "ledger.db.key",
+        "publisher.pem",
+    }
     job = Job.open(village.recipe)
     with record(replay=tape):
         before = job.gather(Source.system())

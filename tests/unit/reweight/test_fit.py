@@ -183,7 +183,7 @@ def test_bad_input_is_one_clear_sentence(private, public, options, sentence):
         ({"epsilon": float("nan")}, "epsilon is not a finite number"),
         ({"epsilon": None}, "epsilon is missing"),
         ({"delta": 0}, "delta is not positive"),
-        ({"delta": 1}, "delta is not a probability below one"),
+        ({"delta": 1}, "delta is too large to protect anybody"),
         ({"bounds": None}, "no column is declared"),
         ({"centres": "privat"}, "unknown kind of centres \\(got 'privat'; allowed: public, noisy, raw\\)"),
         ({"basis": "spline"}, "unknown basis \\(got 'spline'; allowed: hats, kernel\\)"),

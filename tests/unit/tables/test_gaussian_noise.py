@@ -24,7 +24,7 @@ METHODS = [
     sd.Simplex(),
     sd.NegativeL2(),
     sd.NegativeL2(fit="shift"),
-    sd.NegativeL2(from_reference(sd.CountTable.from_array(COUNTS))),
+    sd.NegativeL2(from_reference(sd.CountTable.from_array(COUNTS[::-1]))),
     sd.NonnegativeLasso(),
     sd.NonnegativeLasso(strength=3),
     sd.Laplace(),

@@ -51,8 +51,8 @@ with tempfile.TemporaryDirectory(prefix="sudare-mutant-") as folder:
         found = f"stopped after {len(names)} findings by {type(mistake).__name__}: {mistake}"
 json.dump({"found": found, "names": names}, sys.stdout)
 """
-"""The quick audit up to its first failure, the parts that are meant to fail first. An audit that cannot go on has failed too: a check of the package's own, or
-arrays that do not fit since a neighbour was measured otherwise, stopped it."""
+"""The quick audit up to its first failure, the parts that are meant to fail first. An audit that cannot go on has failed
+too: a check of the package's own stopped it, or arrays that do not fit since a neighbour was measured otherwise."""
 
 
 PLACES = {

@@ -28,12 +28,12 @@ from sudare.audit.distinguish import FALSE_ALARM, Bound, lower_bound
 from sudare.audit.finding import Finding, said
 from sudare.audit.laws import encoding_of, supported
 from sudare.audit.moves import loss_of
+from sudare.audit.recorded import weights_of
 from sudare.domain import Categories, CountTable, Domain, Line
 from sudare.local import ENCODINGS, LocalHashing
 from sudare.noise import Source, measure, record
 from sudare.privacy import Budget, Unit, epsilon_for
 from sudare.reconstruct.perturb import perturb
-from sudare.reweight import fit as reweight
 from sudare.tables import Laplace, Method, NegativeL2, NonnegativeLasso, Privelet, Simplex, TopDown, Tree, release
 
 Outcomes = NDArray[Any]
@@ -152,7 +152,7 @@ def table_pairs() -> Iterator[Pair]:
 def weighted(values: tuple[float, ...], source: Source) -> Outcomes:
     """The largest and the smallest weight, in tenths; the measured means are in the privacy loss."""
     public = np.array([0.1, 0.4, 0.6, 0.9])
-    made = reweight(np.array(values), public, epsilon=1, bounds=[(0, 1)], number=3, source=source)
+    made = weights_of(np.array(values), public, source, number=3)
     return np.round([made.weights.max(), made.weights.min()], 1)
 
 

@@ -75,7 +75,7 @@ def guarantee_rules() -> Rules:
         seeded = release(CountTable.from_array(np.eye(4, dtype=np.int64)), epsilon=1, source=Source.from_seed(1))
     return {
         "choosing levels is charged": free.epsilon == 1 and chosen.epsilon == Fraction(3, 2),
-        "reports of a person add up": repeated(SymmetricUnary(size=4, epsilon=1), 30).epsilon == 30,
+        "reports of a person add up": repeated(SymmetricUnary(size=4, epsilon=Fraction(1)), 30).epsilon == 30,
         "seeded noise promises nothing": seeded.guarantee.notion.startswith("none"),
     }
 

@@ -3,25 +3,29 @@
 The guarantee of a release is worth as much as the sum in the ledger and the certificate that states it. So a table is
 published under a cap that is enough for one and a half: its row must be on the disk before noise is drawn, at the price
 that is promised, and a second release must be refused and leave nothing. Then the release is tampered with, and
-`verify` must see it.
+`verify` must see it; and so are the rows of a ledger.
 """
 
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from fractions import Fraction
 from pathlib import Path
 
-from sudare.audit.finding import Finding, said
+from sudare.audit.finding import Finding
 from sudare.audit.publications import table
-from sudare.errors import BudgetError, VerificationError
-from sudare.privacy import Ledger
+from sudare.audit.statements import Rules, rule_finding
+from sudare.errors import BudgetError, LedgerError, VerificationError
+from sudare.privacy import Cap, Guarantee, Ledger
 from sudare.publish.certificate import NAME, verify
 from sudare.publish.run import publish
 
 COST, CAP = Fraction(2), Fraction(3)
-Rules = dict[str, bool]
+OTHERS = ("again", "other", "stopped")
+"""The same once more, under another name of the data, and under one that is confirmed and stopped in the middle."""
 
 
 class _Stopped(Exception):  # noqa: N818 - nothing is wrong: it stands for a power cut
@@ -32,15 +36,19 @@ def book_findings(folder: Path) -> Iterator[Finding]:
     """A finding for the ledger, and one for the certificate of the release that it paid for."""
     folder.mkdir()
     case = table("books", '"tree"', f"epsilon = {COST}")
-    text = case.recipe.replace("epsilon = 1000", f"epsilon = {CAP}")
+    text = case.recipe.replace("epsilon = 1000", f"epsilon = {CAP}").replace(
+        "public = false", "public = false\ninternal = true"
+    )
     (folder / "recipe.toml").write_text(text, encoding="utf-8")
-    (folder / "again.toml").write_text(text.replace('folder = "release"', 'folder = "again"'), encoding="utf-8")
-    stopped = text.replace('dataset = "audit"', 'dataset = "stopped"').replace('"release"', '"stopped"')
-    stopped = stopped.replace("[ledger]\n", "[ledger]\nconfirm_same_data = true\n")
-    (folder / "stopped.toml").write_text(stopped, encoding="utf-8")
+    renamed = {name: text.replace('"audit"', f'"{name}"').replace('"release"', f'"{name}"') for name in OTHERS}
+    renamed["again"] = renamed["again"].replace('dataset = "again"', 'dataset = "audit"')
+    renamed["stopped"] = renamed["stopped"].replace("[ledger]\n", "[ledger]\nconfirm_same_data = true\n")
+    for name, changed in renamed.items():
+        (folder / f"{name}.toml").write_text(changed, encoding="utf-8")
     case.write(case.world(0)["data"], folder / case.private)
-    yield _finding("ledger", ledger_rules(folder))
-    yield _finding("certificate", certificate_rules(folder / "release", folder / "ledger.db"))
+    yield rule_finding("publish, ledger", ledger_rules(folder))
+    yield rule_finding("publish, certificate", certificate_rules(folder / "release", folder / "ledger.db"))
+    yield rule_finding("publish, rows of the ledger", row_rules(folder / "rows.db"))
 
 
 def ledger_rules(folder: Path) -> Rules:
@@ -51,9 +59,10 @@ def ledger_rules(folder: Path) -> Rules:
     def watch(stage: str) -> None:
         releases[stage] = ledger.balance("audit").releases
 
-    publish(folder / "recipe.toml", progress=watch)
+    made = publish(folder / "recipe.toml", progress=watch)
+    internal = made.internal_report
     balance = ledger.balance("audit")
-    refused = _refused(folder / "again.toml")
+    refused, other = _refused(folder / "again.toml"), _refused(folder / "other.toml")
 
     def stop(stage: str) -> None:
         if stage == "protecting":
@@ -72,15 +81,19 @@ def ledger_rules(folder: Path) -> Rules:
         "what is left is the cap less the cost": balance.remaining is not None
         and balance.remaining.epsilon == CAP - COST,
         "a release above what is left is refused": refused and ledger.balance("audit").releases == 1,
+        "the same data under another name are refused": other,
         "a refused release writes nothing": not (folder / "again").exists(),
         "a release that fails stays booked and is not written": booked,
+        "true values are in no file but the owner's": internal is not None
+        and made.folder not in internal.parents
+        and internal.stat().st_mode & 0o077 == 0,
     }
 
 
 def _refused(recipe: Path) -> bool:
     try:
         publish(recipe)
-    except BudgetError:
+    except (BudgetError, LedgerError):
         return True
     return False
 
@@ -119,9 +132,29 @@ def _verified(release: Path, publisher: str | None = None) -> bool:
         return False
 
 
-def _finding(name: str, rules: Rules) -> Finding:
-    broken = [rule for rule, kept in rules.items() if not kept]
-    seen = said("seen_rules_kept")
-    if broken:
-        seen = said("seen_rules", broken=str(len(broken)), tried=str(len(rules)), first=broken[0])
-    return Finding("behaviour", f"publish, {name}", not broken, len(rules), seen, said("allowed_rules"))
+def row_rules(path: Path) -> Rules:
+    """Names, ids and rows of a ledger, without a publication."""
+    ledger, cost = Ledger(path), Guarantee("epsilon-DP", epsilon=Fraction(1))
+    cap = Cap.of(epsilon=3)
+    ledger.spend("caf\u00e9", cost, "first", default_cap=cap)
+    ledger.spend("cafe\u0301", cost, "second", default_cap=cap)
+    both = ledger.balance("caf\u00e9").releases == 2
+    try:
+        ledger.spend("caf\u00e9", cost, "first")
+    except LedgerError:
+        once = True
+    else:
+        once = False
+    with closing(sqlite3.connect(path)) as connection, connection:
+        changed = connection.execute("UPDATE entries SET payload = replace(payload, '\"1\"', '\"0.1\"')").rowcount
+    try:
+        ledger.entries()
+    except LedgerError:
+        seen = changed > 0
+    else:
+        seen = False
+    return {
+        "one name in two spellings is one data set": both,
+        "an id is good for one row": once,
+        "an edited row is refused": seen,
+    }

@@ -166,6 +166,8 @@ def weights() -> Iterator[Case]:
     yield Case("weights", "", "[columns.x]\nbounds = [0, 16]\n", noisy, moved_in)
     came = '[weights]\nepsilon = 1\nadjacency = "add_remove"\n'
     yield Case("weights", UNIT.format(rows=1), COLUMNS, came + public, within)
+    # A kernel basis does not show the number of people, which is measured then.
+    yield Case("weights", UNIT.format(rows=1), COLUMNS, f'{came}basis = "kernel"\n{public}', within)
     yield Case("weights", UNIT.format(rows=3), COLUMNS, came + public, within)
     yield Case("weights", UNIT.format(rows=1), COLUMNS, f'{came}rows = "averaged"\n{public}', within)
 

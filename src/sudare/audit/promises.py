@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sudare import anonymity
 from sudare.anonymity import Hierarchy
 from sudare.anonymity.request import Request
 from sudare.anonymity.tuples import Tuples
@@ -27,12 +28,12 @@ from sudare.audit.distinguish import FALSE_ALARM, Bound, lower_bound
 from sudare.audit.finding import Finding, said
 from sudare.audit.laws import encoding_of, supported
 from sudare.audit.moves import loss_of
+from sudare.audit.recorded import weights_of
 from sudare.domain import Categories, CountTable, Domain, Line
 from sudare.local import ENCODINGS, LocalHashing
 from sudare.noise import Source, measure, record
 from sudare.privacy import Budget, Unit, epsilon_for
 from sudare.reconstruct.perturb import perturb
-from sudare.reweight import fit as reweight
 from sudare.tables import Laplace, Method, NegativeL2, NonnegativeLasso, Privelet, Simplex, TopDown, Tree, release
 
 Outcomes = NDArray[Any]
@@ -151,7 +152,7 @@ def table_pairs() -> Iterator[Pair]:
 def weighted(values: tuple[float, ...], source: Source) -> Outcomes:
     """The largest and the smallest weight, in tenths; the measured means are in the privacy loss."""
     public = np.array([0.1, 0.4, 0.6, 0.9])
-    made = reweight(np.array(values), public, epsilon=1, bounds=[(0, 1)], number=3, source=source)
+    made = weights_of(np.array(values), public, source, number=3)
     return np.round([made.weights.max(), made.weights.min()], 1)
 
 
@@ -170,16 +171,21 @@ def sampled(leaves: tuple[int, ...], request: Request) -> Callable[[Source], Out
     return run
 
 
-def sample_pair(name: str, request: Request, here: tuple[int, ...], there: tuple[int, ...]) -> Pair:
-    """A sample with and without one record."""
-    promised = request.terms.guarantee
-    assert promised.epsilon is not None and promised.delta is not None  # noqa: S101, PT018 - levels do not look at the records
+def sample_pair(name: str, request: Request, records: int, epsilon: int) -> Pair:
+    """A sample with and without one record of ``records`` in one class.
+
+    A k that can be tried is too small for a guarantee, so what is promised is the theorem's delta at ``epsilon``.
+    """
+    terms = request.terms
+    assert terms.sample is not None  # noqa: S101 - all of them are sampled
+    promised = anonymity.delta(k=terms.k, sample=terms.sample, epsilon=epsilon)
 
     def draw(pair: tuple[Any, Any], trials: int) -> Outcomes:
         run = sampled(pair[0], request)
         return np.array([run(Source.system()) for _ in range(trials)])
 
-    return Pair(name, draw, here, there, float(promised.epsilon), float(promised.delta))
+    spent = float(epsilon + (terms.choose_epsilon or 0))
+    return Pair(name, draw, (0,) * records, (0,) * (records - 1), spent, promised)
 
 
 def sample_pairs() -> Iterator[Pair]:
@@ -187,9 +193,9 @@ def sample_pairs() -> Iterator[Pair]:
     for k, rate, epsilon in ((2, Fraction(3, 10), 1), (3, Fraction(1, 2), 1)):
         fixed = Request.of({"x": _TREE}, k=k, sample=rate, levels={"x": 1}, epsilon=epsilon)
         # A class of k records: with the last of them it can be published, without it never.
-        yield sample_pair(f"sample, k {k}, rate {rate}, fixed levels", fixed, (0,) * k, (0,) * (k - 1))
+        yield sample_pair(f"sample, k {k}, rate {rate}, fixed levels", fixed, k, epsilon)
     chosen = Request.of({"x": _TREE}, k=2, sample=Fraction(3, 10), choose_epsilon=Fraction(1, 2), epsilon=2)
-    yield sample_pair("sample, k 2, rate 3/10, chosen levels", chosen, (0, 0), (0,))
+    yield sample_pair("sample, k 2, rate 3/10, chosen levels", chosen, 2, 2)
 
 
 def slow_pairs() -> Iterator[Pair]:

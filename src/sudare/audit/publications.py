@@ -133,7 +133,7 @@ def everyday() -> Iterator[PublicationCase]:
         "table, tree, file of counts",
         '"tree"',
         "epsilon = 2",
-        data='counts = "count"\n',
+        data='counts = "count"\nunit_name = "person"\n',
         unit="",
         file="counts.csv",
         write=to_counts,

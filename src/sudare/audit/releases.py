@@ -22,7 +22,7 @@ from sudare.audit.finding import Finding
 from sudare.audit.neighbours import STRANGERS, World, frame, row_by_row
 from sudare.audit.replaying import Neighbour, Published, Replayed, replay, replay_finding
 from sudare.noise import Source, Tape, record
-from sudare.privacy import Budget
+from sudare.privacy import Budget, Guarantee
 from sudare.publish.job import Job
 from sudare.publish.perturbation_job import PerturbationJob
 from sudare.publish.sample_job import SampleJob
@@ -77,16 +77,21 @@ def _page(job: Job[Any, Any], made: Any) -> str:
 def promised(job: Job[Any, Any]) -> Budget | None:
     """What the measurements of a release may cost together; None where its guarantee is not a sum of their costs."""
     if isinstance(job, TableJob):
-        stated = {"epsilon": job.guarantee.epsilon, "rho": job.guarantee.rho}[job.budget.currency]
-        return job.budget if stated is None else Budget(**{job.budget.currency: stated})
+        return _stated(job.guarantee, job.budget)
     if isinstance(job, PerturbationJob):
-        return Budget(epsilon=job.row_epsilon * job.recipe.data.max_rows)
+        return _stated(job.guarantee, Budget(epsilon=job.row_epsilon))
     if isinstance(job, WeightsJob):
         # Noisy centres are of a sample of the records, which costs less than their noise alone.
-        return None if job.request.choice.private_centres else job.request.budget
+        return None if job.request.choice.private_centres else _stated(job.guarantee, job.request.budget)
     if isinstance(job, SampleJob) and job.request.terms.choose_epsilon is not None:
         return Budget(epsilon=job.request.terms.choose_epsilon)
     return None
+
+
+def _stated(guarantee: Guarantee, budget: Budget) -> Budget:
+    """What the guarantee says, in the currency of the noise; where it says nothing in it, the budget of the noise."""
+    stated = {"epsilon": guarantee.epsilon, "rho": guarantee.rho}[budget.currency]
+    return budget if stated is None else Budget(**{budget.currency: stated})
 
 
 def one_class_apart(k: int, first: Published, second: Published) -> str | None:
@@ -97,6 +102,8 @@ def one_class_apart(k: int, first: Published, second: Published) -> str | None:
     """
     one, two = (Counter(each["sample.csv"].splitlines()[1:]) for each in (first, second))
     changed = {row for row in one.keys() | two.keys() if one[row] != two[row]}
+    if not changed and (differing := [name for name in first if first[name] != second.get(name)]):
+        return f"{differing[0]} differs"  # everything else is a function of the published rows
     if len(changed) > 1:
         return "a record changes other classes than its own"
     for row in changed:

@@ -22,6 +22,7 @@ from sudare.audit.publications import publication_findings
 from sudare.audit.recorded import recorded_findings
 from sudare.audit.releases import replay_findings
 from sudare.audit.sampling import sampling_findings
+from sudare.audit.statements import statement_findings
 from sudare.audit.watching import timings
 from sudare.errors import OutputError, SudareError
 from sudare.words import ENGLISH, Words
@@ -86,8 +87,14 @@ def write(made: Audit, folder: Path, words: Words = ENGLISH) -> tuple[Path, Path
 
 
 def _findings(work: Path, effort: Effort) -> Iterator[Finding]:
+    for part, findings in parts_of(work, effort):
+        yield from _to_its_end(part, findings)
+
+
+def parts_of(work: Path, effort: Effort) -> tuple[tuple[str, Iterator[Finding]], ...]:
+    """Everything that is tried, in the order in which it is, none of it begun."""
     quick = effort is QUICK
-    parts: tuple[tuple[str, Iterator[Finding]], ...] = (
+    return (
         ("replay", publication_findings(work / "publications", effort.generated, quick=quick)),
         ("replay", replay_findings(work, effort.generated, effort.populations, quick=quick)),
         ("replay", collection_findings(work / "reports", effort.generated, effort.populations)),
@@ -99,9 +106,8 @@ def _findings(work: Path, effort: Effort) -> Iterator[Finding]:
         ("behaviour", refusal_findings(work)),
         ("behaviour", layout_findings(work)),
         ("behaviour", book_findings(work / "books")),
+        ("behaviour", statement_findings()),
     )
-    for part, findings in parts:
-        yield from _to_its_end(part, findings)
 
 
 def _to_its_end(part: str, findings: Iterator[Finding]) -> Iterator[Finding]:

@@ -53,9 +53,9 @@ class Tape:
     drawn: bool = False
 
     def next_noisy(
-        self, label: str, sensitivity: Fraction, budget: Budget, law: Added | Law
+        self, label: str, sensitivity: Fraction, budget: Budget, law: Added | Law, values: NDArray[Any] | Sparse
     ) -> NDArray[Any] | SparseNoise:
-        """The frozen result for the next measurement, which must ask the same question by the same law."""
+        """The frozen result for the next measurement: the same question, as many values, by the same law."""
         assert self.replayed is not None  # noqa: S101 - only called while replaying
         place = len(self.measured)
         if place >= len(self.replayed.measured):
@@ -63,6 +63,8 @@ class Tape:
         frozen = self.replayed.measured[place]
         if (frozen.label, frozen.sensitivity, frozen.budget, frozen.law) != (label, sensitivity, budget, law):
             raise AccountingError("the replay measures something else", value=label, allowed=frozen.label)
+        if (type(frozen.exact), frozen.exact.size) != (type(values), values.size):
+            raise AccountingError("the replay measures another number of values", value=label)
         return frozen.noisy
 
     def next_sample(self, label: str, rate: Fraction) -> Sampled:
@@ -175,7 +177,7 @@ def measure(
     tape, law = _tape.get(), added(bound, budget)
     noisy: NDArray[np.int64] | SparseNoise
     if tape is not None and tape.replayed is not None:
-        noisy = tape.next_noisy(label, bound, budget, law)
+        noisy = tape.next_noisy(label, bound, budget, law, values)
         if isinstance(values, Sparse) and isinstance(noisy, SparseNoise):
             noisy = noisy.again(values)
     elif isinstance(values, Sparse):
@@ -203,7 +205,7 @@ def respond(values: NDArray[np.int64], law: Law, source: Source, label: str) -> 
     tape = _tape.get()
     reports: NDArray[Any]
     if tape is not None and tape.replayed is not None:
-        frozen = tape.next_noisy(label, Fraction(1), budget, law)
+        frozen = tape.next_noisy(label, Fraction(1), budget, law, values)
         assert isinstance(frozen, np.ndarray)  # noqa: S101 - the label and budget are those of a response
         reports = frozen
     else:

@@ -38,10 +38,11 @@ AUDIT = """
 import json, sys, tempfile
 from pathlib import Path
 from sudare.audit import run
-found, names = None, []
+found, names, first = None, [], sys.argv[1:]
 with tempfile.TemporaryDirectory(prefix="sudare-mutant-") as folder:
     try:
-        for finding in run._findings(Path(folder), run.QUICK):
+        parts = sorted(run.parts_of(Path(folder), run.QUICK), key=lambda part: part[1].__name__ not in first)
+        for finding in (one for part, findings in parts for one in run._to_its_end(part, findings)):
             names.append(f"{finding.part}: {finding.name}")
             if not finding.passed:
                 found = f"{names[-1]}: {finding.figure()}"
@@ -50,8 +51,34 @@ with tempfile.TemporaryDirectory(prefix="sudare-mutant-") as folder:
         found = f"stopped after {len(names)} findings by {type(mistake).__name__}: {mistake}"
 json.dump({"found": found, "names": names}, sys.stdout)
 """
-"""The quick audit up to its first failure. An audit that cannot go on has failed too: a check of the package's own, or
-arrays that do not fit since a neighbour was measured otherwise, stopped it."""
+"""The quick audit up to its first failure, the parts that are meant to fail first. An audit that cannot go on has failed
+too: a check of the package's own stopped it, or arrays that do not fit since a neighbour was measured otherwise."""
+
+
+PLACES = {
+    "replay: publish": "publication_findings",
+    "replay: reports": "collection_findings",
+    "replay": "replay_findings",
+    "laws: keys": "key_findings",
+    "laws: recorded noise": "recorded_findings",
+    "laws: records of a sample": "sampling_findings",
+    "laws": "law_findings",
+    "distinguishers": "promise_findings",
+    "sampling": "sampling_findings",
+    "behaviour: publish": "book_findings",
+    "behaviour: statements": "statement_findings",
+    "behaviour": "refusal_findings",
+}
+"""How a case of a mutant begins, to the function of `sudare.audit` that finds it."""
+
+
+def part_of(case: str) -> str:
+    """The function of `sudare.audit` that looks at a case.
+
+    >>> part_of("replay: table, tree"), part_of("behaviour: publish, ledger")
+    ('replay_findings', 'book_findings')
+    """
+    return next(found for begins, found in PLACES.items() if case.startswith(begins))
 
 
 @dataclass(frozen=True)
@@ -81,9 +108,10 @@ def run(command: list[str], mutant: str | None, mark: Path) -> subprocess.Comple
     )
 
 
-def audited(mutant: str | None, mark: Path) -> tuple[str | None, list[str]]:
+def audited(mutant: Mutant | None, mark: Path) -> tuple[str | None, list[str]]:
     """The first failure of the quick audit, and the names of what it looked at."""
-    made = run([sys.executable, "-c", AUDIT], mutant, mark)
+    first = [] if mutant is None else [part_of(case) for case in mutant.audit]
+    made = run([sys.executable, "-c", AUDIT, *first], mutant and mutant.name, mark)
     if made.returncode:
         raise RuntimeError(f"the audit broke: {made.stderr.strip().splitlines()[-1:]}")
     found = json.loads(made.stdout)
@@ -114,7 +142,7 @@ def caught(mutant: Mutant, *, audit: bool, tests: bool) -> Caught:
                 continue
             try:
                 if tried == "audit":
-                    by_audit, _ = audited(mutant.name, mark)
+                    by_audit, _ = audited(mutant, mark)
                 else:
                     by_test = tested(mutant, mark)
             except subprocess.TimeoutExpired:

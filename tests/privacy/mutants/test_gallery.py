@@ -15,6 +15,7 @@ import pytest
 
 from sudare.audit.cases import cases
 from sudare.audit.finding import PARTS
+from sudare.audit.publications import everyday
 from sudare.local import ENCODINGS
 
 HERE = Path(__file__).resolve().parent
@@ -51,8 +52,10 @@ def test_a_mutant_says_what_it_is_and_who_is_meant_to_catch_it(name):
     assert mutant.breaks.endswith(".")
     assert mutant.leaks.endswith(".")
     assert mutant.tests, "each mutant names a test: the audit may be left out, the suite never is"
-    replayed = [f"replay: {case.name}" for case in cases(quick=True)] + [
-        f"replay: reports, {name}" for name in ENCODINGS
+    replayed = [
+        *(f"replay: {case.name}" for case in cases(quick=True)),
+        *(f"replay: reports, {name}" for name in ENCODINGS),
+        *(f"replay: publish, {case.name}" for case in everyday()),
     ]
     for case in mutant.audit:
         part = case.partition(": ")[0]

@@ -8,6 +8,7 @@ import pytest
 from sudare.audit.distinguish import FALSE_ALARM
 from sudare.audit.recorded import places, recorded_fit
 from sudare.noise import AddedGaussian, AddedLaplace, RandomisedResponse, Source, Sparse, measure, record, respond
+from sudare.noise.sparse import SparseNoise
 from sudare.privacy import Budget
 
 ONE = Budget(epsilon=Fraction(1))
@@ -51,3 +52,10 @@ def test_places_are_in_the_law():
     found = places(tape.measured[0], np.random.default_rng(1))
     assert ((found >= 0) & (found < 1)).all()
     assert np.argmax(found) == np.argmax(tape.measured[0].noisy)
+
+
+def test_cells_without_noise_are_found(monkeypatch):
+    sparse = Sparse(np.array([3, 90]), np.array([5, 7]), 200)
+    own = SparseNoise.above
+    monkeypatch.setattr(SparseNoise, "above", lambda self, level: tuple(each[:100] for each in own(self, level)))
+    assert recorded_fit(lambda source: measure(sparse, 1, ONE, source, "x"), 2_000).right < FALSE_ALARM

@@ -145,6 +145,9 @@ def test_samples_that_differ_in_one_record():
     assert one_class_apart(3, base, written(a=6, b=4)) == "a record changes other classes than its own"
     assert one_class_apart(3, base, written(a=8, b=3)) == "a record counts several times"
     assert one_class_apart(4, written(a=5), base) == "a class is published below k"
+    # Of a record that is in no published class, nothing else may tell either.
+    assert one_class_apart(3, base | {"summary": b"1"}, base | {"summary": b"2"}) == "summary differs"
+    assert one_class_apart(3, base | {"summary": b"1"}, written(a=6, b=3) | {"summary": b"2"}) is None
 
 
 @pytest.mark.parametrize("told", ["value", "place"])

@@ -68,6 +68,13 @@ def test_strangers_may_lie_far_apart_but_must_not_show():
             "the replay measures another number of values",
         ),
         (
+            # The frozen values would be added to the others, which fit by broadcasting, or fail with NumPy's words.
+            lambda values, source: {
+                "x": (measure(np.array(values[1:]), 1, ONE, source, "x") + np.array(values[1:])).tobytes()
+            },
+            "the replay measures another number of values",
+        ),
+        (
             lambda values, source: sums(values, source) if len(values) == 2 else {"sum": b""},
             "the replay measures less than the recording did",
         ),

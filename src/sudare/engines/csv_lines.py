@@ -46,8 +46,11 @@ def check_lines(path: Path, layout: CsvLayout) -> None:
 
 
 def whole_lines(path: Path, layout: CsvLayout) -> Iterator[bytes]:
-    """The bytes of a file, cut at ends of lines. Of a line that is too long the beginning comes, which `checked` refuses;
-    whoever goes on behind it is refused here, so that nobody's lines are left out."""
+    """The bytes of a file, cut at ends of lines.
+
+    Of a line that is too long the beginning comes, which `checked` refuses; going on behind it is refused here, so that
+    nobody's lines are left out.
+    """
     with opened(path) as stream:
         rest = b""
         while block := stream.read(_PIECE):
@@ -64,7 +67,7 @@ def whole_lines(path: Path, layout: CsvLayout) -> Iterator[bytes]:
 def checked(lines: bytes, layout: CsvLayout) -> bytes | None:
     """Whole lines in UTF-8; None if they are not in the encoding and the grammar.
 
-    A line is measured in the bytes of the file, of which `whole_lines` cuts, and once more in UTF-8, which engines read.
+    A line is measured in the bytes of the file, as in `whole_lines`, and once more in UTF-8, which engines read.
     """
     if not layout.utf8 and _lengths(np.frombuffer(lines, dtype=np.uint8)).max() > MOST_LINE:
         return None

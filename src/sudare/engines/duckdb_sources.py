@@ -92,7 +92,8 @@ class ParquetSource:
         if opening.names is None:
             self.check()
         listed = ", ".join(literal_path(file) for file in self.files)
-        return f"read_parquet([{listed}], hive_partitioning = {str(self.partitioned).lower()}, hive_types_autocast = false)"
+        folders = f"hive_partitioning = {str(self.partitioned).lower()}, hive_types_autocast = false"
+        return f"read_parquet([{listed}], {folders})"
 
 
 @dataclass(frozen=True)

@@ -78,7 +78,9 @@ class SparkEngine:
         if not names:
             raise InputError("the source has no columns", value=name)
         columns = {
-            each.name: _column(each.name, each.dataType.simpleString(), typed and each.name not in untyped, f"column{place}")
+            each.name: _column(
+                each.name, each.dataType.simpleString(), typed and each.name not in untyped, f"column{place}"
+            )
             for place, each in enumerate(fields)
         }
         return cls(frame, columns, name, check)

@@ -10,9 +10,9 @@ import duckdb
 import numpy as np
 import pandas
 import pyarrow
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pytest import raises
 
 from sudare.domain import Categories, Domain, Line
 from sudare.domain.ids import MissingUnit, people
@@ -86,7 +86,7 @@ def test_equal_numbers_and_unseen_signs_are_one_person() -> None:
     nobody = [pandas.NA, pandas.NaT, None, Decimal("NaN"), Decimal("sNaN"), Decimal("Infinity"), Decimal("1E+999999")]
     nobody += [Decimal("0.5"), np.float32(0.5), np.float64(2**60), 1j, np.nan, "\u200c", "n\u2060a"]
     assert not people(np.array(nobody, dtype=object), MissingUnit("drop"))[1].any()
-    with raises(InputError, match="^some rows have no unit: their ids are missing"):
+    with pytest.raises(InputError, match=r"^some rows have no unit: their ids are missing"):
         people(np.array([1, pandas.NA], dtype=object), MissingUnit())
 
 

@@ -5,7 +5,7 @@ Programs that write a folder of Parquet leave other things in it: what a dead jo
 same files of the same folder.
 
 A reader takes the types of some file, and casts the others to them: a file with one person's row could round the ages
-of all. So all files must have the same columns of the same types, or all are refused in the same words. Names of folders
+of all. So all files must have the same columns of the same types, or all are refused in the same words. Folders' names
 such as ``year=2020`` have no types, and none is looked for in them: one folder's name would decide how all are read.
 """
 

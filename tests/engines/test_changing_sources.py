@@ -18,7 +18,7 @@ import pyarrow.dataset
 import pyarrow.parquet as pq
 import pytest
 
-from sudare.domain import Categories, Domain, Line
+from sudare.domain import Bins, Categories, Domain, Line
 from sudare.engines import Records, read
 from sudare.engines.duckdb_engine import DuckdbEngine, DuckdbShell
 from sudare.engines.duckdb_sources import CsvSource, Opening, ParquetSource
@@ -265,6 +265,60 @@ def test_a_folder_of_parquet_without_what_a_dead_job_left(spark: Any, tmp_path: 
     for pattern, times in (("**/*.parquet", 2), ("year=1/*.parquet", 1), ("_started/*.parquet", 1)):
         assert read(str(folder / pattern)).count(Domain(place=Line(8))).total == times * PEOPLE
     assert read(folder / "_old.parquet").count(Domain(place=Line(8))).total == PEOPLE
+
+
+@pytest.mark.parametrize("by", ["duckdb", "spark"])
+def test_one_persons_file_does_not_set_everybodys_types(spark: Any, tmp_path: Path, by: str) -> None:
+    """DuckDB cast 17.6 to 18 where the first of the files had whole ages, and ids to numbers where it had numbers."""
+    folder = tmp_path / "people"
+    folder.mkdir()
+    pq.write_table(pyarrow.table({"id": ["a", "b"], "age": [17.6, 30.0]}), folder / "b.parquet")
+    domain = Domain(age=Bins([0, 18, 65]))
+    alone = read(folder, engine=by).count(domain).to_array().tolist()
+    assert alone == [1, 1]
+    for other in (
+        {"id": ["c"], "age": pyarrow.array([40], pyarrow.int32())},
+        {"id": [3.0], "age": [40.0]},
+        {"id": ["c"], "age": pyarrow.nulls(1)},
+        {"id": ["c"]},
+        {"id": ["c"], "age": [40.0], "more": [1]},
+    ):
+        for place in ("a.parquet", "c.parquet"):
+            pq.write_table(pyarrow.table(other), folder / place)
+            for source in (folder, str(folder / "*.parquet")):
+                with pytest.raises(InputError) as refusal:
+                    read(source, engine=by)
+                assert str(refusal.value) == (
+                    f"the Parquet files do not all have the same columns of the same types (got '{source}'). Write all "
+                    "of them with one schema. No file is named here, since a file can be one person's."
+                )
+            if by == "duckdb":
+                with pytest.raises(InputError, match="same columns of the same types"):
+                    read(pyarrow.dataset.dataset(folder))
+            (folder / place).unlink()
+    words = pyarrow.table({"age": [40.0], "id": pyarrow.array(["c"]).dictionary_encode()})  # in another order
+    pq.write_table(words, folder / "a.parquet")
+    assert read(folder, engine=by).count(domain).to_array().tolist() == [1, 2]
+
+
+@pytest.mark.parametrize("by", ["duckdb", "spark"])
+def test_one_persons_folder_does_not_set_everybodys_types(spark: Any, tmp_path: Path, by: str) -> None:
+    for year in ("01", "2"):
+        path = tmp_path / "table" / f"year={year}" / "part-0.parquet"
+        path.parent.mkdir(parents=True)
+        pq.write_table(rows_of(1), path)
+    asked = [Domain(year=Categories([1, 2])), Domain(year=Categories(["01", "2"])), Domain(year=Line(3))]
+
+    def counted() -> list[list[int]]:
+        held = read(tmp_path / "table", engine=by)
+        return [held.count(domain, outside="drop").to_array().tolist() for domain in asked]
+
+    before = counted()
+    assert before == [[PEOPLE, PEOPLE], [PEOPLE, PEOPLE], [0, PEOPLE, PEOPLE]]
+    path = tmp_path / "table" / "year=unknown" / "part-0.parquet"
+    path.parent.mkdir()
+    pq.write_table(rows_of(1).slice(0, 1), path)
+    assert counted() == before
 
 
 def test_partitions_may_begin_with_an_underscore(spark: Any, tmp_path: Path) -> None:

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import duckdb
 import numpy as np
+import pandas
 import pyarrow
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sudare.domain import Categories, Domain, Line
 from sudare.domain.ids import MissingUnit, people
-from sudare.domain.text import FOLDED, SPACES, number, plain
+from sudare.domain.text import FOLDED, SPACES, UNSEEN, number, plain
 from sudare.engines import read
 from sudare.engines.dialect import DUCKDB
+from sudare.errors import InputError
 
 FEW = settings(max_examples=30, deadline=None)
-SIGNS = "0123456789.+-eE_naifNAxX,:/'\\\"" + SPACES + FOLDED[0][:20] + FOLDED[0][-4:] + "éＡ東\u200d①ｱ\U0001f600"
+SIGNS = "0123456789.+-eE_naifNAxX,:/'\\\"" + SPACES + FOLDED[0][:20] + "−\u3000" + UNSEEN + "éＡ東①ｱ\U0001f600"
 texts = st.lists(st.one_of(st.text(SIGNS, max_size=8), st.text(max_size=6)), min_size=1, max_size=80).map(
     lambda found: [text for text in found if "\0" not in text]
 )
@@ -70,6 +75,19 @@ def agree(values: list[str], engine: str | None = None) -> None:
 def test_duckdb_has_the_same_plain_form(values: list[str]) -> None:
     agree(values)
     assert all(plain(plain(value)) == plain(value) for value in values)
+
+
+def test_equal_numbers_and_unseen_signs_are_one_person() -> None:
+    ten = [10, 10.0, np.float32(10), np.int8(10), Decimal("10"), Decimal("1E+1"), Decimal("10.00"), Fraction(10), " 10"]
+    ten += ["1\u200c0", "10\u2060", "1\xad0.0", "\u202a10"]
+    assert people(np.array(ten, dtype=object), MissingUnit())[0].tolist() == [0] * len(ten)
+    large = np.array([10**10, np.float32(1e10), Decimal("1E+10")], dtype=object)
+    assert people(large, MissingUnit())[0].tolist() == [0, 0, 0]
+    nobody = [pandas.NA, pandas.NaT, None, Decimal("NaN"), Decimal("sNaN"), Decimal("Infinity"), Decimal("1E+999999")]
+    nobody += [Decimal("0.5"), np.float32(0.5), np.float64(2**60), 1j, np.nan, "\u200c", "n\u2060a"]
+    assert not people(np.array(nobody, dtype=object), MissingUnit("drop"))[1].any()
+    with pytest.raises(InputError, match=r"^some rows have no unit: their ids are missing"):
+        people(np.array([1, pandas.NA], dtype=object), MissingUnit())
 
 
 def test_both_engines_have_the_same_plain_form(spark: Any) -> None:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sudare.domain.attribute import Attribute
 from sudare.domain.columns import BoolArray, IntArray, read_column
 from sudare.domain.regions import Box
-from sudare.domain.text import plain, plain_texts, twice
+from sudare.domain.text import number, plain, plain_texts, twice
 from sudare.errors import DomainError
 
 MOST_VALUES = 2**20
@@ -23,7 +23,8 @@ MOST_VALUES = 2**20
 class Categories(Attribute):
     """Distinct values, all words or all whole numbers, in the order given.
 
-    Words are compared in their plain form (`sudare.domain.text`): " f" is "f", "１" is "1".
+    Words are compared in their plain form (`sudare.domain.text`): " f" is "f", "１" is "1". Where whole numbers are
+    declared, text is the number it says: "01" and "1e0" are 1, in all kinds of release.
 
     >>> coordinates, inside = Categories(["f", "m"]).locate(["m", "x", None])
     >>> coordinates[0].tolist(), inside.tolist()
@@ -45,7 +46,9 @@ class Categories(Attribute):
         """One column; a value that is not declared is not known."""
         array, masked = read_column(columns[0])
         if array.dtype.kind == "O":
-            position = _look_up_objects(array, self._ranks)
+            position = _look_up_objects(array, self._ranks, self._whole)
+        elif array.dtype.kind == "U" and self._whole:
+            position = _look_up_objects(array.astype(object), self._ranks, whole=True)
         elif array.dtype.kind in ("biuf" if self._whole else "U"):
             position = self._look_up(array)
         else:
@@ -91,17 +94,22 @@ class Categories(Attribute):
         found = np.where(values[place] == array, ranks[place], -1)
         unknown = np.flatnonzero(found < 0)
         if not self._whole and unknown.size:
-            found[unknown] = _look_up_objects(array[unknown].astype(object), self._ranks)
+            found[unknown] = _look_up_objects(array[unknown].astype(object), self._ranks, whole=False)
         return found
 
 
-def _look_up_objects(array: NDArray[Any], ranks: dict[Any, int]) -> IntArray:
-    """Ranks of Python objects; -1 for what is not declared."""
-    values = plain_texts(array).tolist()
+def _look_up_objects(array: NDArray[Any], ranks: dict[Any, int], whole: bool) -> IntArray:
+    """Ranks of Python objects; -1 for what is not declared. Where ``whole`` numbers are, text is the number it says."""
+    values = [_said(value) for value in array.tolist()] if whole else plain_texts(array).tolist()
     try:
         return np.array([ranks.get(value, -1) for value in values], dtype=np.int64)
     except TypeError:  # something in the column, a list perhaps, cannot be a key: look at each for itself
         return np.array([_rank(value, ranks) for value in values], dtype=np.int64)
+
+
+def _said(value: Any) -> Any:
+    """What is compared with whole numbers: 1 for "1", "01" and "1e0", as engines read it; NaN equals none."""
+    return number(value) if isinstance(value, str) else value
 
 
 def _rank(value: Any, ranks: dict[Any, int]) -> int:

@@ -12,6 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from decimal import Decimal
+from numbers import Number
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -23,6 +25,9 @@ from sudare.errors import InputError, ParameterError
 WithoutId: TypeAlias = Literal["error", "drop"]
 USUAL = ("nan", "-nan", "null", "none", "nil", "na", "n/a", "#n/a", "#na", "<na>", "nat")
 """How programs write a missing value into text; upper and lower case are alike."""
+
+_MOST_DIGITS = 100
+"""Of a decimal number that is an id: one of a few signs, 1E+999999, can stand for more digits than fit in memory."""
 
 
 @dataclass(frozen=True)
@@ -74,6 +79,8 @@ def people(
     >>> ids = np.array(["12", " １２", "12.0", None], dtype=object)
     >>> people(ids, MissingUnit("drop"))
     (array([0, 0, 0]), array([ True,  True,  True, False]))
+    >>> people(np.array([Decimal("1E+1"), np.float32(10), 10, " 10"], dtype=object), MissingUnit())[0]
+    array([0, 0, 0, 0])
     """
     array = np.asarray(ids)
     if array.dtype.kind in "iu" and not any(map(_is_whole, missing.spellings)):
@@ -89,15 +96,34 @@ def people(
 
 def _id(value: Any, spellings: tuple[str, ...]) -> str | None:
     """The plain form of an id; None where there is none."""
-    if value is None or value != value:
+    if isinstance(value, Number) and not isinstance(value, bool | np.bool_):
+        value = _whole(value)
+    if value is None or _is_missing(value):
         return None
-    if isinstance(value, float):
-        # Beyond 2**53 two people's numbers can share a double: such a column cannot tell them apart.
-        if abs(value) > 2**53 or value != int(value):
-            return None
-        value = int(value)
     text = plain(str(value))
     return None if not text or text.lower() in spellings else text
+
+
+def _whole(value: Any) -> int | None:
+    """A number of whatever type as a whole number, so that equal numbers are one person; None if it is none."""
+    if isinstance(value, Decimal) and not (value.is_finite() and value.adjusted() < _MOST_DIGITS):
+        return None
+    try:
+        whole = int(value)
+        # Beyond 2**53 two people's numbers can share a double: such a column cannot tell them apart.
+        if whole != value or (isinstance(value, float | np.floating) and abs(whole) > 2**53):
+            return None
+    except (TypeError, ValueError, OverflowError):  # complex numbers, NaN, infinities
+        return None
+    return whole
+
+
+def _is_missing(value: Any) -> bool:
+    """Whether a value is not equal to itself, as NaN and NaT, or will not say, as NA of pandas."""
+    try:
+        return bool(value != value)
+    except (TypeError, ValueError):
+        return True
 
 
 def _is_whole(text: str) -> bool:

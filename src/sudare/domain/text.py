@@ -1,11 +1,13 @@
 """How text is read: one rule for categories, numbers and ids, whatever the file, the engine and the kind.
 
 A text is brought to its *plain* form before anything is compared with it: full-width letters, digits and signs become
-the usual ones, white space around it goes, and a whole number written with a fraction of zeros loses the fraction.
+the usual ones, characters that are not seen and white space around it go, and a whole number written with a fraction
+of zeros loses the fraction.
 What is declared is compared in its plain form too, and shown as it was declared. `sudare.engines.text_sql` is the same
 rule in SQL, and a property test holds the two against each other.
 
-Upper and lower case, accents, leading zeros and half-width katakana are left as they are.
+Upper and lower case, accents (also one letter written as two signs: Spark has no NFC), leading zeros and half-width
+katakana are left as they are.
 """
 
 from __future__ import annotations
@@ -19,18 +21,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 _WIDE = "".join(map(chr, range(0xFF01, 0xFF5F)))
-FOLDED = (_WIDE + "\u2212\u3000", "".join(chr(ord(sign) - 0xFEE0) for sign in _WIDE) + "- ")
-"""Characters, and what each becomes: full-width signs, the minus sign, the ideographic space."""
+UNSEEN = "\xad\u061c\u180e" + "".join(
+    chr(sign) for ends in ((0x200B, 0x200F), (0x202A, 0x202E), (0x2060, 0x206F), (0xFFF9, 0xFFFB))
+    for sign in range(ends[0], ends[1] + 1)
+) + "\ufeff"  # fmt: skip
+"""Characters that are not seen and say only how others are set: soft hyphen, joiners, directions, byte order mark."""
+FOLDED = (_WIDE + "\u2212\u3000" + UNSEEN, "".join(chr(ord(sign) - 0xFEE0) for sign in _WIDE) + "- ")
+"""Characters, and what each becomes: full-width signs, the minus sign, the ideographic space; the rest are left out."""
 SPACES = " \t\n\v\f\r\x85\xa0\u1680" + "".join(map(chr, range(0x2000, 0x200C))) + "\u2028\u2029\u202f\u205f\ufeff"
 """White space of Unicode, the zero-width space and the byte order mark."""
-UNTRIMMED = f"^[{SPACES}]|[{SPACES}]$|[\uff01-\uff5e\u2212\u3000]"
+UNTRIMMED = f"^[{SPACES}]|[{SPACES}]$|[\uff01-\uff5e\u2212\u3000{UNSEEN}]"
 """What a text holds that is folded or trimmed: a quick look that most text passes, as a regular expression."""
 WHOLE = "[+-]?[0-9]+[.]0*"
 """A whole number with a fraction of zeros: a regular expression that Python, DuckDB and Spark read alike."""
 NUMBER = "[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?|[+-]?([iI][nN][fF]([iI][nN][iI][tT][yY])?|[nN][aA][nN])"
 """What is read as a number."""
 
-_FOLD = str.maketrans(*FOLDED)
+_FOLD = str.maketrans(FOLDED[0].removesuffix(UNSEEN), FOLDED[1], UNSEEN)
 _WHOLE = re.compile(WHOLE)
 _NUMBER = re.compile(NUMBER)
 
@@ -38,8 +45,8 @@ _NUMBER = re.compile(NUMBER)
 def plain(text: str) -> str:
     """The plain form of a text.
 
-    >>> plain(" f"), plain("１２"), plain("12.0\u3000"), plain("1.50"), plain("007")
-    ('f', '12', '12', '1.50', '007')
+    >>> plain(" f"), plain("１２"), plain("12.0\u3000"), plain("1\u200c2"), plain("1.50"), plain("007")
+    ('f', '12', '12', '12', '1.50', '007')
     """
     trimmed = (text if text.isascii() else text.translate(_FOLD)).strip(SPACES)
     return trimmed.partition(".")[0] if "." in trimmed and _WHOLE.fullmatch(trimmed) else trimmed

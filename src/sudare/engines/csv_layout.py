@@ -33,6 +33,16 @@ _MULTIBYTE = (
     "gb2312", "gbk", "gb18030", "big5", "big5hkscs", "cp950", "cp949", "euc_kr", "johab",
 )  # fmt: skip
 """Encodings of several bytes in which a line break is one byte that is never part of another sign."""
+_ONE_BYTE = (
+    "ascii", "hp-roman8", "koi8-r", "koi8-t", "koi8-u", "kz1048", "ptcp154", "tis-620",
+    *(f"iso8859-{part}" for part in (*range(1, 12), *range(13, 17))),
+    *(f"cp{page}" for page in range(1250, 1259)),
+    "cp437", "cp720", "cp737", "cp775", "cp850", "cp852", "cp855", "cp857", "cp858", "cp860", "cp861", "cp862", "cp863",
+    "cp865", "cp866", "cp869", "cp874", "cp1125",
+    "mac-croatian", "mac-cyrillic", "mac-greek", "mac-iceland", "mac-latin2", "mac-roman", "mac-romanian",
+    "mac-turkish",
+)  # fmt: skip
+"""Encodings in which each byte is a sign, those of ASCII its own."""
 
 
 @dataclass(frozen=True)
@@ -81,25 +91,21 @@ def csv_layout(path: Path, encoding: str | None = None, delimiter: str | None = 
 
 
 def text_encoding(declared: str) -> str:
-    """Python's name of an encoding, if it lets lines be read one by one.
+    """Python's name of an encoding, if it is among those that let lines be read one by one.
 
-    In UTF-16, in an encoding with shifts such as ISO-2022-JP, or in EBCDIC, a byte of one line can change how the
-    next lines are read. In UTF-8, in the encodings of `_MULTIBYTE` and where every byte is a sign, it cannot.
+    In UTF-16, in an encoding with shifts such as ISO-2022-JP, in EBCDIC or with escapes, a byte of one line can change
+    how the next lines are read, or what a line is. In UTF-8 and in the encodings of `_MULTIBYTE` and `_ONE_BYTE` it
+    cannot; a delimiter or quote may be a byte of another sign there, and is looked for only after decoding.
     """
     try:
-        "".encode(declared)  # some codecs are not for text
         name = codecs.lookup(declared).name
-        ascii_only = [bytes([byte]).decode(name) for byte in range(128)]
-        each_byte = len(bytes(range(256)).decode(name, "replace"))
-    except (LookupError, TypeError):
+    except (LookupError, TypeError, ValueError):
         raise ParameterError(
             "there is no such encoding", value=declared, allowed="utf-8, cp932 and others that Python knows"
         ) from None
-    except UnicodeError:
-        ascii_only, each_byte = [], 0
     if name in ("utf-8", "utf-8-sig"):
         return "utf-8"
-    if name not in _MULTIBYTE and (ascii_only != [chr(byte) for byte in range(128)] or each_byte != 256):
+    if name not in _MULTIBYTE and name not in _ONE_BYTE:
         raise ParameterError(
             "lines cannot be read one by one in this encoding",
             value=declared,

@@ -22,6 +22,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sudare.engines.csv_layout import MOST_LINE, CsvLayout, not_csv, opened
 
@@ -45,7 +46,11 @@ def check_lines(path: Path, layout: CsvLayout) -> None:
 
 
 def whole_lines(path: Path, layout: CsvLayout) -> Iterator[bytes]:
-    """The bytes of a file, cut at ends of lines; one that is too long may be cut, and is longer than allowed still."""
+    """The bytes of a file, cut at ends of lines.
+
+    Of a line that is too long the beginning comes, which `checked` refuses; going on behind it is refused here, so that
+    nobody's lines are left out.
+    """
     with opened(path) as stream:
         rest = b""
         while block := stream.read(_PIECE):
@@ -53,13 +58,19 @@ def whole_lines(path: Path, layout: CsvLayout) -> Iterator[bytes]:
             if found:
                 yield lines + found
             if len(rest) > MOST_LINE:
-                break
+                yield rest + b"\n"
+                raise not_csv(path)
         if rest:
             yield rest + (b"\r\n" if layout.crlf else b"\n")
 
 
 def checked(lines: bytes, layout: CsvLayout) -> bytes | None:
-    """Whole lines in UTF-8; None if they are not in the encoding and the grammar."""
+    """Whole lines in UTF-8; None if they are not in the encoding and the grammar.
+
+    A line is measured in the bytes of the file, as in `whole_lines`, and once more in UTF-8, which engines read.
+    """
+    if not layout.utf8 and _lengths(np.frombuffer(lines, dtype=np.uint8)).max() > MOST_LINE:
+        return None
     try:
         # The encoding lets lines be read one by one, so that they can be read together.
         text = lines if layout.utf8 and lines.isascii() else lines.decode(layout.encoding).encode()
@@ -85,7 +96,7 @@ def well_formed(lines: bytes, layout: CsvLayout) -> bool:
     delimiter = ord(layout.delimiter)
     ends = np.flatnonzero(signs == _LF)
     cuts = np.flatnonzero(signs == delimiter)
-    lengths = np.diff(ends, prepend=-1)
+    lengths = _lengths(signs)
     # An empty line has no field, or an empty one: readers differ.
     if lengths.max() > MOST_LINE or lengths.min() == 1 + layout.crlf:
         return False
@@ -107,3 +118,8 @@ def well_formed(lines: bytes, layout: CsvLayout) -> bool:
         return False
     # So many in all: each line has its own if the last of each so many lies before its line's end, the next behind it.
     return each == 0 or bool((cuts[each - 1 :: each] < ends).all() and (cuts[each::each] > ends[:-1]).all())
+
+
+def _lengths(signs: NDArray[np.uint8]) -> NDArray[np.int64]:
+    """Bytes of each line with its line break."""
+    return np.diff(np.flatnonzero(signs == _LF), prepend=-1)

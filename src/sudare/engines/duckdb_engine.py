@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from numpy.typing import NDArray
 
 from sudare.engines.dialect import DUCKDB, Dialect
-from sudare.engines.duckdb_sources import Opening, Source, identifier
+from sudare.engines.duckdb_sources import Opening, ParquetSource, Source, identifier
 from sudare.engines.overlap import Matches, hashes_of, matches_of, sums_of
 from sudare.engines.protocol import Bound, CellCounts, Column, CountRows, Groups, Kind, Placement
 from sudare.engines.text_sql import source_sql
@@ -53,9 +53,10 @@ class DuckdbEngine:
         """The engine over a source, of which only names and types of columns are read."""
         with _connection(source, MEMORY_LIMIT) as (connection, folder):
             relation = source.open(Opening(connection, folder, None))
+            untyped = source.untyped if isinstance(source, ParquetSource) else ()
             described = connection.sql(f"SELECT * FROM {relation} LIMIT 0")
             columns = {
-                name: _column(name, str(kind), source.typed)
+                name: _column(name, str(kind), source.typed and name not in untyped)
                 for name, kind in zip(described.columns, described.types, strict=True)
             }
         return cls(source, columns)

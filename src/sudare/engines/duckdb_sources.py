@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from sudare.engines.csv_layout import MOST_LINE, CsvLayout
 from sudare.engines.csv_lines import check_lines, checked_pieces
 from sudare.engines.dialect import text_literal
+from sudare.engines.parquet_files import partitions, refuse_other_types
 from sudare.errors import InputError, did_you_mean
 
 if TYPE_CHECKING:
@@ -69,17 +70,30 @@ class Source(Protocol):
 
 @dataclass(frozen=True)
 class ParquetSource:
-    """Parquet files with the same columns; ``partitioned`` if folder names such as ``year=2020`` count."""
+    """Parquet files with the same columns; ``partitioned`` if folder names such as ``year=2020`` count, as text."""
 
     name: str
     files: tuple[Path, ...]
     partitioned: bool = False
     typed: bool = True
 
-    def open(self, _: Opening, /) -> str:
-        """Scanned where they are."""
+    @property
+    def untyped(self) -> frozenset[str]:
+        """The columns that folders name, which have no types."""
+        return partitions(self.files[0]) if self.partitioned else frozenset()
+
+    def check(self) -> None:
+        """Refuses files of different columns."""
+        if len(self.files) > 1:
+            refuse_other_types(self.files, self.name)
+
+    def open(self, opening: Opening, /) -> str:
+        """Scanned where they are. A file that changes after the check is refused with whatever was read of it."""
+        if opening.names is None:
+            self.check()
         listed = ", ".join(literal_path(file) for file in self.files)
-        return f"read_parquet([{listed}], hive_partitioning = {str(self.partitioned).lower()})"
+        folders = f"hive_partitioning = {str(self.partitioned).lower()}, hive_types_autocast = false"
+        return f"read_parquet([{listed}], {folders})"
 
 
 @dataclass(frozen=True)
@@ -153,6 +167,10 @@ class ArrowSource:
 
     def open(self, opening: Opening) -> str:
         """Scanned where it is."""
+        from pyarrow import dataset
+
+        if opening.names is None and isinstance(getattr(self.data, "format", None), dataset.ParquetFileFormat):
+            refuse_other_types(self.files, self.name)
         opening.connection.register("arrow_data", self.data)
         return "arrow_data"
 

@@ -16,7 +16,7 @@ from sudare.domain import CountTable, Domain, Mesh
 from sudare.domain.mesh import level_of_digits
 from sudare.engines.csv_layout import CsvLayout
 from sudare.engines.csv_lines import checked
-from sudare.errors import InputError, ParameterError, TableError, did_you_mean
+from sudare.errors import DomainError, InputError, ParameterError, TableError, did_you_mean
 from sudare.privacy import Unit
 
 _CODE = "KEY_CODE"
@@ -111,8 +111,15 @@ def _rows(path: Path) -> list[list[str]]:
     end = b"\r\n" if layout.crlf else b"\n"
     text = checked(data if data.endswith(b"\n") else data + end, layout)
     if text is None:
-        raise InputError("the file is not CSV in CP932 with one line for each cell", value=str(path))
-    return list(csv.reader(io.StringIO(text.decode(), newline="")))
+        raise _not_cells(path)
+    try:
+        return list(csv.reader(io.StringIO(text.decode(), newline="")))
+    except csv.Error:  # a field of more characters than Python takes
+        raise _not_cells(path) from None
+
+
+def _not_cells(path: Path) -> InputError:
+    return InputError("the file is not CSV in CP932 with one line for each cell", value=str(path))
 
 
 def _from_zip(path: Path) -> bytes:
@@ -145,4 +152,7 @@ def _frame(codes: list[str]) -> Mesh:
     level = level_of_digits(lengths.pop()) if len(lengths) == 1 else None
     if level is None:
         raise InputError("the files do not have one mesh size", hint="Read files of different sizes one by one.")
-    return Mesh(level.name, codes=sorted({code[:4] for code in codes}))
+    try:
+        return Mesh(level.name, codes=sorted({code[:4] for code in codes}))
+    except DomainError:  # its message shows the code
+        raise InputError("some lines of the files do not begin with a mesh code") from None

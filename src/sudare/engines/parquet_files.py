@@ -1,14 +1,20 @@
-"""Which files of a folder or a pattern hold records: those that Spark would read.
+"""Which files of a folder or a pattern hold records, and that they hold them alike.
 
 Programs that write a folder of Parquet leave other things in it: what a dead job had begun (``_temporary``), marks
 (``_SUCCESS``), hidden files. Spark's rule says what is not data, and holds for both engines here, so that they read the
 same files of the same folder.
+
+A reader takes the types of some file, and casts the others to them: a file with one person's row could round the ages
+of all. So all files must have the same columns of the same types, or all are refused in the same words. Folders' names
+such as ``year=2020`` have no types, and none is looked for in them: one folder's name would decide how all are read.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from glob import has_magic
 from pathlib import Path
+from urllib.parse import unquote
 
 from sudare.errors import InputError
 
@@ -40,6 +46,43 @@ def is_data(parts: tuple[str, ...]) -> bool:
     """
     *folders, name = parts
     return not _hidden(name) and not any(_hidden(each) and not _metadata(each) for each in folders)
+
+
+def refuse_other_types(files: Iterable[Path], name: str) -> None:
+    """Refuse Parquet files whose columns differ in name or type, without saying which; only their ends are read."""
+    import pyarrow
+
+    try:
+        schemas = {_types(file) for file in files}
+    except (pyarrow.ArrowException, OSError):
+        raise InputError("the records cannot be read", value=name) from None
+    if len(schemas) > 1:
+        raise InputError(
+            "the Parquet files do not all have the same columns of the same types",
+            value=name,
+            hint="Write all of them with one schema. No file is named here, since a file can be one person's.",
+        )
+
+
+def partitions(file: Path) -> frozenset[str]:
+    """The columns that the folders of a file name.
+
+    >>> sorted(partitions(Path("table/year=2020/month=1/part-0.parquet")))
+    ['month', 'year']
+    """
+    return frozenset(unquote(part.partition("=")[0]) for part in file.absolute().parts[:-1] if "=" in part)
+
+
+def _types(file: Path) -> frozenset[tuple[str, ...]]:
+    """The columns of a file with their types as Parquet has them; order and whether a value may be missing aside."""
+    import pyarrow.parquet
+
+    schema = pyarrow.parquet.read_metadata(file).schema
+    columns = [schema.column(place) for place in range(len(schema.names))]
+    return frozenset(
+        (each.path, each.physical_type, str(each.logical_type), str(each.converted_type), str(each.length))
+        for each in columns
+    )
 
 
 def _hidden(name: str) -> bool:

@@ -57,7 +57,8 @@ def read(
     ``engine``: "duckdb", the default, or "spark" (needs ``sudare[spark]``), which also takes the addresses of Parquet
     files that only a cluster knows, such as ``"hdfs://..."``; it works in the active session, or in a local one.
 
-    A folder of Parquet and a pattern leave out what Spark leaves out: names that begin with ``_`` or ``.``. Files are
+    A folder of Parquet and a pattern leave out what Spark leaves out: names that begin with ``_`` or ``.``. All their
+    files must have the same columns of the same types; columns that folders name (``year=2020``) are text. Files are
     remembered as they stand now, and refused when they have changed after a question was answered; that is not known of
     what lies at an address of a cluster, of frames of Spark and of relations and lazy frames.
 
@@ -67,7 +68,7 @@ def read(
     """
     chosen = _engine_of(source, engine)
     if chosen == "spark":
-        from sudare.engines.spark_engine import SparkEngine
+        from sudare.engines.spark_engine import SparkEngine, refusing
         from sudare.engines.spark_sources import frame_at, frame_of
 
         if is_spark_frame(source):
@@ -76,7 +77,10 @@ def read(
             return Records(SparkEngine.over(frame_at(source), source))
         held, state = _looked_at(source, encoding, delimiter)
         check = partial(check_lines, held.path, held.layout) if isinstance(held, CsvSource) else None
-        return Records(SparkEngine.over(frame_of(held), held.name, held.typed, check), state)
+        untyped = held.untyped if isinstance(held, ParquetSource) else ()
+        with refusing(held.name):
+            frame = frame_of(held)
+        return Records(SparkEngine.over(frame, held.name, held.typed, check, untyped), state)
     held, state = _looked_at(source, encoding, delimiter)
     return Records(DuckdbEngine.over(held), state)
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import logging
 import secrets
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -66,8 +66,9 @@ class SparkEngine:
         name: str = "the Spark frame",
         typed: bool = True,
         check: Callable[[], None] | None = None,
+        untyped: Collection[str] = (),
     ) -> SparkEngine:
-        """The engine over a frame, of which only names and types of columns are read."""
+        """The engine over a frame, of which only names and types of columns are read; ``untyped`` ones have none."""
         with refusing(name):
             fields = frame.schema.fields
         names = [each.name for each in fields]
@@ -77,7 +78,9 @@ class SparkEngine:
         if not names:
             raise InputError("the source has no columns", value=name)
         columns = {
-            each.name: _column(each.name, each.dataType.simpleString(), typed, f"column{place}")
+            each.name: _column(
+                each.name, each.dataType.simpleString(), typed and each.name not in untyped, f"column{place}"
+            )
             for place, each in enumerate(fields)
         }
         return cls(frame, columns, name, check)

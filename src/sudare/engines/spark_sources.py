@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ from sudare.errors import InputError
 if TYPE_CHECKING:
     import pyarrow
     from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import StructType
 
 
 def frame_of(source: Source) -> DataFrame:
@@ -21,9 +23,12 @@ def frame_of(source: Source) -> DataFrame:
     if isinstance(source, ParquetSource):
         # File by file, so that both engines read the same ones; partitions are named by folders below the one given.
         # A base path is taken as it is, while the paths of files are patterns.
+        source.check()
         base = f"file://{Path(source.name).absolute()}"
         reader = spark.read.option("basePath", base) if source.partitioned else spark.read
-        return reader.parquet(*(plain_path(path) for path in source.files))
+        paths = [plain_path(path) for path in source.files]
+        frame = reader.parquet(*paths)
+        return reader.schema(_with_text(frame.schema, source.untyped)).parquet(*paths) if source.untyped else frame
     if isinstance(source, CsvSource):
         return _csv(spark, source)
     if isinstance(source, ArrowSource):
@@ -42,6 +47,13 @@ def frame_of(source: Source) -> DataFrame:
 def frame_at(address: str) -> DataFrame:
     """Parquet at an address that only Spark knows, such as hdfs://... or s3a://..."""
     return spark_session().read.parquet(address)
+
+
+def _with_text(schema: StructType, names: Collection[str]) -> StructType:
+    """The schema with some columns as text: Spark would look for a type that all folders' names have."""
+    from pyspark.sql.types import StringType, StructField, StructType
+
+    return StructType([StructField(each.name, StringType()) if each.name in names else each for each in schema.fields])
 
 
 def _csv(spark: SparkSession, source: CsvSource) -> DataFrame:

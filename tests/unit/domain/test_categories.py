@@ -54,7 +54,15 @@ def test_whole_numbers_are_found(column):
 
 def test_another_kind_of_value_is_outside():
     assert not SEX.locate([1, 2])[1].any()
-    assert not Categories([1, 2]).locate(["1", "2"])[1].any()
+    assert not Categories([1, 2]).locate(["x", "1.5", "", "nan", "1_0", "1e400"])[1].any()
+
+
+def test_text_is_the_whole_number_it_says():
+    """As tables read it from CSV; weights refused such text."""
+    for texts in (["1", "01", "+1", "1e0", "1.0", "１", " 1"], np.array(["1", "01"]), np.array(["1", 1], dtype=object)):
+        (position,), known = Categories([2, 1]).positions(texts)
+        assert known.all()
+        assert set(position.tolist()) == {1}
     assert SEX.locate([])[1].shape == (0,)
 
 

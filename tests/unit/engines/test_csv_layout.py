@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from sudare.engines import Proposal, propose_layout
-from sudare.engines.csv_layout import _MULTIBYTE, CsvLayout, csv_layout, text_encoding
-from sudare.engines.csv_lines import check_lines
+from sudare.engines.csv_layout import _MULTIBYTE, _ONE_BYTE, CsvLayout, csv_layout, text_encoding
+from sudare.engines.csv_lines import check_lines, whole_lines
+from sudare.engines.propose import _under
 from sudare.errors import InputError, ParameterError
 
 
@@ -118,31 +119,64 @@ def test_an_unknown_encoding(tmp_path: Path) -> None:
     with pytest.raises(ParameterError, match=r"^there is no such encoding \(got 'utf-9'"):
         csv_layout(written(tmp_path, b"a\n"), "utf-9")
     with pytest.raises(ParameterError, match=r"^there is no such encoding"):
-        csv_layout(written(tmp_path, b"a\n"), "base64")
+        csv_layout(written(tmp_path, b"a\n"), "utf\0")
 
 
 @pytest.mark.parametrize(
     "encoding",
-    ["utf-16", "utf-16-le", "utf-32", "utf-7", "iso-2022-jp", "iso-2022-kr", "hz", "cp037", "cp500", "unicode_escape",
-     "idna", "punycode"],
+    ["utf-16", "utf-16-le", "utf-32", "utf-7", "iso-2022-jp", "iso-2022-kr", "hz", "cp037", "cp500", "cp864",
+     "unicode_escape", "raw_unicode_escape", "idna", "punycode", "undefined", "charmap", "mac-arabic", "base64", "rot13"],
 )  # fmt: skip
 def test_encodings_in_which_one_line_changes_the_next_are_refused(tmp_path: Path, encoding: str) -> None:
     with pytest.raises(ParameterError, match=r"^lines cannot be read one by one in this encoding"):
         csv_layout(written(tmp_path, b"a\n"), encoding)
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "latin-1", "cp1252", "koi8-r", "mac-roman", *_MULTIBYTE])
+@pytest.mark.parametrize("encoding", _ONE_BYTE)
+def test_each_byte_is_a_sign(encoding: str) -> None:
+    name = text_encoding(encoding)
+    signs = [bytes([byte]).decode(name, "replace") for byte in range(256)]
+    assert signs[:128] == [chr(byte) for byte in range(128)]
+    assert all(len(sign) == 1 and sign > "\x7f" for sign in signs[128:])
+    assert bytes(range(256)).decode(name, "replace") == "".join(signs)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", *_MULTIBYTE])
 def test_whatever_stands_before_it_a_line_break_is_one(encoding: str) -> None:
-    """After each one or two bytes that an encoding takes, a line break and what follows are read as they are."""
+    """After each beginning that an encoding takes, a line break and what follows are read as they are."""
     name = text_encoding(encoding)
     pairs = [bytes([first, second]) for first in range(128, 256) for second in range(256)]
-    threes = [b"\x8f" + pair for pair in pairs] if name.startswith("euc") else []
-    for start in [bytes([first]) for first in range(256)] + pairs + threes:
+    further = [b"\x8f" + pair for pair in pairs] if name.startswith("euc_j") else []
+    if name == "euc_kr":  # a syllable of eight bytes, cut anywhere
+        further = [b"\xa4\xd4\xa4\xa1\xa4\xbf\xa4\xa1"[:end] for end in range(1, 9)]
+    if name == "gb18030":  # signs of four bytes, whole or cut
+        further = [pair + bytes([third]) + end for pair in pairs if 0x30 <= pair[1] <= 0x39
+                   for third in range(128, 256, 9) for end in (b"", b"0", b"9")]  # fmt: skip
+    taken = 0
+    for start in [bytes([first]) for first in range(256)] + pairs + further:
         try:
-            text = (start + b"\n1,2\n").decode(name)
+            text = (start + b'\n1,2;"\t\r\n').decode(name)
         except UnicodeDecodeError:
             continue
-        assert text == start.decode(name) + "\n1,2\n"
+        taken += 1
+        assert text == start.decode(name) + '\n1,2;"\t\r\n'
+    assert taken > 127
+
+
+def test_a_long_line_of_few_signs_leaves_nobody_out(tmp_path: Path) -> None:
+    """In EUC-JP a sign can take three bytes that are two in UTF-8: a line was cut there, and those behind it lost."""
+    before = b"id,sex,memo\n" + b"%07d,f,xxxxxxxxxxxxxxxxxxxx\n" % 0 * 96_000
+    # Longer than a line may be, and across the end of a piece of 2**22 bytes.
+    pad = b"x" * ((1 << 22) - len(before) % (1 << 22) - 4 - 1_099_998)
+    long = b"e,m," + pad + b"\x8f\xab\xb1" * 480_000 + b"\n"
+    path = written(tmp_path, before + long + b"%07d,f,x\n" % 1 * 1_000)
+    layout = csv_layout(path, "euc_jp")
+    with pytest.raises(InputError) as refusal:
+        check_lines(path, layout)
+    assert str(refusal.value) == REFUSAL.format(path=path)
+    with pytest.raises(InputError, match="is not CSV of the declared encoding"):
+        list(whole_lines(path, layout))
+    assert _under(path, "euc_jp") == Proposal("euc_jp", ",", 96_002)
 
 
 def test_a_broken_archive(tmp_path: Path) -> None:

@@ -101,6 +101,20 @@ def test_mistakes(
     assert str(refusal.value).startswith(sentence)
 
 
+@pytest.mark.parametrize(
+    ("line", "sentence"),
+    [
+        ("SECRET1X,0,,,10,1", "some lines of the files do not begin with a mesh code"),
+        (f"53390005,0,,,10,{'7' * 140_000}", "the file is not CSV in CP932 with one line for each cell (got '{path}')"),
+    ],
+)
+def test_a_refusal_shows_nothing_of_a_line(tmp_path: Path, line: str, sentence: str) -> None:
+    path = archive(tmp_path, "tblX.zip", f"{HEAD}{line}\r\n")
+    with pytest.raises(InputError) as refusal:
+        estat_table(path)
+    assert str(refusal.value) == sentence.format(path=path)
+
+
 def test_files_that_cannot_be_opened(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"^there is no such file"):
         estat_table(tmp_path / "tblmissing.zip")

@@ -42,7 +42,8 @@ def test_every_part_kind_method_and_encoding_was_tried(quick):
     for word in ("tree", "top_down", "simplex", "negative_l2", "nonnegative_lasso", "laplace", "privelet", "rho"):
         assert word in replayed
     for part in ("replay", "behaviour", "distinguishers"):
-        assert {finding.name.split(",")[0] for finding in made.of(part)} - {"measure", "publish"} == {*KINDS, "reports"}
+        beside = {"measure", "publish", "statements"}
+        assert {finding.name.split(",")[0] for finding in made.of(part)} - beside == {*KINDS, "reports"}
     published = {finding.name.split(", ")[1] for finding in made.of("replay") if finding.name.startswith("publish, ")}
     assert published == set(KINDS)
     assert made.false_alarm < 1e-6

@@ -22,6 +22,8 @@ Ints = NDArray[np.int64]
 MISSING = ("error", "value")
 _FLOATS = ("FLOAT", "DOUBLE")
 _FEW = 2
+_MOST_SINGLE = 5
+"""Refuse where more than one record in so many is the only one with its value."""
 
 
 def hierarchies_of(given: Any, missing: str) -> dict[str, Hierarchy]:
@@ -97,21 +99,42 @@ def refuse_identifiers(tuples: Tuples, levels: Sequence[int] | None) -> None:
 
 
 def refuse_unique_values(tuples: Tuples) -> None:
-    """Refuse a sensitive column in which most records have a value that hardly anybody shares.
+    """Refuse a sensitive column in which many records have a value that hardly anybody shares.
 
     Such a column (a phone number, an exact income) says who somebody is, however many values a class has of it: every
-    class is as diverse as it is large. It is one where more than half of the records have a value of at most two. A
-    number is told apart from a name by nothing here: who means to publish incomes writes them in steps that people
-    share. The records are looked at to know it, and only the steward is told.
+    class is as diverse as it is large. Two looks, either refuses:
+
+    - Of the records that say something, more than half have a value of at most two records. Missing values and the
+      most common value, which a form may hold for "none", say nothing: they are left out, or 1,020 records with
+      "none" would cover 980 phone numbers. Where the most common value is itself one of at most two, it stays in.
+    - More than one record in five of all is the only one with its value, whatever common values lie beside them.
+      One in five is far from both sides: diagnoses, bands of income and postcodes have a long tail of rare values, of
+      which few are single (a tail as long as Zipf's law over 10,000 diagnoses leaves about one in ten of 10,000
+      records single), while numbers that identify are single for whoever has one.
+
+    Not found: values that three records or more share, as a landline of a family of three, and identifiers that few
+    records have. A few records (less than 50 that say something) are judged by the first look alone, where a single
+    rare value beside one common is no majority of anything: at least two records must have rare values. A number is
+    told apart from a name by nothing here: who means to publish incomes writes them in steps that people share. The
+    records are looked at to know it, and only the steward is told.
     """
     for name, column in tuples.sensitive.items():
-        holders = totals(column.codes, len(column.values), tuples.counts)
-        if 2 * int(holders[holders <= _FEW].sum()) > tuples.total:
+        if _identifies(column, tuples.counts):
             raise InputError(
                 f"nearly every record has its own value of the sensitive column {name!r}",
                 hint="It identifies people, as a phone number or an exact amount does: leave it out, or write it in"
                 " steps that many people share.",
             )
+
+
+def _identifies(column: Sensitive, counts: Ints) -> bool:
+    holders = totals(column.codes, len(column.values), counts)
+    held = holders[[value is not None for value in column.values]]
+    rare = int(held[held <= _FEW].sum())
+    common = int(held.max(initial=0))
+    saying = int(held.sum()) - (common if common > _FEW else 0)
+    single = int((held == 1).sum())
+    return 2 * rare > saying or _MOST_SINGLE * single > int(holders.sum())
 
 
 def _text(label: str | None, kind: str) -> str | None:

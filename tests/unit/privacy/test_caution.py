@@ -9,7 +9,7 @@ import pytest
 
 import sudare as sd
 from sudare.errors import BudgetError, InputError, ParameterError, PrivacyWarning
-from sudare.privacy import Guarantee, Ledger, asked_delta
+from sudare.privacy import Cap, Guarantee, Ledger, asked_delta
 from sudare.privacy.caution import cautions
 from sudare.words import Words, sentence
 
@@ -26,6 +26,7 @@ def test_a_delta_above_one_in_a_thousand_is_refused_wherever_it_is_asked(delta):
         lambda: sd.reweight.fit(np.linspace(0, 1, 9), np.linspace(0, 1, 9), 1, bounds=[(0, 1)], delta=delta),
         lambda: sd.anonymity.anonymize(PEOPLE, TREES, k=9, sample=0.1, levels={"age": 0, "sex": 0}, delta=delta),
         lambda: sd.local.shuffled(sd.local.SymmetricUnary(size=4, epsilon=1.0), 1000, delta),
+        lambda: Cap.asked(epsilon=1, delta=delta),
     ]
     for ask in asked:
         with pytest.raises(ParameterError, match="delta is too large to protect anybody"):
@@ -83,7 +84,7 @@ people = 2000
 folder = "out"
 [ledger]
 path = "ledger.sqlite"
-cap = { epsilon = 90, delta = 0.01 }
+cap = { epsilon = 90, delta = 0.001 }
 """
 
 
@@ -111,6 +112,31 @@ def test_plan_publish_and_the_command_line_tell_it(tmp_path):
     assert len(caught) == 2
 
 
+def test_a_large_delta_comes_into_no_ledger_by_a_default_cap_or_a_guarantee(tmp_path):
+    """A recipe's cap of delta 0.5 was set by its first release."""
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    pure = Guarantee("epsilon-DP", epsilon=Fraction(1, 2))
+    loose = Guarantee("(epsilon, delta)-DP", epsilon=1, delta=Fraction(1, 2))
+    cap, large = Cap.of(epsilon=1, delta=0.001), Cap.of(epsilon=1, delta=0.5)
+    for guarantee, default_cap in ((pure, large), (loose, cap), (loose, None)):
+        with pytest.raises(ParameterError, match="delta is too large to protect anybody"):
+            ledger.spend("people", guarantee, "one", default_cap=default_cap)
+        with pytest.raises(ParameterError, match="delta is too large to protect anybody"):
+            ledger.check("people", guarantee, default_cap=default_cap)
+    assert not ledger.path.exists()
+    ledger.spend("people", pure, "one", default_cap=cap)
+    assert Cap.from_json(large.to_json()) == large  # ledgers that have one stay readable
+
+
+def test_a_recipe_whose_cap_has_a_large_delta_is_refused_by_every_verb(tmp_path):
+    recipe = tmp_path / "recipe.toml"
+    recipe.write_text(RECIPE.replace("delta = 0.001 }", "delta = 0.5 }"))
+    for verb in (sd.plan, sd.rehearse, sd.publish):
+        with pytest.raises(ParameterError, match="delta is too large to protect anybody"):
+            verb(recipe)
+    assert [path.name for path in tmp_path.iterdir()] == ["recipe.toml"]
+
+
 @pytest.mark.parametrize("asked", [{}, {"epsilon": 2.31}])
 def test_a_sample_whose_k_is_too_small_promises_nothing(asked, tmp_path):
     """It was published as (2.30, 0.81)-DP."""
@@ -119,7 +145,7 @@ def test_a_sample_whose_k_is_too_small_promises_nothing(asked, tmp_path):
     assert (made.guarantee.epsilon, made.guarantee.delta) == (None, None)
     assert "k is too small for the sampling rate" in str(made.guarantee)
     ledger = Ledger(tmp_path / "ledger.sqlite")
-    ledger.set_cap("people", epsilon=9, delta=0.9)
+    ledger.set_cap("people", epsilon=9, delta=0.001)
     with pytest.raises(BudgetError):
         ledger.spend("people", made.guarantee, "one")
     ledger.spend("people", made.guarantee, "one", accept_no_guarantee=True)

@@ -22,8 +22,8 @@ Ints = NDArray[np.int64]
 MISSING = ("error", "value")
 _FLOATS = ("FLOAT", "DOUBLE")
 _FEW = 2
-_MOST_SINGLE = 5
-"""Refuse where more than one record in so many is the only one with its value."""
+_HANDFUL = 10
+_ONE_IN = 5
 
 
 def hierarchies_of(given: Any, missing: str) -> dict[str, Hierarchy]:
@@ -102,21 +102,20 @@ def refuse_unique_values(tuples: Tuples) -> None:
     """Refuse a sensitive column in which many records have a value that hardly anybody shares.
 
     Such a column (a phone number, an exact income) says who somebody is, however many values a class has of it: every
-    class is as diverse as it is large. Two looks, either refuses:
+    class is as diverse as it is large. Any of these is refused:
 
-    - Of the records that say something, more than half have a value of at most two records. Missing values and the
-      most common value, which a form may hold for "none", say nothing: they are left out, or 1,020 records with
-      "none" would cover 980 phone numbers. Where the most common value is itself one of at most two, it stays in.
-    - More than one record in five of all is the only one with its value, whatever common values lie beside them.
-      One in five is far from both sides: diagnoses, bands of income and postcodes have a long tail of rare values, of
-      which few are single (a tail as long as Zipf's law over 10,000 diagnoses leaves about one in ten of 10,000
-      records single), while numbers that identify are single for whoever has one.
+    - More than half of the records have a value of at most two.
+    - More than half of those that say something have one. Missing values and the most common value, which may stand
+      for "none", say nothing: 1,020 records with "none" must not cover for 980 phone numbers.
+    - More than one record in five is the only one with its value, whatever lies beside. Identifiers are single for
+      whoever has one. Diagnoses, bands of income and postcodes of a town are shared, but for a tail: 1,000 diagnoses
+      as uneven as Zipf's law leave 13 % of 2,000 records single, and 10,000 leave 18 % of 10,000. A finer column for
+      fewer people is refused, since a fifth of them would be told by it.
 
-    Not found: values that three records or more share, as a landline of a family of three, and identifiers that few
-    records have. A few records (less than 50 that say something) are judged by the first look alone, where a single
-    rare value beside one common is no majority of anything: at least two records must have rare values. A number is
-    told apart from a name by nothing here: who means to publish incomes writes them in steps that people share. The
-    records are looked at to know it, and only the steward is told.
+    The last two take ten records with such values: a handful of rare diagnoses beside "healthy" looks like a handful of
+    phone numbers beside "none", and is let through. Not found either are values that three records share, as the
+    telephone of a family. A number is told apart from a name by nothing here: who means to publish incomes writes
+    them in steps that people share. The records are looked at to know it, and only the steward is told.
     """
     for name, column in tuples.sensitive.items():
         if _identifies(column, tuples.counts):
@@ -130,11 +129,10 @@ def refuse_unique_values(tuples: Tuples) -> None:
 def _identifies(column: Sensitive, counts: Ints) -> bool:
     holders = totals(column.codes, len(column.values), counts)
     held = holders[[value is not None for value in column.values]]
-    rare = int(held[held <= _FEW].sum())
-    common = int(held.max(initial=0))
-    saying = int(held.sum()) - (common if common > _FEW else 0)
-    single = int((held == 1).sum())
-    return 2 * rare > saying or _MOST_SINGLE * single > int(holders.sum())
+    total, rare, single = int(holders.sum()), int(held[held <= _FEW].sum()), int((held == 1).sum())
+    saying = int(held.sum()) - int(held.max(initial=0))
+    hidden = rare >= _HANDFUL and 2 * rare > saying
+    return 2 * rare > total or hidden or (single >= _HANDFUL and _ONE_IN * single > total)
 
 
 def _text(label: str | None, kind: str) -> str | None:

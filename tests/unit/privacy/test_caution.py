@@ -8,6 +8,7 @@ import pyarrow as pa
 import pytest
 
 import sudare as sd
+from sudare.anonymity.frames import hierarchies_of, read_tuples, refuse_unique_values
 from sudare.errors import BudgetError, InputError, ParameterError, PrivacyWarning
 from sudare.privacy import Cap, Guarantee, Ledger, asked_delta
 from sudare.privacy.caution import cautions
@@ -165,14 +166,45 @@ def people_with(values):
         [f"090-{number // 2:08d}" for number in range(600)],  # a phone for two
         [10_000 + 17 * number for number in range(600)],
         [f"{number}" if number < 301 else "none" for number in range(600)],
+        [f"{number}" if number < 294 else "none" for number in range(600)],
+        [f"{number}" if number < 10 else "none" for number in range(600)],
+        [f"{number}" if number < 130 else ["none", "unknown", "refused"][number % 3] for number in range(600)],
     ],
-    ids=["phones", "shared phones", "exact amounts", "half of them"],
+    ids=["phones", "shared phones", "exact amounts", "half of them", "49 %", "ten", "several words for none"],
 )
 def test_a_sensitive_column_of_identifiers_is_refused(values):
     """2,000 phone numbers were published under l-diversity."""
     for require in (sd.anonymity.DistinctDiversity("beside", 2), sd.anonymity.EntropyDiversity("beside", 1.5)):
         with pytest.raises(InputError, match="nearly every record has its own value of the sensitive column 'beside'"):
             sd.anonymity.anonymize(people_with(values), TREES, k=3, method="optimal", require=[require])
+
+
+def test_missing_values_do_not_cover_for_identifiers():
+    values = [f"{number}" if number < 150 else None if number < 500 else "none" for number in range(600)]
+    require = [sd.anonymity.DistinctDiversity("beside", 2)]
+    with pytest.raises(InputError, match="nearly every record has its own value of the sensitive column 'beside'"):
+        sd.anonymity.anonymize(people_with(values), TREES, k=3, method="optimal", require=require, missing="value")
+
+
+def zipf(size):
+    """Values as uneven as diagnoses are: the n-th has a share in proportion to 1/n. Seeded, so the same every time."""
+    share = 1 / np.arange(1, size + 1)
+    return np.random.default_rng(1).choice(size, 2000, p=share / share.sum())
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        zipf(1000),  # diagnoses: 13 % single
+        [number % 20 * 500 for number in range(2000)],  # bands of income
+        np.random.default_rng(2).integers(100, 500, 2000),  # postcodes of a town
+        ["healthy"] * 1993 + [f"rare {number}" for number in range(7)],
+    ],
+    ids=["diagnoses", "bands", "postcodes", "a handful of rare ones"],
+)
+def test_sensitive_columns_with_rare_values_are_no_false_alarm(values):
+    frame = pa.table({"sex": ["f", "m"] * 1000, "beside": pa.array(values)})
+    refuse_unique_values(read_tuples(frame, hierarchies_of({"sex": ["f", "m"]}, "error"), ["beside"]))
 
 
 def test_a_sensitive_column_that_people_share_is_published():

@@ -30,7 +30,7 @@ from sudare.publish.table_job import TableJob
 
 SMALL = 2**14
 SHARED = """
-ledger = {path = "ledger.db", cap = {epsilon = 1000, delta = 0.5}}
+ledger = {path = "ledger.db", cap = {epsilon = 1000, delta = 0.001}}
 output = {folder = "release", key = "publisher.pem"}
 report = {public = false}
 rehearsal = {people = 200, repetitions = 1}

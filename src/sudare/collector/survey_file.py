@@ -240,7 +240,7 @@ def _encoding(privacy: PrivacyPart, answers: Answers) -> Encoding:
 def _books(ledger: LedgerPart | None) -> Books | None:
     if ledger is None:
         return None
-    cap = None if ledger.cap is None else Cap.of(**ledger.cap.model_dump(exclude_none=True))
+    cap = None if ledger.cap is None else Cap.asked(**ledger.cap.model_dump(exclude_none=True))
     return Books(ledger.path, ledger.dataset, cap)
 
 

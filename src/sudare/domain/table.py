@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import InitVar, dataclass, field, replace
 from functools import cached_property
 from math import prod
 from typing import Any, Self
@@ -28,6 +28,9 @@ class CountTable:
     released one (`CountTable.released`) may hold signed whole numbers or floats. The order in which cells
     are handed in does not matter.
 
+    Counts that are handed in were counted elsewhere: of a ``unit`` other than a row, nobody here has bounded how often
+    it is in them, and its guarantees say so. ``bounded`` is for whoever counted rows and kept to the unit's bound.
+
     >>> table = CountTable(Domain(cell=Line(8)), index=[6, 1, 2], count=[4, 0, 3])
     >>> table.index.tolist(), table.count.tolist(), table.total
     ([2, 6], [3, 4], 7)
@@ -38,8 +41,11 @@ class CountTable:
     count: IntArray | FloatArray
     unit: Unit = field(default_factory=Unit)
     private: bool = field(default=True, kw_only=True)
+    bounded: InitVar[bool] = field(default=False, kw_only=True)
 
-    def __post_init__(self) -> None:
+    def __post_init__(self, bounded: bool) -> None:
+        if self.private and not bounded and self.unit.name != Unit().name:
+            object.__setattr__(self, "unit", replace(self.unit, counted_elsewhere=True))
         if not isinstance(self.domain, Domain):
             raise TableError("a table has no domain", value=type(self.domain).__name__)
         index = whole_array(self.index, "an index", TableError)

@@ -104,7 +104,7 @@ class Records:
         asked = self.question(domain, columns, unit, max_rows, outside, key, missing_unit)
         cells = self.engine.count_rows(asked.placement, asked.bound)
         self.state.refuse_changed()
-        return CountTable(domain, indices_of(domain, cells.cell), cells.rows, asked.unit)
+        return CountTable(domain, indices_of(domain, cells.cell), cells.rows, asked.unit, bounded=True)
 
     def question(
         self,

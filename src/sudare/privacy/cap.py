@@ -16,7 +16,7 @@ from typing import Any
 
 from sudare.errors import BudgetError, ParameterError
 from sudare.privacy.adjacency import Cost
-from sudare.privacy.budget import Number, exact, positive, readable
+from sudare.privacy.budget import Number, asked_delta, exact, positive, readable
 from sudare.privacy.composition import WORTH_IT, Total
 from sudare.privacy.directed import round_down
 from sudare.privacy.renyi import MOST_VALUES, composed_epsilon, few, power_below, room
@@ -70,6 +70,18 @@ class Cap:
             exact(delta, "delta"),
             None if rho is None else exact(rho, "rho"),
         )
+
+    @classmethod
+    def asked(cls, *, epsilon: Number | None = None, delta: Number = 0, rho: Number | None = None) -> Cap:
+        """As `of`, for a cap that is to be set: its delta must be one that protects people."""
+        cap = cls.of(epsilon=epsilon, delta=delta, rho=rho)
+        cap.refuse_large_delta()
+        return cap
+
+    def refuse_large_delta(self) -> None:
+        """Refuse a delta above 1/1000; ledgers written before that limit keep the caps they have."""
+        if self.delta:
+            asked_delta(self.delta)
 
     @property
     def amount(self) -> Fraction:

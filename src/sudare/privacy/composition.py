@@ -19,7 +19,7 @@ from functools import cached_property
 from itertools import zip_longest
 
 from sudare.errors import ParameterError
-from sudare.privacy.adjacency import LOCAL, Cost, cost_of
+from sudare.privacy.adjacency import LOCAL, Cost, adjacency_of, cost_of
 from sudare.privacy.budget import Number, exact, positive
 from sudare.privacy.guarantee import ADJACENCIES, Guarantee
 from sudare.privacy.renyi import Counted, composed_epsilon
@@ -176,9 +176,13 @@ class Total:
         return min(plain, by_orders, key=lambda found: found.epsilon)
 
 
-def _cost(guarantee: Guarantee, adjacency: str | None, units: int) -> Cost:
+def _refuse_costless(guarantee: Guarantee) -> None:
     if not composes(guarantee):
         raise ParameterError("a release without a cost does not compose", value=guarantee.notion)
+
+
+def _cost(guarantee: Guarantee, adjacency: str | None, units: int) -> Cost:
+    _refuse_costless(guarantee)
     return cost_of(guarantee, adjacency, units)
 
 
@@ -216,10 +220,10 @@ def parallel(*guarantees: Guarantee, disjoint_units: bool, delta: Number | None 
             hint="If a person may be in two parts, compose in sequence.",
         )
     _comparable(guarantees)
-    if guarantees[0].adjacency != ADJACENCIES[0]:
+    if (own := adjacency_of(guarantees[0])) != ADJACENCIES[0]:
         raise ParameterError(
             "parallel composition does not hold for replaced records",
-            value=guarantees[0].adjacency,
+            value=own,
             allowed=ADJACENCIES[0],
         )
     notion = _common_notion(guarantees, delta)
@@ -232,9 +236,11 @@ def _comparable(guarantees: Sequence[Guarantee]) -> None:
     """Refuses what cannot be said in one sentence: no releases, or different units or neighbours."""
     if not guarantees:
         raise ParameterError("there is nothing to compose", hint="Give at least one guarantee.")
+    for guarantee in guarantees:
+        _refuse_costless(guarantee)
     for what, given in (
         ("units", {str(guarantee.unit) for guarantee in guarantees}),
-        ("neighbours", {guarantee.adjacency for guarantee in guarantees}),
+        ("neighbours", {adjacency_of(guarantee) for guarantee in guarantees}),
     ):
         if len(given) > 1:
             raise ParameterError(f"guarantees for different {what} do not compose", value=sorted(given))
@@ -281,7 +287,7 @@ def _stated(guarantees: Sequence[Guarantee], notion: str, numbers: dict[str, Fra
     return Guarantee(
         notion,
         guarantees[0].unit,
-        guarantees[0].adjacency,
+        adjacency_of(guarantees[0]),
         public=tuple(dict.fromkeys(fact for guarantee in guarantees for fact in guarantee.public)),
         assumptions=tuple(dict.fromkeys(text for guarantee in guarantees for text in guarantee.assumptions)),
         in_no_ledger=any(guarantee.in_no_ledger for guarantee in guarantees),

@@ -78,7 +78,7 @@ class Ledger:
         A cap below what is spent is allowed and leaves nothing.
         """
         name = _declared(dataset, "the name of a data set")
-        cap = _asked_cap(epsilon, delta, rho)
+        cap = Cap.asked(epsilon=epsilon, delta=delta, rho=rho)
         with writing(self.path, self.timeout) as session:
             before = Account.read(name, session.entries).cap
             if before == cap:
@@ -106,7 +106,7 @@ class Ledger:
         Like that of a data set it is changed where ``confirm`` is given.
         """
         name, who = _declared(account, "the name of an account"), _declared(unit, "the name of a unit")
-        cap = _asked_cap(epsilon, delta, rho)
+        cap = Cap.asked(epsilon=epsilon, delta=delta, rho=rho)
         with writing(self.path, self.timeout) as session:
             books = Books(session.entries)
             if name in books.accounts:
@@ -179,6 +179,7 @@ class Ledger:
         """
         name = _declared(dataset, "the name of a data set")
         release = _declared(release_id, "a release id")
+        _refuse_large_delta(guarantee, default_cap)
         terms: dict[str, Any] = {"accept_no_guarantee": accept_no_guarantee, "default_cap": default_cap}
         if not exists(self.path):
             Account(name).admit(guarantee, **terms)  # so that a refusal makes no file
@@ -205,9 +206,11 @@ class Ledger:
 
     def fingerprint_key(self) -> bytes:
         """The key of this ledger's fingerprints, in a file beside it; made when there is none yet."""
-        if not self.path.parent.is_dir():
+        exists(self.path)  # refuses what is no file
+        path = self.path.resolve()  # a ledger has one key, by whatever link it is reached
+        if not path.parent.is_dir():
             raise LedgerError(f"the folder of the ledger {self.path} does not exist", hint="Make the folder first.")
-        return load_or_create(key_path(self.path))
+        return load_or_create(key_path(path))
 
     def check(
         self,
@@ -218,6 +221,7 @@ class Ledger:
         default_cap: Cap | None = None,
     ) -> Balance:
         """The balance after a release that is not made, or the error that `spend` would raise now."""
+        _refuse_large_delta(guarantee, default_cap)
         account = Account.read(_declared(dataset, "the name of a data set"), self.entries())
         _refuse_other_cap(account, default_cap)
         terms: dict[str, Any] = {"accept_no_guarantee": accept_no_guarantee, "default_cap": default_cap}
@@ -322,11 +326,12 @@ def _append(session: Session, dataset: str, kind: str, content: dict[str, Any]) 
     return entry
 
 
-def _asked_cap(epsilon: Number | None, delta: Number, rho: Number | None) -> Cap:
-    cap = Cap.of(epsilon=epsilon, delta=delta, rho=rho)
-    if cap.delta:
-        asked_delta(cap.delta)
-    return cap
+def _refuse_large_delta(guarantee: Guarantee, default_cap: Cap | None) -> None:
+    """No release that is charged now, and no cap that comes with it, may ask for a delta that protects nobody."""
+    if guarantee.delta is not None:
+        asked_delta(guarantee.delta)
+    if default_cap is not None:
+        default_cap.refuse_large_delta()
 
 
 def _refuse_other_cap(account: Account, default_cap: Cap | None) -> None:

@@ -7,6 +7,7 @@ writing session takes SQLite's write lock before it reads.
 from __future__ import annotations
 
 import sqlite3
+import stat
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -48,6 +49,7 @@ def writing(path: Path, timeout: float) -> Iterator[Session]:
     """A session that holds the write lock; it commits at the end, or leaves no trace after an exception."""
     if not path.parent.is_dir():
         raise LedgerError(f"the folder of the ledger {path} does not exist", hint="Make the folder first.")
+    exists(path)  # refuses what is no file, before SQLite writes beside it
     with _connection(path, "rwc", timeout) as connection:
         # EXTRA is FULL and a sync of the folder after the journal is gone: without it a power cut could bring
         # the journal back, and undo a spend that was already reported.
@@ -72,13 +74,15 @@ def read(path: Path, timeout: float) -> tuple[Entry, ...]:
 
 
 def exists(path: Path) -> bool:
-    """True where there is a file; `LedgerError` where one may not even look."""
+    """True where there is a file; `LedgerError` where one may not even look, or finds a folder or a device."""
     try:
-        path.stat()
+        mode = path.stat().st_mode
     except (FileNotFoundError, NotADirectoryError):
         return False
     except OSError:
         raise LedgerError(f"the ledger {path} cannot be opened", hint="Allow reading of its folder.") from None
+    if not stat.S_ISREG(mode):
+        raise LedgerError(f"the ledger {path} is not a regular file", hint="Give the path of a file, or of a new one.")
     return True
 
 

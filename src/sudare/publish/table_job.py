@@ -60,7 +60,8 @@ class TableJob(Job[TableRecipe, Release]):
         domain, nothing = self.domain, np.empty(0, dtype=np.int64)
         if isinstance(self.method, Laplace) and (self.method.cut is not None or domain.size <= DENSE_LIMIT):
             domain = Domain(cell=Line(1))  # noise per cell is alike in every domain, and long to draw for a large one
-        self.release(CountTable(domain, nothing, nothing, self.recipe.data.protected_unit()), (), seed=0)
+        nobody = CountTable(domain, nothing, nothing, self.recipe.data.protected_unit(), bounded=True)
+        self.release(nobody, (), seed=0)
 
     def public_files(self) -> tuple[PublicFile, ...]:
         """The table of the rehearsal: cells and counts, comparable with private ones where these are such too."""
@@ -145,7 +146,7 @@ class TableJob(Job[TableRecipe, Release]):
             key=secret(source, "choice of rows").to_bytes(16, "big"),
             missing_unit=data.rows_without_unit(),
         )
-        return replace(table, unit=unit)
+        return replace(table, unit=unit, bounded=True)
 
     def protect(self, data: CountTable, source: Source) -> Release:
         """The release of the private table."""

@@ -51,7 +51,7 @@ def stand_in(job: TableJob) -> tuple[CountTable, str]:
             job.domain, columns=columns, count=choice.counts, unit=unit, outside="drop"
         ), f"the public table {choice.path}"
     table = synthetic_table(job.domain, choice.people, seed=1, populated_share=choice.populated)
-    return CountTable(table.domain, table.index, table.count, unit), f"{choice.people:,} synthetic people"
+    return CountTable(table.domain, table.index, table.count, unit, bounded=True), f"{choice.people:,} synthetic people"
 
 
 def rehearse_on(

@@ -34,4 +34,4 @@ def marginal(table: CountTable, *names: str) -> CountTable:
     index, count = index[ascending], table.count[ascending]
     first = np.flatnonzero(np.diff(index, prepend=-1))
     sums: NDArray[Any] = np.add.reduceat(count, first) if len(first) else count
-    return CountTable(domain, index[first], sums, table.unit, private=table.private)
+    return CountTable(domain, index[first], sums, table.unit, private=table.private, bounded=True)

@@ -16,7 +16,7 @@ def test_a_table_is_sorted_and_holds_no_zeros():
     table = CountTable(LINE, [5, 0, 3], [7.0, 2.0, 0.0], Unit("person"))
     assert (table.index.tolist(), table.count.tolist()) == ([0, 5], [2, 7])
     assert (table.index.dtype, table.count.dtype) == (np.int64, np.int64)
-    assert (len(table), table.total, table.unit) == (2, 9, Unit("person"))
+    assert (len(table), table.total, table.unit) == (2, 9, Unit("person", counted_elsewhere=True))
     assert type(table.total) is int
     assert table.private
 
@@ -195,6 +195,6 @@ def test_tables_are_equal_by_value():
 
 def test_a_private_table_prints_no_counts():
     table = CountTable(LINE, [1, 2], [PRIVATE, PRIVATE], Unit("person"))
-    assert repr(table) == "CountTable over cell: line of 6 (6 cells, 3 bits), unit: person with at most 1 row"
+    assert repr(table) == "CountTable over cell: line of 6 (6 cells, 3 bits), unit: person counted at most 1 time"
     released = CountTable.released(LINE, [1, 2], [3, 4])
     assert repr(released) == "CountTable over cell: line of 6 (6 cells, 3 bits), released: 2 stored, total 7"

@@ -60,7 +60,19 @@ def test_gaussian_releases_keep_their_rho():
 def test_local_stays_local_only_among_its_own():
     assert sequential(local(1), local(2)).notion == "epsilon-LDP"
     assert sequential(local(1), Guarantee("Pk-anonymity", PERSON, epsilon=2)).epsilon == 3
-    assert sequential(local(1), pure(2)).notion == "epsilon-DP"
+    mixed = sequential(local(1), pure(2, adjacency=ADJACENCIES[1]))
+    assert (mixed.notion, mixed.epsilon, mixed.adjacency) == ("epsilon-DP", 3, ADJACENCIES[1])
+
+
+def test_local_guarantees_are_about_replacing_whatever_their_text_says():
+    """Half epsilon-DP for adding or removing and half epsilon-LDP were 1 "add or remove": replacing one costs 3/2."""
+    half = Fraction(1, 2)
+    for compose in (sequential, lambda *parts: parallel(*parts, disjoint_units=True)):
+        with pytest.raises(ParameterError, match="for different neighbours do not compose"):
+            compose(pure(half), local(half))
+    with pytest.raises(ParameterError, match=r"does not hold for replaced records .*got 'replace one record'"):
+        parallel(local(half), local(half), disjoint_units=True)
+    assert sequential(local(half), local(half)).adjacency == ADJACENCIES[1]
 
 
 def test_zcdp_beside_approximate_needs_a_delta():
@@ -135,7 +147,6 @@ def test_parallel_takes_the_largest():
     assert parallel(pure(2), zcdp(0.1), disjoint_units=True).rho == 2
     mixed = parallel(approximate(1, 1e-6), approximate(0.5, 1e-5), pure(2), disjoint_units=True)
     assert numbers(mixed) == ("(epsilon, delta)-DP", 2, Fraction(1, 10**5), None)
-    assert parallel(local(1), local(2), disjoint_units=True).notion == "epsilon-LDP"
 
 
 def test_parallel_zcdp_beside_approximate_needs_a_delta():

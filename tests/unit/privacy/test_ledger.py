@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 
@@ -349,10 +350,38 @@ def test_a_missing_folder_is_named(tmp_path):
     assert ledger.entries() == ()
 
 
-def test_a_folder_is_no_ledger(tmp_path):
-    for use in (Ledger(tmp_path).entries, lambda: Ledger(tmp_path).set_cap("census", epsilon=1)):
-        with pytest.raises(LedgerError, match="cannot be opened"):
+@pytest.mark.parametrize("kind", ["folder", "pipe", "device"])
+def test_what_is_no_regular_file_is_no_ledger_and_gets_no_files_beside_it(tmp_path, kind):
+    path = tmp_path / "ledger.db"
+    if kind == "folder":
+        path.mkdir()
+    elif kind == "pipe":
+        os.mkfifo(path)
+    else:
+        path.symlink_to(os.devnull)
+    ledger = Ledger(path)
+    uses = (
+        ledger.entries,
+        ledger.verify,
+        ledger.fingerprint_key,
+        lambda: ledger.set_cap("census", epsilon=1),
+        lambda: ledger.spend("census", TENTH, "a", default_cap=Cap.of(epsilon=1)),
+    )
+    for use in uses:
+        with pytest.raises(LedgerError, match="is not a regular file"):
             use()
+    assert list(tmp_path.iterdir()) == [path]
+    assert kind != "device" or not Path(os.devnull + ".key").exists()
+
+
+def test_a_ledger_has_one_key_by_whatever_link_it_is_reached(tmp_path):
+    (tmp_path / "elsewhere").mkdir()
+    path, link = tmp_path / "ledger.db", tmp_path / "elsewhere" / "books.db"
+    link.symlink_to(path)
+    assert Ledger(link).fingerprint_key() == Ledger(path).fingerprint_key()
+    Ledger(link).set_cap("census", epsilon=1)
+    assert Ledger(link).fingerprint_key() == Ledger(path).fingerprint_key()
+    assert list(link.parent.iterdir()) == [link]
 
 
 @contextmanager

@@ -63,12 +63,12 @@ def test_each_number_of_a_table_may_be_a_fraction(village):
     job = Job.open(
         village.change(
             ("epsilon = 0.5", 'epsilon = "1/3"\ndelta = "1/1000000"'),
-            ("cap = { epsilon = 1.0 }", 'cap = { rho = "1/7", delta = "1/9" }'),
+            ("cap = { epsilon = 1.0 }", 'cap = { rho = "1/7", delta = "1/9999" }'),
             ('name = "simplex"', 'name = "tree"\nshares = ["1/7", 2, "5/7"]\nstrength = "1/4"'),
         )
     )
     assert (job.recipe.privacy.epsilon, job.recipe.privacy.delta) == (THIRD, Fraction(1, 10**6))
-    assert (job.cap.rho, job.cap.delta) == (Fraction(1, 7), Fraction(1, 9))
+    assert (job.cap.rho, job.cap.delta) == (Fraction(1, 7), Fraction(1, 9999))
     assert job.method.shares == (Fraction(1, 7), 2, Fraction(5, 7))
     assert job.method.strength == Fraction(1, 4)
     rho = village.change(('epsilon = "1/3"\ndelta = "1/1000000"', 'rho = "1/300"'))

@@ -13,7 +13,7 @@ from sudare.privacy import Guarantee, Ledger
 SCALE = "the scale of the noise is out of range"
 NUMBER = "a number of the recipe is too large or too small to be computed with"
 BESIDE = """
-ledger = {path = "ledger.db", cap = {epsilon = 1e399, delta = 0.5}}
+ledger = {path = "ledger.db", cap = {epsilon = 1e399, delta = 0.001}}
 output = {folder = "release", key = "publisher.pem"}
 report = {public = false}
 rehearsal = {people = 200, repetitions = 1}
@@ -126,7 +126,7 @@ def write(folder, text):
 @pytest.mark.parametrize(("text", "sentence"), WRONG)
 def test_what_is_known_beforehand_is_refused_before_it_is_paid_for(folder, text, sentence):
     ledger = Ledger(folder / "ledger.db")
-    ledger.set_cap("village", epsilon="1e399", delta=0.5)
+    ledger.set_cap("village", epsilon="1e399", delta=0.001)
     ledger.spend("village", Guarantee("epsilon-DP", epsilon=1), "before")
     before = ledger.entries()
     (folder / "people.parquet").unlink()  # no verb comes as far as the private data

@@ -25,7 +25,7 @@ def test_the_guarantee_is_the_epsilon_that_was_asked(table, method):
     made = sd.release(table, method, epsilon=0.1)
     assert made.guarantee.notion == "epsilon-DP"
     assert made.guarantee.epsilon == Fraction(1, 10)
-    assert made.guarantee.unit == sd.Unit("person")
+    assert made.guarantee.unit == sd.Unit("person", counted_elsewhere=True)
     assert made.guarantee.adjacency == "add or remove one unit"
     assert "the domain" in made.guarantee.public
     assert isinstance(method, Method)
@@ -94,6 +94,20 @@ def test_a_public_total_with_several_rows_names_its_assumption():
     table = sd.CountTable.from_array(COUNTS, unit=sd.Unit("person", max_rows=3))
     made = sd.release(table, sd.Simplex(), epsilon=0.5, total="public")
     assert "equal row counts" in str(made.guarantee)
+
+
+def test_counts_from_python_promise_a_unit_under_an_assumption_and_counted_rows_without():
+    """They said "person with at most 1 row", as if somebody had bounded it."""
+    line, two = sd.Domain(cell=sd.Line(4)), sd.Unit("person", max_rows=2)
+    for handed_in in (sd.CountTable.from_array([1, 0, 2, 0], unit=two), sd.CountTable(line, [0, 2], [1, 2], unit=two)):
+        promised = sd.release(handed_in, sd.Laplace(), epsilon=1).guarantee
+        assert str(promised.unit) == "person counted at most 2 times"
+        assert promised.assumptions == ("no person is counted more than 2 times in the data",)
+    rows = sd.read(pa.table({"cell": [0, 2, 2], "person": ["a", "b", "b"]}))
+    promised = sd.release(rows.count(line, unit="person", max_rows=2), sd.Laplace(), epsilon=1).guarantee
+    assert (str(promised.unit), promised.assumptions) == ("person with at most 2 rows", ())
+    promised = sd.release(sd.CountTable.from_array([1, 0, 2, 0]), sd.Laplace(), epsilon=1).guarantee
+    assert (str(promised.unit), promised.assumptions) == ("row", ())
 
 
 def test_a_noisy_total_costs_five_percent(table):

@@ -273,7 +273,7 @@ def test_one_persons_file_does_not_set_everybodys_types(spark: Any, tmp_path: Pa
     folder = tmp_path / "people"
     folder.mkdir()
     pq.write_table(pyarrow.table({"id": ["a", "b"], "age": [17.6, 30.0]}), folder / "b.parquet")
-    domain = Domain(age=Bins([0, 18, 65]))
+    domain = Domain(age=Bins(edges=[0, 18, 65]))
     alone = read(folder, engine=by).count(domain).to_array().tolist()
     assert alone == [1, 1]
     for other in (

@@ -1,7 +1,7 @@
 """Whether rows of a public source are rows of the private one: compared as hashes of text, in the engines.
 
 A row is the text of its values, each written in one way whatever file it comes from: ``7``, ``7.0`` and ``007`` are
-one number, a day is a day with or without midnight, case and outer spaces do not count, and nothing stands for what
+one number, numbers are held to six digits and moments to the second (in UTC), a day is its midnight, case and outer spaces do not count, and nothing stands for what
 is missing. So a CSV file, the Parquet file made of it and the frame that was read from it have the same rows.
 
 What is found here is a fact about private people. It is told to the steward, who may have to confirm it, and goes
@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 
 _BETWEEN = text_literal("\x1f")
 _EXACT = "9e15"
+_DATED = "^[0-9]{4}[-/]"
+_DAY, _MINUTE = "[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}", "[0-9]{1,2}:[0-9]{2}"
+_ZONE = "[+-][0-9]{2}(:?[0-9]{2})?"
 _DEVIATIONS = 4
 _MANY = 20
 """So many rows do not pair up by chance."""
@@ -163,6 +166,8 @@ def row_sql(columns: Sequence[Column], named: bool, dialect: Dialect, digits: in
 
 def _value_sql(column: Column, dialect: Dialect) -> str:
     """A value as text in one spelling; '' where it is missing."""
+    if column.type == dialect.zoned:
+        return f"COALESCE(CAST({dialect.seconds(column.sql)} AS {dialect.text}), '')"
     plain = f"CAST({column.sql} AS {dialect.text})"
     if column.kind == "whole":
         return f"COALESCE({plain}, '')"
@@ -170,16 +175,32 @@ def _value_sql(column: Column, dialect: Dialect) -> str:
         return f"COALESCE({_number_sql(f'CAST({column.sql} AS DOUBLE)', dialect)}, '')"
     text = f"lower(trim({plain}))"
     parsed = dialect.parsed(text, "DOUBLE")
-    day = f"regexp_replace({text}, '[ t]00:00:00([.]0+)?$', '')"
+    moment = f"CAST({_seconds_sql(text, dialect)} AS {dialect.text})"
     # Whole numbers that no double holds are compared as they stand: ids must not run together.
     return (
         f"CASE WHEN {text} IS NULL OR {text} = 'nan' THEN '' "
-        f"WHEN abs({parsed}) < {_EXACT} THEN {_number_sql(parsed, dialect)} ELSE {day} END"
+        f"WHEN abs({parsed}) < {_EXACT} THEN {_number_sql(parsed, dialect)} ELSE COALESCE({moment}, {text}) END"
     )
 
 
+def _seconds_sql(text: str, dialect: Dialect) -> str:
+    """A day or a moment as text, in seconds; what has no zone is taken for UTC, and fractions of a second are cut."""
+    zoned = f"replace(regexp_replace(replace({text}, '/', '-'), ' ?(z|utc)$', '+00'), 't', ' ')"
+    moment = f"regexp_replace({zoned}, '[.][0-9]+', '')"
+    second = f"{_DAY} {_MINUTE}:[0-9]{{2}}"
+    rests = {_DAY: " 00:00:00+00", f"{_DAY} {_MINUTE}": ":00+00", second: "+00", f"{second}{_ZONE}": ""}
+    cases = " ".join(
+        f"WHEN {dialect.matches(moment, form)} THEN concat({moment}, '{end}')" for form, end in rests.items()
+    )
+    return f"CASE WHEN {dialect.holds(text, _DATED)} THEN {dialect.seconds(f'CASE {cases} END')} END"
+
+
 def _number_sql(number: str, dialect: Dialect) -> str:
-    """A double as text: whole ones as whole numbers, else with ten digits; '' for NaN."""
+    """A double as text: whole ones as whole numbers, else with six digits of the nearest float; '' for NaN.
+
+    A float of four bytes, its text and the double read from that text are one number so.
+    """
     whole = f"CASE WHEN abs({number}) < {_EXACT} AND floor({number}) = {number} THEN CAST({number} AS BIGINT) END"
-    shown = f"COALESCE(CAST({whole} AS {dialect.text}), {dialect.scientific(number)})"
+    short = f"CASE WHEN abs({number}) < 1e38 THEN CAST(CAST({number} AS FLOAT) AS DOUBLE) ELSE {number} END"
+    shown = f"COALESCE(CAST({whole} AS {dialect.text}), {dialect.scientific(short)})"
     return f"CASE WHEN isnan({number}) THEN '' ELSE {shown} END"

@@ -1,12 +1,13 @@
 """Rows of one source found in another: whatever the format, the order and the names; and what chance explains."""
 
 import gzip
-from datetime import date
+from datetime import date, datetime
 from pathlib import Path
 
 import duckdb
 import numpy as np
 import pandas
+import polars
 import pyarrow as pa
 import pyarrow.csv as csv
 import pyarrow.parquet as pq
@@ -210,3 +211,41 @@ def test_spark_and_duckdb_write_a_row_alike(spark, private, tmp_path):
         assert cluster.digest() == read(source).digest()
         with pytest.raises(InputError, match="given as public ones"):
             refuse_same_file(private, read(private, engine="spark"), "public")
+
+
+STAMPS = [datetime(2020, 1, 1 + n % 28, n % 24, n % 60, n % 60, 1000 * (n % 5)) for n in range(120)]
+SEEN = pa.table(
+    {
+        "seen": pa.array(STAMPS, pa.timestamp("us")),
+        "day": pa.array([stamp.date() for stamp in STAMPS]),
+        "rate": pa.array(np.random.default_rng(8).random(120), pa.float32()),
+        "room": [str(n) for n in range(120)],
+    }
+)
+
+
+def resaved(folder: Path) -> dict[str, object]:
+    """The same rows, as other tools write moments and short floats."""
+    zoned = SEEN.set_column(0, "seen", SEEN["seen"].cast(pa.timestamp("us", "UTC")))
+    frame = SEEN.to_pandas()
+    polars.from_arrow(SEEN).write_csv(folder / "polars.csv")
+    polars.from_arrow(zoned).write_csv(folder / "polars-zoned.csv")
+    frame.to_csv(folder / "pandas.csv", index=False)
+    zoned.to_pandas().to_csv(folder / "pandas-zoned.csv", index=False)
+    tokyo = frame.assign(seen=frame["seen"].dt.tz_localize("UTC").dt.tz_convert("Asia/Tokyo"))
+    tokyo.to_csv(folder / "tokyo.csv", index=False)
+    slashes = [stamp.strftime("%Y/%m/%d %H:%M:%S") for stamp in STAMPS]
+    frame.assign(seen=slashes).to_csv(folder / "slashes.csv", index=False)
+    pandas.read_csv(folder / "polars.csv", parse_dates=["seen", "day"]).to_parquet(folder / "parsed.parquet")
+    pq.write_table(zoned, folder / "zoned.parquet")
+    wide = str.maketrans("0123456789", "０１２３４５６７８９")
+    frame.assign(room=["\u3000" + n.translate(wide) + " " for n in frame["room"]]).to_csv(
+        folder / "wide.csv", index=False
+    )
+    return {path.name: path for path in sorted(folder.iterdir())} | {"arrow": SEEN}
+
+
+def test_moments_short_floats_and_wide_digits_are_known_as_other_tools_write_them(tmp_path):
+    forms = resaved(tmp_path)
+    for first in ("arrow", "polars.csv", "zoned.parquet"):
+        assert [name for name, form in forms.items() if not same_rows(read(forms[first]), read(form))] == []

@@ -93,7 +93,7 @@ def anonymize(
     source = source or (Source.system() if seed is None else Source.from_seed(seed))
     if learn_on is not None and not source.seeded:  # a seeded sample promises nothing
         private, public = (data if isinstance(data, Records) else read(data) for data in (frame, learn_on))
-        refuse_shared_rows(private, public, "learn_on", unit=unit, confirmed=confirm_overlap)
+        refuse_shared_rows(private, public, "learn_on", unit=unit, used=list(hierarchies), confirmed=confirm_overlap)
     _ = request.learned  # public data first: what is wrong with them shows before the records are read
     made = request.meet(request.read(frame, source), source)
     warn_of(made.guarantee)

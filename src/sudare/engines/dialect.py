@@ -41,7 +41,11 @@ class Dialect:
     parsed: Callable[[str, str], str]
     """A text as a number of some type, NULL if it is none."""
     scientific: Callable[[str], str]
-    """A double as text of ten digits, alike in all engines."""
+    """A double as text of six digits, alike in all engines."""
+    zoned: str
+    """The type of moments in a time zone, as a column has it."""
+    seconds: Callable[[str], str]
+    """A moment, or its text with a zone, in whole seconds since 1970; NULL if it is none."""
     hexadecimal: Callable[[str], str]
     """At most 15 hexadecimal digits as a wide whole number."""
     sorted_text: Callable[[Sequence[str], str], str]
@@ -91,7 +95,9 @@ DUCKDB = Dialect(
     trimmed=lambda text, signs: f"trim({text}, {signs})",
     parsed=_duckdb_parsed,
     hexadecimal=lambda digits: f"CAST('0x' || {digits} AS HUGEINT)",
-    scientific=lambda number: f"printf('%.9e', {number})",
+    scientific=lambda number: f"printf('%.5e', {number})",
+    zoned="TIMESTAMP WITH TIME ZONE",
+    seconds=lambda moment: f"epoch_us(TRY_CAST({moment} AS TIMESTAMPTZ)) // 1000000",
     sorted_text=lambda texts, between: f"array_to_string(list_sort([{', '.join(texts)}]), {between})",
 )
 
@@ -109,6 +115,8 @@ SPARK = Dialect(
     trimmed=lambda text, signs: f"trim(BOTH {signs} FROM {text})",
     parsed=_spark_parsed,
     hexadecimal=lambda digits: f"CAST(conv({digits}, 16, 10) AS DECIMAL(38, 0))",
-    scientific=lambda number: f"format_string('%.9e', {number})",
+    scientific=lambda number: f"format_string('%.5e', {number})",
+    zoned="TIMESTAMP",
+    seconds=lambda moment: f"unix_seconds(try_cast({moment} AS TIMESTAMP))",
     sorted_text=lambda texts, between: f"array_join(array_sort(array({', '.join(texts)})), {between})",
 )

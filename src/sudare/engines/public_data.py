@@ -13,6 +13,7 @@ the same rows under another format, order or header are refused; shared rows tha
 from __future__ import annotations
 
 import zlib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -49,17 +50,19 @@ def refuse_shared_rows(
     *,
     unit: str | None = None,
     counts: tuple[str, str] | None = None,
+    used: Sequence[str] = (),
     confirmed: bool = False,
 ) -> None:
     """Refuse public data with the private rows; where some rows are shared, unless ``confirmed``.
 
-    ``unit`` is the private column of ids, ``counts`` the columns of counts (private, public) where rows are cells.
+    ``unit`` is the private column of ids, ``counts`` the columns of counts (private, public) where rows are cells,
+    ``used`` those columns that the release is made of.
     """
     if confirmed:
         if same_rows(private, public):
             raise _refusal(name)
         return
-    found = overlap(private, public, unit=unit, counts=counts)
+    found = overlap(private, public, unit=unit, counts=counts, used=used)
     if found.same:
         raise _refusal(name)
     if found.alike if counts else found.beyond_chance:

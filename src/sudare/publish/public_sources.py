@@ -24,7 +24,8 @@ class PublicFile:
     """A file that a recipe calls public, by the ``name`` of its key.
 
     ``rows``: it holds rows like the private ones. ``counts``: both hold cells, under these columns of counts, private
-    and public. ``confirmed``: the steward knows of the rows that both have.
+    and public. ``used``: the columns that a release is made of. ``confirmed``: the steward knows of the rows that
+    both have.
     """
 
     name: str
@@ -34,6 +35,7 @@ class PublicFile:
     delimiter: str | None = None
     rows: bool = True
     counts: tuple[str, str] | None = None
+    used: tuple[str, ...] = ()
     confirmed: bool = False
 
 
@@ -59,6 +61,7 @@ def refuse_private_rows(job: Job[Any, Any]) -> None:
                 file.name,
                 unit=job.recipe.data.unit,
                 counts=file.counts,
+                used=file.used,
                 confirmed=file.confirmed,
             )
 

@@ -64,7 +64,9 @@ class SampleJob(Job[SampleRecipe, Anonymized]):
             if tree.file is not None
         ]
         if choice.learn_on is not None:
-            files.append(PublicFile("sample.learn_on", choice.learn_on, confirmed=choice.confirm_overlap))
+            files.append(
+                PublicFile("sample.learn_on", choice.learn_on, used=tuple(trees), confirmed=choice.confirm_overlap)
+            )
         return (*files, *super().public_files())
 
     @cached_property

@@ -79,7 +79,13 @@ class WeightsJob(Job[WeightsRecipe, Weighting]):
         """Also the file whose rows are published with weights."""
         file = self.recipe.public
         public = PublicFile(
-            "public.path", file.path, file.table, file.encoding, file.delimiter, confirmed=file.confirm_overlap
+            "public.path",
+            file.path,
+            file.table,
+            file.encoding,
+            file.delimiter,
+            used=tuple(self.recipe.columns),
+            confirmed=file.confirm_overlap,
         )
         return (public, *super().public_files())
 

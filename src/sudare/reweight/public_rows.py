@@ -28,7 +28,7 @@ def guarded(private: Any, public: Any, space: Space, unit: Any, seeded: bool, co
         return (guarded(part, public, space, unit, seeded, confirmed) for part in private)
     column = unit if isinstance(unit, str) else None
     own, other = records_of(private, space, "private", column), records_of(public, space, "public")
-    refuse_shared_rows(own, other, "public", unit=column, confirmed=confirmed)
+    refuse_shared_rows(own, other, "public", unit=column, used=space.names, confirmed=confirmed)
     return private
 
 

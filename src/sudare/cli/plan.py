@@ -4,13 +4,25 @@ from __future__ import annotations
 
 import click
 
-from sudare.cli.console import json_option, print_errors, print_facts, print_json, recipe_argument, stages
+from sudare.cli.console import (
+    json_option,
+    language_option,
+    print_errors,
+    print_facts,
+    print_json,
+    recipe_argument,
+    spoken,
+    stages,
+)
+from sudare.words import reworded
 
 
 @click.command()
 @recipe_argument
+@language_option("Of notes and mistakes, if not that of SUDARE_LANGUAGE or English.")
 @json_option
-def plan(recipe: str, as_json: bool) -> None:
+@click.pass_context
+def plan(context: click.Context, recipe: str, language: str | None, as_json: bool) -> None:
     """Say what RECIPE would do and cost, without touching a private value.
 
     Example: sudare plan recipe.toml
@@ -35,5 +47,6 @@ def plan(recipe: str, as_json: bool) -> None:
         }
     )
     print_errors(made.errors)
+    words = spoken(context)
     for remark in made.remarks:
-        click.echo(f"Note: {remark}")
+        click.echo(words("plan.note", remark=reworded(remark, words)))

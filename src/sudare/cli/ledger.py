@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from sudare.cli.console import Command, json_option, language_option, print_json, print_table, spoken
+from sudare.cli.console import Command, json_option, language_option, print_json, print_table
 
 
 def _common_options(command: Command) -> Command:
@@ -30,8 +30,7 @@ def ledger() -> None:
 @click.option("--dataset", help="One data set only, with its rows.")
 @language_option("Of the tables, if not that of SUDARE_LANGUAGE or English.")
 @_common_options
-@click.pass_context
-def show(context: click.Context, dataset: str | None, language: str | None, path: Path | None, as_json: bool) -> None:
+def show(dataset: str | None, language: str | None, path: Path | None, as_json: bool) -> None:
     """Show cap, spending and what is left of every data set, or of one with its rows, and where each number comes from.
 
     Example: sudare ledger show --dataset census
@@ -40,8 +39,10 @@ def show(context: click.Context, dataset: str | None, language: str | None, path
     from sudare.privacy.same_data import source_text
     from sudare.privacy.settings import default_ledger
     from sudare.privacy.shown import balance_row, entry_words, explanation
+    from sudare.words import Words, spoken_here
 
-    books, words = Ledger.open(path or default_ledger()), spoken(context)
+    books = Ledger.open(path or default_ledger())
+    words = Words(language) if language else spoken_here()
     if as_json:
         print_json(books.to_json(dataset))
         return

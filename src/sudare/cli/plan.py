@@ -11,18 +11,16 @@ from sudare.cli.console import (
     print_facts,
     print_json,
     recipe_argument,
-    spoken,
     stages,
 )
-from sudare.words import reworded
+from sudare.words import Words, reworded, spoken_here
 
 
 @click.command()
 @recipe_argument
 @language_option("Of notes and mistakes, if not that of SUDARE_LANGUAGE or English.")
 @json_option
-@click.pass_context
-def plan(context: click.Context, recipe: str, language: str | None, as_json: bool) -> None:
+def plan(recipe: str, language: str | None, as_json: bool) -> None:
     """Say what RECIPE would do and cost, without touching a private value.
 
     Example: sudare plan recipe.toml
@@ -47,6 +45,6 @@ def plan(context: click.Context, recipe: str, language: str | None, as_json: boo
         }
     )
     print_errors(made.errors)
-    words = spoken(context)
+    words = Words(language) if language else spoken_here()
     for remark in made.remarks:
         click.echo(words("plan.note", remark=reworded(remark, words)))

@@ -3,22 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
-from sudare.cli.console import Command, json_option, print_json, print_table
-
-if TYPE_CHECKING:
-    from sudare.privacy import Balance
-
-
-_COLUMNS = ("cap", "spent", "remaining", "releases", "remarks")
-
-
-def _row(balance: Balance) -> tuple[str, ...]:
-    cap, remarks = str(balance.cap or "none"), "; ".join(balance.remarks)
-    return balance.dataset, cap, balance.spent_text, balance.remaining_text, str(balance.releases), remarks
+from sudare.cli.console import Command, json_option, language_option, print_json, print_table
 
 
 def _common_options(command: Command) -> Command:
@@ -40,8 +28,9 @@ def ledger() -> None:
 
 @ledger.command()
 @click.option("--dataset", help="One data set only, with its rows.")
+@language_option("Of the tables, if not that of SUDARE_LANGUAGE or English.")
 @_common_options
-def show(dataset: str | None, path: Path | None, as_json: bool) -> None:
+def show(dataset: str | None, language: str | None, path: Path | None, as_json: bool) -> None:
     """Show cap, spending and what is left of every data set, or of one with its rows, and where each number comes from.
 
     Example: sudare ledger show --dataset census
@@ -49,27 +38,31 @@ def show(dataset: str | None, path: Path | None, as_json: bool) -> None:
     from sudare.privacy import Ledger
     from sudare.privacy.same_data import source_text
     from sudare.privacy.settings import default_ledger
-    from sudare.privacy.shown import explanation
-    from sudare.words import Words
+    from sudare.privacy.shown import balance_row, entry_words, explanation
+    from sudare.words import Words, spoken_here
 
     books = Ledger.open(path or default_ledger())
+    words = Words(language) if language else spoken_here()
     if as_json:
         print_json(books.to_json(dataset))
         return
     found, accounts = books.balances(dataset), books.accounts() if dataset is None else ()
-    print_table(("data set", *_COLUMNS), [_row(balance) for balance in found])
+    amounts = words("ledger.cap"), words("ledger.spent"), words("ledger.left")
+    columns = *amounts, words("ledger.releases"), words("ledger.remarks")
+    print_table((words("ledger.dataset"), *columns), [balance_row(balance, words) for balance in found])
     if accounts:
-        print_table(("account", *_COLUMNS), [_row(balance) for balance in accounts])
-    said = [
-        (balance.dataset, *line)
-        for balance in (*found, *accounts)
-        for line in explanation(balance, Words("en")).items()
-    ]
+        print_table((words("ledger.account_name"), *columns), [balance_row(balance, words) for balance in accounts])
+    said = [(balance.dataset, *line) for balance in (*found, *accounts) for line in explanation(balance, words).items()]
     if said:
-        print_table(("of", "where it comes from", ""), said)
+        print_table((words("ledger.of"), words("ledger.where"), ""), said)
     if dataset is not None:
-        rows = [(str(row.id), row.time, row.kind, row.text, source_text(row)) for row in books.entries(dataset)]
-        print_table(("row", "time", "kind", "what", "data"), rows)
+        rows = []
+        for row in books.entries(dataset):
+            # In English as the row was written, for tools that read it.
+            what = (row.kind, row.text) if words.language == "en" else entry_words(row, words)
+            rows.append((str(row.id), row.time, *what, source_text(row, words)))
+        names = words("ledger.row"), words("ledger.time"), words("ledger.kind")
+        print_table((*names, words("ledger.what"), words("ledger.data")), rows)
 
 
 @ledger.command()

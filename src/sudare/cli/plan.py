@@ -4,13 +4,23 @@ from __future__ import annotations
 
 import click
 
-from sudare.cli.console import json_option, print_errors, print_facts, print_json, recipe_argument, stages
+from sudare.cli.console import (
+    json_option,
+    language_option,
+    print_errors,
+    print_facts,
+    print_json,
+    recipe_argument,
+    stages,
+)
+from sudare.words import Words, reworded, spoken_here
 
 
 @click.command()
 @recipe_argument
+@language_option("Of notes and mistakes, if not that of SUDARE_LANGUAGE or English.")
 @json_option
-def plan(recipe: str, as_json: bool) -> None:
+def plan(recipe: str, language: str | None, as_json: bool) -> None:
     """Say what RECIPE would do and cost, without touching a private value.
 
     Example: sudare plan recipe.toml
@@ -35,5 +45,6 @@ def plan(recipe: str, as_json: bool) -> None:
         }
     )
     print_errors(made.errors)
+    words = Words(language) if language else spoken_here()
     for remark in made.remarks:
-        click.echo(f"Note: {remark}")
+        click.echo(words("plan.note", remark=reworded(remark, words)))

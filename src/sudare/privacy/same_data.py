@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from sudare.errors import LedgerError
 from sudare.privacy.chain import Entry
 from sudare.privacy.fingerprint import Fingerprint
+from sudare.words import ENGLISH, Words
 
 
 def fingerprints_of(entry: Entry) -> tuple[Fingerprint, ...]:
@@ -22,13 +23,13 @@ def fingerprints_of(entry: Entry) -> tuple[Fingerprint, ...]:
         ) from None
 
 
-def source_text(entry: Entry) -> str:
+def source_text(entry: Entry, words: Words = ENGLISH) -> str:
     """What a row of `sudare ledger show` says of the data: the first digits of their fingerprint, and other names."""
     if entry.kind != "spend":
         return ""
-    shown = [source.hash[:8] if source.hash else "no fingerprint" for source in fingerprints_of(entry)]
-    names = entry.content.get("same_data_as") or []
-    return ", ".join(shown or ["not recorded"]) + (f", as under {', '.join(map(str, names))}" if names else "")
+    shown = [source.hash[:8] if source.hash else words("ledger.no_fingerprint") for source in fingerprints_of(entry)]
+    names = ", ".join(map(str, entry.content.get("same_data_as") or []))
+    return ", ".join(shown or [words("ledger.not_recorded")]) + (words("ledger.as_under", names=names) if names else "")
 
 
 def names_of_same_data(entries: Iterable[Entry], dataset: str, sources: Sequence[Fingerprint]) -> tuple[str, ...]:

@@ -68,6 +68,26 @@ def balance_facts(balance: Balance, words: Words) -> dict[str, str]:
     return lines | explanation(balance, words)
 
 
+def balance_row(balance: Balance, words: Words) -> tuple[str, ...]:
+    """Where a data set stands, in one row: its name, cap, spending, what is left, releases, remarks.
+
+    In English as `Balance` says it, for tools that read it.
+    """
+    if words.language == "en":
+        cap, remarks = str(balance.cap or "none"), "; ".join(balance.remarks)
+        return balance.dataset, cap, balance.spent_text, balance.remaining_text, str(balance.releases), remarks
+    said = []
+    if balance.unbounded:
+        said.append(words("ledger.remark_unbounded", number=words.number(balance.unbounded)))
+    if len(balance.adjacencies) > 1:
+        said.append(words("ledger.remark_neighbours"))
+    if len(balance.units) > 1:
+        said.append(words("ledger.units"))
+    facts = balance_facts(balance, words)
+    names = ("dataset", "cap", "spent", "remaining", "releases")
+    return *(facts[words(f"ledger.{name}")] for name in names), words.listing(said) if said else ""
+
+
 def explanation(balance: Balance, words: Words) -> dict[str, str]:
     """Where the numbers of a balance come from: whom they bound, how they were summed, over longer times, and whose."""
     lines = {}

@@ -59,6 +59,26 @@ def test_show_as_json_is_the_librarys_answer(run, books):
     assert json.loads(run("show", "--json", "--dataset", "census").output) == books.to_json("census")
 
 
+def test_show_speaks_japanese_when_asked_by_option_or_environment(run, books, monkeypatch):
+    books.spend("census", Guarantee("epsilon-LDP", Unit("person"), epsilon=0.05), "release-2")
+    books.spend("census", Guarantee("none", Unit("household")), "release-3", accept_no_guarantee=True)
+    english = run("show", "--json").output
+    asked = [run("show", "--language", "ja"), run("show", "--dataset", "census", "--language", "ja")]
+    monkeypatch.setenv("SUDARE_LANGUAGE", "ja")
+    told = [run("show"), run("show", "--dataset", "census")]
+    assert [result.output for result in told] == [result.output for result in asked]
+    lines = [line.split("\t") for line in told[1].output.splitlines()]
+    assert lines[0] == ["データセット", "上限", "使用済み", "残り", "公表回数", "備考"]
+    assert lines[1][:3] == ["census", "ε = 0.3", "ε = 0.25"]
+    assert "合算できる保証のない公表が 1 件" in lines[1][5]
+    assert "隣接関係が混在" in lines[1][5]
+    assert ["行", "日時", "種類", "内容", "データ"] in lines
+    assert lines[-3][2:] == ["公表 release-1", "差分プライバシー（ε = 0.1）", "記録なし"]
+    for word in ("data set", "cap", "epsilon", "spend", "remaining", "not recorded"):
+        assert word not in told[1].output
+    assert run("show", "--json").output == english
+
+
 def test_verify_says_how_much_it_checked(run, books):
     assert run("verify").output == f"The ledger sudare-ledger.db is whole: 3 rows, head {books.head()}.\n"
     head = books.entries()[0].hash
@@ -120,4 +140,4 @@ def test_an_account_is_set_joined_shown_and_explained(run, books):
     assert any(line.startswith("census\taccount of people residents\tε = 0.1 of ε = 1 spent") for line in lines)
     entry = json.loads(run("join", "人口", "residents", "--units", "3", "--json").output)
     assert entry["content"] == {"account": "residents", "part": None, "units": 3}
-    assert json.loads(run("account", "residents", "--epsilon", "2", "--json").output)["kind"] == "account"
+    assert json.loads(run("account", "residents", "--epsilon", "2", "--confirm", "--json").output)["kind"] == "account"

@@ -103,6 +103,8 @@ def test_plan_publish_and_the_command_line_tell_it(tmp_path):
         "this epsilon protects hardly anybody",
         "delta is above one in the number of people",
     ]
+    planned = CliRunner().invoke(main, ["plan", str(recipe), "--language", "ja"]).output.splitlines()[-2:]
+    assert planned == [f"注意：{sentence(each, Words('ja'))}" for each in cautions(sd.plan(recipe).guarantee, 2000)]
     ran = CliRunner().invoke(main, ["publish", str(recipe)])
     assert ran.exit_code == 0, ran.output
     assert ran.stderr.count("Note: ") == 2

@@ -38,7 +38,7 @@ audit: $(STAMP)  ## look for breaches, kill and fuzz, at full length
 	$(BIN)/python -m pytest -n 0 -s tests/faults tests/privacy/test_cluster_law.py --full
 
 mutants: $(STAMP)  ## planted breaches of privacy: who catches each of them (most of an hour)
-	$(BIN)/python tests/privacy/mutants/run.py $(MUTANTS)
+	$(BIN)/python tests/privacy/mutants/run_gallery.py $(MUTANTS)
 
 mutation: $(STAMP)  ## mutants of ordinary code, a seeded sample of 300 (an hour or two)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[mutation]'

@@ -32,7 +32,7 @@ def loaded(name):
 
 
 planting = loaded("planting")
-run = loaded("run")
+run = loaded("run_gallery")
 GALLERY = planting.gallery()
 
 

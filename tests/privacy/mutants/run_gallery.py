@@ -1,7 +1,7 @@
 """Who catches the planted breaches: the quick audit, and the tests that each mutant names.
 
-    python tests/privacy/mutants/run.py                     # all of them: `make mutants`
-    python tests/privacy/mutants/run.py "one row too many" --no-audit
+    python tests/privacy/mutants/run_gallery.py                     # all of them: `make mutants`
+    python tests/privacy/mutants/run_gallery.py "one row too many" --no-audit
 
 Each mutant is planted in two fresh processes: one runs the quick audit up to its first failure, one the named tests up
 to theirs. Two mutants are worked on at a time. At the end stands a table of who caught what, also in
@@ -51,7 +51,7 @@ with tempfile.TemporaryDirectory(prefix="sudare-mutant-") as folder:
         found = f"stopped after {len(names)} findings by {type(mistake).__name__}: {mistake}"
 json.dump({"found": found, "names": names}, sys.stdout)
 """
-"""The quick audit up to its first failure, the parts that are meant to fail first. An audit that cannot go on has failed
+"""The quick audit up to its first failure, the parts that are meant to fail first. An audit that cannot go on failed
 too: a check of the package's own stopped it, or arrays that do not fit since a neighbour was measured otherwise."""
 
 

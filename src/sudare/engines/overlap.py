@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 _BETWEEN = text_literal("\x1f")
 _EXACT = "9e15"
+_UP = "1.000000000001e0"
+"""Engines round halves each in their own way: no half is left by this factor."""
 _DATED = "^[0-9]{4}[-/]"
 _DAY, _MINUTE = "[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}", "[0-9]{1,2}:[0-9]{2}"
 _ZONE = "[+-][0-9]{2}(:?[0-9]{2})?"
@@ -253,5 +255,5 @@ def _number_sql(number: str, dialect: Dialect) -> str:
     """
     whole = f"CASE WHEN abs({number}) < {_EXACT} AND floor({number}) = {number} THEN CAST({number} AS BIGINT) END"
     short = f"CASE WHEN abs({number}) < 1e38 THEN CAST(CAST({number} AS FLOAT) AS DOUBLE) ELSE {number} END"
-    shown = f"COALESCE(CAST({whole} AS {dialect.text}), {dialect.scientific(short)})"
+    shown = f"COALESCE(CAST({whole} AS {dialect.text}), {dialect.scientific(f'{_UP} * ({short})')})"
     return f"CASE WHEN isnan({number}) THEN '' ELSE {shown} END"

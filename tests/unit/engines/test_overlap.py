@@ -286,3 +286,10 @@ def test_two_samples_of_one_population_are_not_taken_for_copies():
                 found = Matches(size, 0, 0, int(np.minimum(n, m).sum()), int(here.sum()), spread)
                 assert not found.too_alike(other)
     assert not overlap(read(people(3000, 100)), read(people(3000, 200))).beyond_chance
+
+
+def test_spark_writes_moments_and_short_floats_as_duckdb_does(spark, tmp_path):
+    forms = resaved(tmp_path)
+    for name in ("polars-zoned.csv", "zoned.parquet", "slashes.csv", "parsed.parquet"):
+        assert same_rows(read(forms[name], engine="spark"), read(SEEN)), name
+    assert overlap(read(forms["zoned.parquet"], engine="spark"), read(SEEN.slice(1))).paired

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from sudare.errors import LedgerError
 from sudare.privacy.chain import Entry
 from sudare.privacy.fingerprint import Fingerprint
-from sudare.words import ENGLISH, Words
+
+if TYPE_CHECKING:
+    from sudare.words import Words
 
 
 def fingerprints_of(entry: Entry) -> tuple[Fingerprint, ...]:
@@ -23,10 +26,13 @@ def fingerprints_of(entry: Entry) -> tuple[Fingerprint, ...]:
         ) from None
 
 
-def source_text(entry: Entry, words: Words = ENGLISH) -> str:
+def source_text(entry: Entry, words: Words | None = None) -> str:
     """What a row of `sudare ledger show` says of the data: the first digits of their fingerprint, and other names."""
+    from sudare.words import ENGLISH
+
     if entry.kind != "spend":
         return ""
+    words = words or ENGLISH
     shown = [source.hash[:8] if source.hash else words("ledger.no_fingerprint") for source in fingerprints_of(entry)]
     names = ", ".join(map(str, entry.content.get("same_data_as") or []))
     return ", ".join(shown or [words("ledger.not_recorded")]) + (words("ledger.as_under", names=names) if names else "")

@@ -19,7 +19,7 @@ import pytest
 from fault_processes import Nursery
 
 import sudare as sd
-from sudare.privacy import Ledger
+from sudare.privacy import Ledger, secret_file
 from sudare.publish import signing
 from sudare.publish.folder import whole_folder
 
@@ -92,7 +92,7 @@ def aftermath(folder: Path) -> tuple[int, bool]:
         if page.exists():
             assert page.read_text().rstrip().endswith("</html>")
     known = {"people.parquet", "recipe.toml", "ledger.db", "ledger.db-journal", "release", "release-internal.html"}
-    known |= {"publisher.pem", "pages.toml", "seen"}
+    known |= {"publisher.pem", "ledger.db.key", "pages.toml", "seen"}
     strange = {path.name for path in folder.iterdir()} - known
     assert all(name.startswith(".") and ".partial-" in name for name in strange), strange
     return spent, release.exists()
@@ -160,14 +160,14 @@ def test_what_a_killed_process_left_is_in_nobodys_way(tmp_path, monkeypatch):
 def test_two_that_make_the_key_at_once_have_the_same_one(tmp_path, monkeypatch):
     # The other one's key appears between looking for a key and putting this one in its place.
     path = tmp_path / "publisher.pem"
-    link, other = signing.os.link, []
+    link, other = secret_file.os.link, []
 
     def slow_link(partial, place):
-        monkeypatch.setattr(signing.os, "link", link)
+        monkeypatch.setattr(secret_file.os, "link", link)
         other.append(signing.load_or_create(path))
         link(partial, place)
 
-    monkeypatch.setattr(signing.os, "link", slow_link)
+    monkeypatch.setattr(secret_file.os, "link", slow_link)
     mine = signing.load_or_create(path)
     assert signing.public_text(mine) == signing.public_text(other[0])
     assert [each.name for each in tmp_path.iterdir()] == ["publisher.pem"]
@@ -178,7 +178,7 @@ def test_a_file_system_without_hard_links_has_keys_too(tmp_path, monkeypatch):
     def refuse(*_):
         raise PermissionError(1, "Operation not permitted")
 
-    monkeypatch.setattr(signing.os, "link", refuse)
+    monkeypatch.setattr(secret_file.os, "link", refuse)
     made = signing.load_or_create(tmp_path / "publisher.pem")
     assert signing.public_text(signing.load_or_create(tmp_path / "publisher.pem")) == signing.public_text(made)
     assert [each.name for each in tmp_path.iterdir()] == ["publisher.pem"]

@@ -38,6 +38,7 @@ def test_a_replaced_record_is_within_the_sensitivity_and_changes_nothing_else(no
             assert 0 < moved.max() <= one.sensitivity
 
 
+@pytest.mark.filterwarnings("ignore::sudare.errors.PrivacyWarning")
 def test_rows_come_in_a_random_order_whatever_the_noise():
     """With hardly any noise rows can be told apart: 60 of them lie as they came, or ascend, with chance 1/60!."""
     made = perturb(COLUMNS, **DECLARED, epsilon=10**6)

@@ -88,9 +88,16 @@ def read(
 def _looked_at(source: Any, encoding: str | None, delimiter: str | None) -> tuple[Source, FilesState]:
     """The source, and its files as they stood before anything of them was read."""
     first = source[0] if isinstance(source, tuple) and source else source
-    named = FilesState.of([Path(first)] if isinstance(first, str | Path) and Path(first).is_file() else [])
+    named = FilesState.of([Path(first)] if isinstance(first, str | Path) and _is_file(first) else [])
     held = _found(source, encoding, delimiter)
     return held, named.with_more(held.files)
+
+
+def _is_file(path: str | Path) -> bool:
+    try:
+        return Path(path).is_file()
+    except (OSError, ValueError):  # a name that no disk takes: refused where it is opened
+        return False
 
 
 def _engine_of(source: Any, engine: str | None) -> str:

@@ -128,7 +128,11 @@ def _create(path: Path) -> bytes:
     except FileExistsError:
         return load_or_create(path)
     except OSError as problem:
-        raise LedgerError(f"the key of the ledger cannot be written: {problem.strerror}", value=str(path)) from None
+        raise LedgerError(
+            f"the key of the ledger cannot be written: {problem.strerror}",
+            value=str(path),
+            hint="Allow reading and writing of the file and its folder.",
+        ) from None
     return key
 
 

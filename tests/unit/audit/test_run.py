@@ -128,6 +128,7 @@ def test_every_piece_of_a_name_and_message_is_known_in_japanese(quick):
         "rate",
         "uLSIF",
         "NaN",
+        "OSによる乱数源",
     }
     assert all(words_known(name) for name in (*made.neighbours, *made.measured))
 

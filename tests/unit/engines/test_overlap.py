@@ -186,7 +186,7 @@ def test_two_tables_of_one_database_are_two_sources(tmp_path):
     path = tmp_path / "people.duckdb"
     with duckdb.connect(str(path)) as database:
         database.execute("CREATE TABLE own AS SELECT range AS id, range % 90 AS age FROM range(100)")
-        database.execute("CREATE TABLE census AS SELECT range % 7 AS age FROM range(60)")
+        database.execute("CREATE TABLE census AS SELECT 100 + range % 7 AS age FROM range(60)")
         database.execute("CREATE VIEW copied AS SELECT * FROM own")
     refuse_same_file((path, "own"), (path, "census"), "public")
     with pytest.raises(InputError, match="given as public ones"):

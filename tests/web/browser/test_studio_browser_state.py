@@ -116,6 +116,7 @@ def test_a_publication_is_cancelled_before_it_spends(studio, opened, steps, tmp_
     expect(page.locator("#publish")).to_be_disabled()
     expect(page.locator("#publishing-cancel")).to_be_focused()
     page.reload()  # a tab that comes back finds the job again
+    expect(page.locator("#publishing-cancel")).to_be_visible()
     page.locator("#publishing-cancel").press("Enter")
     expect(page.locator("#outcome")).to_have_text("Cancelled. Nothing was spent.")
     (begun.folder / "go").touch()

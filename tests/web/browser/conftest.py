@@ -199,7 +199,12 @@ def write_people(path: Path, people: int = 3000) -> None:
 def enter(page: Any, studio: Studio) -> None:
     """Open the page that leads to the link that works once."""
     page.goto(studio.page)
-    page.wait_for_url("**/data")
+    arrive(page, "data")
+
+
+def arrive(page: Any, name: str) -> None:
+    """Wait until the page that a link leads to takes what is typed."""
+    page.wait_for_url(f"**/{name}")
     page.wait_for_selector("html[data-ready=page]")
 
 
@@ -220,4 +225,4 @@ def steps() -> Any:
     """The steps that walks share."""
     from types import SimpleNamespace
 
-    return SimpleNamespace(enter=enter, visit=visit, write_people=write_people, recipe=RECIPE)
+    return SimpleNamespace(enter=enter, arrive=arrive, visit=visit, write_people=write_people, recipe=RECIPE)

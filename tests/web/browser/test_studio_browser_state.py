@@ -57,6 +57,32 @@ def test_every_change_is_a_version_that_can_be_undone(studio, opened, steps):
     assert written(begun)["privacy"] == {"epsilon": 0.5}
 
 
+def test_nothing_can_be_typed_into_a_page_that_does_not_listen_yet(studio, opened, steps):
+    """What is typed before the scripts know the recipe would be overwritten by it, without a word."""
+    from playwright.sync_api import expect
+
+    begun = studio()
+    page = opened()
+    steps.enter(page, begun)
+    held = []
+    page.route("**/api/protect", lambda route: held.append(route))
+    page.goto(f"{begun.url}/protect")
+    cap = page.locator("[data-path='ledger.cap.epsilon']")
+    expect(cap).to_be_visible()
+    cap.focus()
+    page.keyboard.type("2")
+    expect(cap).to_have_value("")
+    while not held:
+        page.wait_for_timeout(20)
+    page.unroute("**/api/protect")
+    held[0].continue_()
+    steps.arrive(page, "protect")
+    cap.focus()
+    page.keyboard.type("2")
+    page.keyboard.press("Tab")
+    expect(page.locator("#cost")).to_contain_text("ε = 2")
+
+
 def test_two_tabs_lose_nothing(studio, opened, steps):
     from playwright.sync_api import expect
 

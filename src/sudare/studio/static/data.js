@@ -1,7 +1,7 @@
 // The Data page: a file of which only names and types of columns are seen, whom it is about, what is declared of it.
 
 import "./frame.js";
-import { byId, make } from "./elements.js";
+import { answers, byId, make } from "./elements.js";
 import { bindFields, showFields } from "./fields.js";
 import { kindNow, showKind } from "./kinds.js";
 import { complain, notify } from "./notices.js";
@@ -189,4 +189,4 @@ byId("add-type").addEventListener("change", suggest);
 byId("add-column").addEventListener("change", showName);
 bindFields(document);
 watch(show);
-document.documentElement.dataset.ready = "page";
+answers();

@@ -55,3 +55,9 @@ export function meterBar(description, parts, key) {
   const entries = key.map(([kind, text]) => make("li", { class: kind }, text));
   return make("div", {}, bar, make("ul", { class: "key" }, ...entries));
 }
+
+/** The page answers from now on: until then its main part takes neither keys nor clicks, so that nothing typed is lost. */
+export function answers(state = "page") {
+  byId("main").inert = false;
+  document.documentElement.dataset.ready = state;
+}

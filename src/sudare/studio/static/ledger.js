@@ -1,7 +1,7 @@
 // The Ledger page: what each data set has left, every row of the books, and releases that can be verified.
 
 import "./frame.js";
-import { byId, facts, make, meterBar, smallButton, table } from "./elements.js";
+import { answers, byId, facts, make, meterBar, smallButton, table } from "./elements.js";
 import { reportOf, verify } from "./releases.js";
 import { begin } from "./request.js";
 import { percent, say } from "./words.js";
@@ -48,4 +48,4 @@ if (page.entries.length) {
   byId("history").replaceChildren(table(say("live.ledger.caption"), header, page.entries.map(rowOf)));
   byId("history").querySelector("table").classList.remove("numbers");
 }
-document.documentElement.dataset.ready = "page";
+answers();

@@ -3,7 +3,7 @@
 import "./frame.js";
 import { booksTable, budgetRemarks, meter } from "./books.js";
 import { removeChart, showChart } from "./charts.js";
-import { byId, make, table } from "./elements.js";
+import { answers, byId, make, table } from "./elements.js";
 import { areaTable, areaWords, basisWords, measureTable } from "./areas.js";
 import { bindFields, showFields } from "./fields.js";
 import { chooseKind, kindNow, showKind } from "./kinds.js";
@@ -165,4 +165,4 @@ watch((state) => {
   else show(shown);
   version = state.version;
 });
-document.documentElement.dataset.ready = "page";
+answers();

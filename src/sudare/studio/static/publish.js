@@ -2,7 +2,7 @@
 
 import "./frame.js";
 import { booksTable, meter, remarks } from "./books.js";
-import { byId, facts, make } from "./elements.js";
+import { answers, byId, facts, make } from "./elements.js";
 import { bindFields, showFields } from "./fields.js";
 import { cancel, ended, follow, showProgress } from "./jobs.js";
 import { kindNow, showKind } from "./kinds.js";
@@ -130,4 +130,4 @@ watch((state) => {
   version = state.version;
 });
 if (page.job && !ended(page.job)) watchJob(page.job).catch((problem) => outcome("alarm", problem.message));
-document.documentElement.dataset.ready = "page";
+answers();

@@ -3,7 +3,7 @@
 import "./frame.js";
 import { areaTable, basisWords, measureTable } from "./areas.js";
 import { removeChart, showChart } from "./charts.js";
-import { byId, facts, make, smallButton, table } from "./elements.js";
+import { answers, byId, facts, make, smallButton, table } from "./elements.js";
 import { bindFields, showFields } from "./fields.js";
 import { cancel, ended, follow, showProgress } from "./jobs.js";
 import { kindNow, showKind } from "./kinds.js";
@@ -137,4 +137,4 @@ watch((state) => {
 showEarlier(page.rehearsals);
 if (page.job && !ended(page.job)) watchJob(page.job).catch(complain);
 else if (page.rehearsals.length) open([page.rehearsals[0].id]).catch(complain);
-document.documentElement.dataset.ready = "page";
+answers();

@@ -2,7 +2,7 @@
 // origin, port included, and no other program on this machine gets it from the browser. A further tab asks those that
 // are open. A page without a session says so and goes no further.
 
-import { byId, make } from "./elements.js";
+import { answers, byId, make } from "./elements.js";
 import { say } from "./words.js";
 
 const KEY = "sudare-studio-session";
@@ -50,6 +50,6 @@ function closed() {
   sessionStorage.removeItem(KEY);
   byId("main").replaceChildren(make("p", { class: "box warning", role: "alert" }, say("live.closed")));
   document.body.classList.add("closed");
-  document.documentElement.dataset.ready = "closed";
+  answers("closed");
   return new Promise(() => undefined);
 }

@@ -65,7 +65,7 @@ def test_nothing_can_be_typed_into_a_page_that_does_not_listen_yet(studio, opene
     page = opened()
     steps.enter(page, begun)
     held = []
-    page.route("**/api/protect", lambda route: held.append(route))
+    page.route("**/api/protect", lambda route: held.append(route), times=1)
     page.goto(f"{begun.url}/protect")
     cap = page.locator("[data-path='ledger.cap.epsilon']")
     expect(cap).to_be_visible()
@@ -74,12 +74,10 @@ def test_nothing_can_be_typed_into_a_page_that_does_not_listen_yet(studio, opene
     expect(cap).to_have_value("")
     while not held:
         page.wait_for_timeout(20)
-    page.unroute("**/api/protect")
     held[0].continue_()
     steps.arrive(page, "protect")
-    cap.focus()
-    page.keyboard.type("2")
-    page.keyboard.press("Tab")
+    cap.fill("2")
+    cap.press("Enter")
     expect(page.locator("#cost")).to_contain_text("ε = 2")
 
 

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 _BETWEEN = text_literal("\x1f")
 _EXACT = "9e15"
+_LARGEST = "1.7976931348623157e308"
 _UP = "1.000000000001e0"
 """Engines round halves each in their own way: no half is left by this factor."""
 _DATED = "^[0-9]{4}[-/]"
@@ -253,7 +254,9 @@ def _number_sql(number: str, dialect: Dialect) -> str:
 
     A float of four bytes, its text and the double read from that text are one number so.
     """
-    whole = f"CASE WHEN abs({number}) < {_EXACT} AND floor({number}) = {number} THEN CAST({number} AS BIGINT) END"
+    # DuckDB may cast the rows of the other branch too, NaN among them: never a bare CAST.
+    whole = f"CASE WHEN abs({number}) < {_EXACT} AND floor({number}) = {number} THEN TRY_CAST({number} AS BIGINT) END"
     short = f"CASE WHEN abs({number}) < 1e38 THEN CAST(CAST({number} AS FLOAT) AS DOUBLE) ELSE {number} END"
     shown = f"COALESCE(CAST({whole} AS {dialect.text}), {dialect.scientific(f'{_UP} * ({short})')})"
-    return f"CASE WHEN isnan({number}) THEN '' ELSE {shown} END"
+    ends = f"WHEN {number} > {_LARGEST} THEN 'inf' WHEN {number} < -{_LARGEST} THEN '-inf'"
+    return f"CASE WHEN isnan({number}) THEN '' {ends} ELSE {shown} END"

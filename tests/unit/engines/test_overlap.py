@@ -293,3 +293,16 @@ def test_spark_writes_moments_and_short_floats_as_duckdb_does(spark, tmp_path):
     for name in ("polars-zoned.csv", "zoned.parquet", "slashes.csv", "parsed.parquet"):
         assert same_rows(read(forms[name], engine="spark"), read(SEEN)), name
     assert overlap(read(forms["zoned.parquet"], engine="spark"), read(SEEN.slice(1))).paired
+
+
+ODD = pa.table({"x": [1.0, 2.5, *map(float, ("nan", "inf", "-inf", "1e300", "-1e300", "1e-320", "9e15", "-0.0"))]})
+
+
+def test_no_single_number_keeps_the_others_from_being_compared(spark, tmp_path):
+    """One person's NaN made every sample with public recodings a refusal."""
+    pq.write_table(ODD, tmp_path / "odd.parquet")
+    csv.write_csv(ODD, tmp_path / "odd.csv")
+    for engine in ("duckdb", "spark"):
+        assert same_rows(read(tmp_path / "odd.parquet", engine=engine), read(ODD)), engine
+        for name in ("odd.parquet", "odd.csv"):
+            assert overlap(read(tmp_path / name, engine=engine), read(ODD.slice(0, 2))).shared == 2, (engine, name)

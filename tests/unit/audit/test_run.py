@@ -25,7 +25,7 @@ from sudare.words import Words
 def quick(tmp_path_factory):
     folder = tmp_path_factory.mktemp("audit")
     seen = []
-    return audit_module.audit(folder, quick=True, progress=seen.append), folder, seen
+    return audit_module.audit(folder, quick=True, progress=seen.append, processes=2), folder, seen
 
 
 def test_nothing_is_found(quick):
@@ -139,7 +139,7 @@ def words_known(name):
 
 @pytest.mark.parametrize("form", [[], ["--json"], ["--quiet"]])
 def test_the_command_prints_and_ends_in_1_when_something_was_found(form, tmp_path, monkeypatch):
-    monkeypatch.setattr("sudare.audit.audit", lambda folder, quick, words, progress: FAILED)
+    monkeypatch.setattr("sudare.audit.audit", lambda folder, **asked: FAILED)
     ended = CliRunner().invoke(command, ["--quick", "--folder", str(tmp_path), *form])
     assert ended.exit_code == 1
     if form == ["--json"]:
@@ -150,7 +150,7 @@ def test_the_command_prints_and_ends_in_1_when_something_was_found(form, tmp_pat
 
 def test_the_command_ends_in_0_when_nothing_was_found(tmp_path, monkeypatch):
     sound = Audit(FAILED.findings[:1], {}, True)
-    monkeypatch.setattr("sudare.audit.audit", lambda folder, quick, words, progress: sound)
+    monkeypatch.setattr("sudare.audit.audit", lambda folder, **asked: sound)
     ended = CliRunner().invoke(command, ["--folder", str(tmp_path)])
     assert ended.exit_code == 0
     assert "nothing found" in ended.output

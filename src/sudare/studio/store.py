@@ -6,7 +6,6 @@ Every session opens and closes its own connection. What has been committed survi
 
 from __future__ import annotations
 
-import fcntl
 import os
 import sqlite3
 from collections.abc import Iterator
@@ -14,6 +13,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from sudare.errors import InputError
+from sudare.privacy.file_lock import locked
 from sudare.privacy.sqlite_faults import FAILURES, fault_of
 from sudare.studio.workspace import Workspace
 
@@ -61,12 +61,8 @@ def _prepare(connection: sqlite3.Connection) -> None:
 @contextmanager
 def alone(workspace: Workspace, name: str = "recipe") -> Iterator[None]:
     """No other process or thread is here at the same time."""
-    handle = os.open(workspace.hidden / f"{name}.lock", os.O_RDWR | os.O_CREAT, 0o600)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
+    with locked(workspace.hidden / f"{name}.lock"):
         yield
-    finally:
-        os.close(handle)
 
 
 def replace_file(path: Path, text: str) -> None:

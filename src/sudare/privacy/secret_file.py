@@ -20,13 +20,14 @@ def write_secret(path: Path, content: bytes) -> None:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-        _put_in_place(partial, path)
+        put_in_place(partial, path)
     finally:
         with suppress(OSError):
             partial.unlink()
 
 
-def _put_in_place(partial: Path, path: Path) -> None:
+def put_in_place(partial: Path, path: Path) -> None:
+    """Give a whole file its name, unless another one has it: `FileExistsError`. A rename would replace it."""
     try:
         os.link(partial, path)
     except FileExistsError:

@@ -59,9 +59,9 @@ def _prepare(connection: sqlite3.Connection) -> None:
 
 
 @contextmanager
-def alone(workspace: Workspace, name: str = "recipe") -> Iterator[None]:
-    """No other process or thread is here at the same time."""
-    with locked(workspace.hidden / f"{name}.lock"):
+def alone(workspace: Workspace) -> Iterator[None]:
+    """No other process or thread reads and replaces the recipe at the same time."""
+    with locked(workspace.lock):
         yield
 
 

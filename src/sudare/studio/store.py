@@ -15,6 +15,7 @@ from pathlib import Path
 from sudare.errors import InputError
 from sudare.privacy.file_lock import locked
 from sudare.privacy.sqlite_faults import FAILURES, fault_of
+from sudare.publish.folder import flush
 from sudare.studio.workspace import Workspace
 
 _FORMAT = 1
@@ -76,11 +77,7 @@ def replace_file(path: Path, text: str) -> None:
         if path.exists():
             partial.chmod(path.stat().st_mode & 0o777)
         partial.replace(path)
-        folder = os.open(path.parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
+        flush(path.parent)
     except OSError as problem:
         partial.unlink(missing_ok=True)
         raise InputError(f"the recipe cannot be written: {problem.strerror}", value=path.name) from None

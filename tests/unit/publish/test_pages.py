@@ -15,7 +15,8 @@ from sudare.errors import OutputError, ParameterError, RecipeError
 from sudare.noise import record
 from sudare.privacy import Ledger
 from sudare.publish import Job, pages
-from sudare.report import Cover, Section, public_page
+from sudare.publish.table_pages import read_release
+from sudare.report import Cover, public_page
 from sudare.words import Words
 
 ASKED = ("public = false", "public = true")
@@ -63,9 +64,9 @@ def test_the_report_follows_from_the_release_alone(village):
         second = sd.publish(village.change(('folder = "release"', 'folder = "again"')))
     drawn = []
     for made in (first, second):
-        job = Job.open(village.recipe)
         cover = Cover("x", "x", datetime.datetime(2026, 7, 5, 9, 41, tzinfo=datetime.UTC), made.release.guarantee)
-        drawn.append(public_page(cover, job.public_sections(made.release, Words()), Words()))
+        sections = Job.open(village.recipe).public_sections(made.folder, made.certificate, Words())
+        drawn.append(public_page(cover, sections, Words()))
     assert drawn[0] == drawn[1]
 
 
@@ -77,7 +78,8 @@ def test_the_internal_report_lies_outside_and_only_its_owner_reads_it(village):
     assert "INTERNAL: contains true values" in page
     assert "State of the ledger" in page
     assert made.release_id in page
-    assert {path.name for path in made.folder.iterdir()} == {*made.certificate["files"], "release.json", "report.html"}
+    expected = {*made.certificate["files"], "release.json", "report.html", "reports.json"}
+    assert {path.name for path in made.folder.iterdir()} == expected
     assert "INTERNAL" not in page_of(made)
 
 
@@ -153,10 +155,25 @@ def test_a_rehearsal_has_an_internal_page_in_either_language(village, tmp_path):
     assert "リハーサル" in page.read_text(encoding="utf-8")
 
 
-def test_a_kind_that_says_nothing_has_its_headline_as_a_page(village):
+@pytest.mark.parametrize("form", ["parquet", "csv", "geoparquet", "geojson"])
+@pytest.mark.parametrize("method", ["simplex", 'laplace"\ncut = "9', 'privelet"\ndecomposition = "morton'])
+def test_each_file_of_a_table_gives_the_release_back(village, form, method):
+    """Whatever its formats, with every parameter, and where the exact total is public."""
+    text = (("simplex", method), ("epsilon = 0.5", 'epsilon = 0.5\ndelta = 1e-6\ntotal = "public"'))
+    recipe = village.change(*text, ('["parquet", "csv", "geoparquet", "geojson"]', f'["{form}"]'))
+    recipe.write_text(recipe.read_text().replace('cut = "9"', "cut = 9"))
+    made = sd.publish(recipe)
+    certificate = json.loads((made.folder / "release.json").read_text(encoding="utf-8"))
+    found = read_release(made.folder, certificate)
+    assert (found.table, found.guarantee, found.budget) == (
+        made.release.table,
+        made.release.guarantee,
+        made.release.budget,
+    )
+    assert (found.method.name, found.method.parameters) == (made.release.method.name, made.release.method.parameters)
+    assert found.table.count.dtype == made.release.table.count.dtype
+
+
+def test_a_kind_that_compares_nothing_has_no_internal_page(village):
     job = Job.open(village.recipe)
-    made = job.release(sd.CountTable(job.domain, [0], [7]), seed=1)
-    (section,) = Job.public_sections(job, made, Words())
-    assert isinstance(section, Section)
-    assert list(section.parts[0].rows) == ["cells listed", "released total"]
-    assert Job.internal_sections(job, None, made, Words()) == []
+    assert Job.internal_sections(job, None, None, Words()) == []

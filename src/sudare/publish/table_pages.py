@@ -92,5 +92,5 @@ def _index(domain: Domain, rows: pa.Table) -> NDArray[np.int64]:
             place = {label: at for at, label in enumerate(attribute.labels(range(attribute.size)).tolist())}
             axes.append(np.array([place[label] for label in columns[0]], dtype=np.int64))
         else:
-            axes += attribute.locate(*columns)[0]
+            axes += attribute.locate(*(each.astype(np.int64) if attribute.spatial else each for each in columns))[0]
     return domain.index(*axes)

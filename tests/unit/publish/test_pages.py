@@ -15,7 +15,6 @@ from sudare.errors import OutputError, ParameterError, RecipeError
 from sudare.noise import record
 from sudare.privacy import Ledger
 from sudare.publish import Job, pages
-from sudare.publish.table_pages import read_release
 from sudare.report import Cover, public_page
 from sudare.words import Words
 
@@ -153,25 +152,6 @@ def test_a_rehearsal_has_an_internal_page_in_either_language(village, tmp_path):
     assert done.exit_code == 0, done.output
     assert "内部用\uff1a真値を含みます" in page.read_text(encoding="utf-8")
     assert "リハーサル" in page.read_text(encoding="utf-8")
-
-
-@pytest.mark.parametrize("form", ["parquet", "csv", "geoparquet", "geojson"])
-@pytest.mark.parametrize("method", ["simplex", 'laplace"\ncut = "9', 'privelet"\ndecomposition = "morton'])
-def test_each_file_of_a_table_gives_the_release_back(village, form, method):
-    """Whatever its formats, with every parameter, and where the exact total is public."""
-    text = (("simplex", method), ("epsilon = 0.5", 'epsilon = 0.5\ndelta = 1e-6\ntotal = "public"'))
-    recipe = village.change(*text, ('["parquet", "csv", "geoparquet", "geojson"]', f'["{form}"]'))
-    recipe.write_text(recipe.read_text().replace('cut = "9"', "cut = 9"))
-    made = sd.publish(recipe)
-    certificate = json.loads((made.folder / "release.json").read_text(encoding="utf-8"))
-    found = read_release(made.folder, certificate)
-    assert (found.table, found.guarantee, found.budget) == (
-        made.release.table,
-        made.release.guarantee,
-        made.release.budget,
-    )
-    assert (found.method.name, found.method.parameters) == (made.release.method.name, made.release.method.parameters)
-    assert found.table.count.dtype == made.release.table.count.dtype
 
 
 def test_a_kind_that_compares_nothing_has_no_internal_page(village):

@@ -136,11 +136,16 @@ def test_without_the_key_nothing_new_comes_into_the_folder(release):
         draw_report(release, key=release.parent / "none.pem")
 
 
-@pytest.mark.parametrize("place", range(6))
-def test_every_kind_is_drawn_from_its_files_alone_in_both_languages(tmp_path, place):
+def test_every_kind_is_drawn_from_its_files_alone_in_both_languages(tmp_path, full):
     """Nothing of the recipe or the data is beside the copy; and a report that was killed before it was drawn."""
-    folder = Path(shutil.copytree(releases()[place], tmp_path / "release"))
-    shutil.copy(releases()[place].parent / "publisher.pem", tmp_path / "sudare-publisher.pem")
+    for place in range(6) if full else (1, 2, 3, 5):
+        _draw_in_both_languages(releases()[place], tmp_path / str(place))
+
+
+def _draw_in_both_languages(release, place):
+    place.mkdir()
+    folder = Path(shutil.copytree(release, place / "release"))
+    shutil.copy(release.parent / "publisher.pem", place / "sudare-publisher.pem")
     assert verify(folder).reports.listed == {}
     first, second = (draw_report(folder, language=language) for language in ("ja", "en"))
     assert (first.path.name, second.path.name) == ("report.html", "report.en.html")

@@ -123,7 +123,7 @@ def replay_case(case: Case, readings: Readings) -> list[Replayed]:
     """One recipe: the first data set is recorded, all others are its neighbours."""
     folder = readings.folder
     recipe, out = folder / "recipe.toml", folder / "out"
-    recipe.write_text(case.text(), encoding="utf-8")
+    recipe.write_text(case.text(), encoding="utf-8", newline="\n")
     out.mkdir(exist_ok=True)
     job: Job[Any, Any] = Job.open(recipe)
     gathered = {name: readings.gather(job, name) for name in readings.rows}

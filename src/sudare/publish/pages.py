@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sudare.errors import OutputError, SudareError
+from sudare.privacy.secret_file import NEW_FILE
 from sudare.privacy.shown import headline
 from sudare.publish.certificate import NAME, as_a_release, checked_release
 from sudare.publish.folder import refuse_existing
@@ -197,7 +198,7 @@ def _write(page: str, path: Path, *, mode: int) -> Path:
     refuse_existing(path)
     partial = path.with_name(f".{path.name}.partial-{secrets.token_hex(8)}")
     try:
-        handle = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+        handle = os.open(partial, NEW_FILE, mode)
         with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
             file.write(page)
         partial.rename(path)

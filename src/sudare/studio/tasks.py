@@ -157,7 +157,7 @@ class Tasks:
                 allowed="a job that waits or runs and has not begun to spend",
             )
         if (process := self.holder(name)) is not None:
-            with contextlib.suppress(ProcessLookupError, PermissionError):
+            with contextlib.suppress(OSError):
                 os.kill(process, signal.SIGTERM)
         return self.get(task.id)
 

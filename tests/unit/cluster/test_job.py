@@ -78,7 +78,7 @@ def recipe(tmp_path):
 def test_a_publication_in_parts_can_be_verified(spark, recipe, tmp_path):
     made = sd.publish(recipe())
     names = {path.name for path in made.folder.iterdir()}
-    assert names == {"part-000000.parquet", "release.json", "report.html"}
+    assert names == {"part-000000.parquet", "release.json", "report.html", "reports.json"}
     assert Ledger(tmp_path / "ledger.db").balance("village").spent.epsilon == Fraction(1, 2)
     certificate = json.loads((made.folder / "release.json").read_text())
     assert certificate["files"]["part-000000.parquet"]["format"] == "parquet"

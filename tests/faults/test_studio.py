@@ -16,8 +16,9 @@ import pytest
 from fault_processes import memory_of
 from fault_studio import Studio
 
+from sudare.errors import RecipeError
 from sudare.privacy import Ledger
-from sudare.publish import verify
+from sudare.publish import publish, verify
 from sudare.studio.desk import UPLOAD_BYTES
 
 
@@ -195,3 +196,31 @@ def test_a_publication_that_is_asked_for_again_spends_once(studio, folder, full)
     spends = [entry for entry in Ledger(folder / "ledger.db").entries() if entry.kind == "spend"]
     assert len(spends) == rounds
     print(f"{rounds} publications, each asked for {tabs} times at once: {len(spends)} spends")
+
+
+def test_a_recipe_in_another_encoding_is_neither_shown_nor_published_nor_overwritten(studio, folder):
+    """As an editor of a Japanese Windows saves it; the command line refuses it with the same sentence."""
+    recipe = folder / "recipe.toml"
+    before, (_, state) = recipe.read_bytes(), studio.ask("GET", "/api/state")
+    spent = len(Ledger(folder / "ledger.db").entries())
+    content = before.replace(b"village", "村".encode("cp932")).replace(b'"A", "B"', '"村", "町"'.encode("cp932"))
+    recipe.write_bytes(content)
+    try:
+        asked = [
+            ("GET", "/api/state", None),
+            ("GET", "/api/publish", None),
+            ("PATCH", "/api/recipe", {"based_on": state["version"], "changes": {"title": "changed"}}),
+            ("PUT", "/api/recipe", {"based_on": state["version"], "text": "kind = 'table'\n"}),
+            ("POST", "/api/undo", {"based_on": state["version"]}),
+            ("POST", "/api/publish", {"based_on": state["version"], "confirm": "village"}),
+        ]
+        for request in asked:
+            status, said = studio.ask(*request)
+            assert (status, said["error"]["what"]) == (422, "the recipe is not text in UTF-8"), request
+            assert recipe.read_bytes() == content
+        with pytest.raises(RecipeError, match="the recipe is not text in UTF-8"):
+            publish(recipe)
+        assert len(Ledger(folder / "ledger.db").entries()) == spent
+    finally:
+        recipe.write_bytes(before)
+    assert studio.ask("GET", "/api/state")[1]["version"] == state["version"]

@@ -8,8 +8,9 @@ may be published; what needs d_t, the suppressed records or the records themselv
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,17 +53,15 @@ class Assessment:
             for place, tree in enumerate(population.hierarchies)
         ]
         largest = float(1 / taken.min()) if len(taken) else 0.0
-        return (
-            Measure("ncp", float(np.mean(by_column)), True, "mean NCP of published records, 0 exact to 1 erased"),
-            *(
-                Measure(f"ncp of {name}", loss, True, "the same of one column")
-                for name, loss in zip(population.names, by_column, strict=True)
-            ),
-            Measure("average class size", published / max(len(taken), 1), True, "published records per class"),
-            Measure("prosecutor risk", largest, True, "largest chance to find a person known to be in the file"),
-            Measure("mean prosecutor risk", len(taken) / published, True, "the same, averaged over the file"),
-            Measure("unique after", int((taken == 1).sum()) / published, True, "share of published records alone"),
-        )
+        values = {
+            "ncp": float(np.mean(by_column)),
+            **{f"ncp of {name}": loss for name, loss in zip(population.names, by_column, strict=True)},
+            "average class size": published / max(len(taken), 1),
+            "prosecutor risk": largest,
+            "mean prosecutor risk": len(taken) / published,
+            "unique after": int((taken == 1).sum()) / published,
+        }
+        return public_measures({"measures": values})
 
     def _private(self) -> list[Measure]:
         taken, held, counts = self.classes.taken, self.classes.held, self.classes.population.counts
@@ -82,6 +81,22 @@ class Assessment:
             Measure("marketer risk", matched, False, "expected share of published records matched rightly"),
             Measure("unique before", alone, False, "share of the records alone with their values"),
         ]
+
+
+_MEANINGS = {
+    "ncp": "mean NCP of published records, 0 exact to 1 erased",
+    "average class size": "published records per class",
+    "prosecutor risk": "largest chance to find a person known to be in the file",
+    "mean prosecutor risk": "the same, averaged over the file",
+    "unique after": "share of published records alone",
+}
+"""Of the public measures; all others are the loss of single columns."""
+
+
+def public_measures(summary: Mapping[str, Any]) -> tuple[Measure, ...]:
+    """The measures that the summary of a sample, or its certificate, states."""
+    stated = summary["measures"].items()
+    return tuple(Measure(name, value, True, _MEANINGS.get(name, "the same of one column")) for name, value in stated)
 
 
 def promised(k: int) -> tuple[Measure, ...]:

@@ -83,7 +83,7 @@ def refusal_findings(folder: Path) -> Iterator[Finding]:
     people = ordinary(30, 5)
     pq.write_table(frame(people).drop_columns(["person"]), folder / "public.parquet")
     for kind, text in strict_recipes().items():
-        (folder / "strict.toml").write_text(text, encoding="utf-8")
+        (folder / "strict.toml").write_text(text, encoding="utf-8", newline="\n")
         job = Job.open(folder / "strict.toml")
         for fault, (one, other) in FAULTS.items():
             data = ([*people, one], [one, *people[3:]], [*people, other, one])
@@ -110,7 +110,7 @@ def layout_findings(folder: Path) -> Iterator[Finding]:
     chosen = [table_case(method, "epsilon = 1", 1) for method in METHODS]
     chosen.append(Case("perturbation", "", COLUMNS, "[perturbation]\nepsilon = 1\n", exchanged))
     for case in chosen:
-        (folder / "layout.toml").write_text(case.text(), encoding="utf-8")
+        (folder / "layout.toml").write_text(case.text(), encoding="utf-8", newline="\n")
         job, found, seen = Job.open(folder / "layout.toml"), readings[case.kind], set()
         for name in found.rows:
             files = files_of(job.write(job.protect(found.gather(job, name), Source.system()), folder))

@@ -39,12 +39,12 @@ def book_findings(folder: Path) -> Iterator[Finding]:
     text = case.recipe.replace("epsilon = 1000", f"epsilon = {CAP}").replace(
         "public = false", "public = false\ninternal = true"
     )
-    (folder / "recipe.toml").write_text(text, encoding="utf-8")
+    (folder / "recipe.toml").write_text(text, encoding="utf-8", newline="\n")
     renamed = {name: text.replace('"audit"', f'"{name}"').replace('"release"', f'"{name}"') for name in OTHERS}
     renamed["again"] = renamed["again"].replace('dataset = "again"', 'dataset = "audit"')
     renamed["stopped"] = renamed["stopped"].replace("[ledger]\n", "[ledger]\nconfirm_same_data = true\n")
     for name, changed in renamed.items():
-        (folder / f"{name}.toml").write_text(changed, encoding="utf-8")
+        (folder / f"{name}.toml").write_text(changed, encoding="utf-8", newline="\n")
     case.write(case.world(0)["data"], folder / case.private)
     yield rule_finding("publish, ledger", ledger_rules(folder))
     yield rule_finding("publish, certificate", certificate_rules(folder / "release", folder / "ledger.db"))
@@ -112,9 +112,9 @@ def certificate_rules(release: Path, ledger: Path) -> Rules:
         missing.append(_verified(release))
         (release / name).write_bytes(kept)
     promised = certificate | {"guarantee": certificate["guarantee"] | {"epsilon": "1"}}
-    (release / NAME).write_text(json.dumps(promised), encoding="utf-8")
+    (release / NAME).write_text(json.dumps(promised), encoding="utf-8", newline="\n")
     lied = _verified(release)
-    (release / NAME).write_text(json.dumps(certificate), encoding="utf-8")
+    (release / NAME).write_text(json.dumps(certificate), encoding="utf-8", newline="\n")
     return {
         "a sound release is verified": sound,
         "its head is in the ledger": Ledger(ledger).verify(certificate["ledger_head"]) > 0,

@@ -198,7 +198,7 @@ def of_case(case: Case, people: int) -> PublicationCase:
 def publication(case: PublicationCase, folder: Path) -> Callable[[Any, Source], Published]:
     """A run of `publish` on some data, in a folder that holds nothing of the run before but the publisher's key."""
     recipe = folder / "recipe.toml"
-    recipe.write_text(case.recipe, encoding="utf-8")
+    recipe.write_text(case.recipe, encoding="utf-8", newline="\n")
 
     def run(rows: Any, source: Source) -> Published:  # noqa: ARG001 - a publication has a source of its own
         shutil.rmtree(folder / "release", ignore_errors=True)

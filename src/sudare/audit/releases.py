@@ -59,19 +59,23 @@ def files_of(written: Mapping[str, Path | Sequence[Path]]) -> list[Path]:
 
 def published(job: Job[Any, Any], made: Any, folder: Path, *, page: bool) -> Published:
     """All that leaves the house, with the public ``page`` or without it."""
-    found = {path.name: path.read_bytes() for path in files_of(job.write(made, folder))}
+    written = job.write(made, folder)
+    found = {path.name: path.read_bytes() for path in files_of(written)}
     said = {"summary": made.summary, "certified": job.certified(made), "headline": job.headline(made)}
     found |= {what: json.dumps(facts, default=str).encode() for what, facts in said.items()}
-    return found | ({"page": _page(job, made).encode()} if page else {})
+    return found | ({"page": _page(job, made, written, folder).encode()} if page else {})
 
 
-def _page(job: Job[Any, Any], made: Any) -> str:
+def _page(job: Job[Any, Any], made: Any, written: Mapping[str, Path | Sequence[Path]], folder: Path) -> str:
     from sudare.report import Cover, public_page
 
+    files = {path.name: {"format": form} for form, paths in written.items() for path in files_of({form: paths})}
+    stated = {"guarantee": made.guarantee.to_json(), **job.certified(made), "summary": made.summary, "files": files}
+    certificate = json.loads(json.dumps(stated))
     cover = Cover("audit", "audit", datetime.datetime(2026, 1, 1, tzinfo=datetime.UTC), made.guarantee)
     # Error bars draw noise of their own, from a seed: it is no part of the release, and not for its tape.
     with record():
-        return public_page(cover, job.public_sections(made, ENGLISH), ENGLISH)
+        return public_page(cover, job.public_sections(folder, certificate, ENGLISH), ENGLISH)
 
 
 def promised(job: Job[Any, Any]) -> Budget | None:
@@ -119,7 +123,7 @@ def replay_case(case: Case, readings: Readings) -> list[Replayed]:
     """One recipe: the first data set is recorded, all others are its neighbours."""
     folder = readings.folder
     recipe, out = folder / "recipe.toml", folder / "out"
-    recipe.write_text(case.text(), encoding="utf-8")
+    recipe.write_text(case.text(), encoding="utf-8", newline="\n")
     out.mkdir(exist_ok=True)
     job: Job[Any, Any] = Job.open(recipe)
     gathered = {name: readings.gather(job, name) for name in readings.rows}

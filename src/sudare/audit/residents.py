@@ -162,4 +162,4 @@ def to_counts(rows: list[Resident], path: Path) -> None:
     whole = [row for row in rows if row.home and row.age is not None and row.age == row.age]
     counted = Counter((row.home, row.sex, int(row.age or 0) // 20 * 20) for row in whole)
     lines = [f"{home},{sex},{age},{count}\n" for (home, sex, age), count in sorted(counted.items())]
-    path.write_text("".join(["home,sex,age,count\n", *lines]), encoding="utf-8")
+    path.write_text("".join(["home,sex,age,count\n", *lines]), encoding="utf-8", newline="\n")

@@ -82,8 +82,10 @@ def write(made: Audit, folder: Path, words: Words = ENGLISH) -> tuple[Path, Path
     paths = folder / "audit.json", folder / "audit.html"
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        paths[0].write_text(json.dumps(made.to_json(), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-        paths[1].write_text(page(made, words), encoding="utf-8")
+        paths[0].write_text(
+            json.dumps(made.to_json(), indent=2, ensure_ascii=False) + "\n", encoding="utf-8", newline="\n"
+        )
+        paths[1].write_text(page(made, words), encoding="utf-8", newline="\n")
     except OSError as problem:
         raise OutputError(f"the audit cannot be written: {type(problem).__name__}", value=str(folder)) from None
     return paths

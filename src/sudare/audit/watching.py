@@ -40,7 +40,7 @@ def timings(folder: Path, times: int) -> dict[str, Watched]:
     """
     import pyarrow.parquet as pq
 
-    (folder / "timed.toml").write_text(table_case("tree", "epsilon = 1", 1).text(), encoding="utf-8")
+    (folder / "timed.toml").write_text(table_case("tree", "epsilon = 1", 1).text(), encoding="utf-8", newline="\n")
     job = Job.open(folder / "timed.toml")
     world = watched()
     paths = {name: folder / f"watched {place}.parquet" for place, name in enumerate(world)}

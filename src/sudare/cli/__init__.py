@@ -17,6 +17,7 @@ COMMANDS = (
     "plan",
     "rehearse",
     "publish",
+    "report",
     "verify",
     "ledger",
     "schema",

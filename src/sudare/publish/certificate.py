@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,7 +16,8 @@ from sudare.noise import stamped
 from sudare.privacy import Guarantee, Publishable
 from sudare.publish.folder import is_there
 from sudare.publish.kinds import KINDS, job_of
-from sudare.publish.signing import fingerprint, is_signed, public_text
+from sudare.publish.reports import LIST, Reports, check_reports
+from sudare.publish.signing import canonical, digest, fingerprint, is_signed, public_text
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -57,29 +58,20 @@ def certify(
             for name, paths in files.items()
             for path in ([paths] if isinstance(paths, Path) else paths)
         },
+        "reports": LIST,
         "publisher": public_text(key),
     }
     return {**body, "signature": key.sign(canonical(body)).hex()}
 
 
-def canonical(body: dict[str, Any]) -> bytes:
-    """The bytes that are signed: JSON with sorted keys and no spaces."""
-    return json.dumps(body, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
-
-
-def digest(path: Path) -> str:
-    """SHA-256 of a file."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
 @dataclass(frozen=True)
 class Verification:
-    """What was checked and found right."""
+    """What was checked and found right; ``reports`` says what else lies in the folder."""
 
     certificate: dict[str, Any]
     guarantee: Guarantee
     checks: tuple[str, ...]
+    reports: Reports
 
     @property
     def ok(self) -> bool:
@@ -95,6 +87,10 @@ class Verification:
             "publisher": fingerprint(self.certificate["publisher"]),
             "guarantee": self.guarantee.to_json(),
             "checks": list(self.checks),
+            "reports": {name: report.language for name, report in self.reports.listed.items()},
+            "uncertified_reports": list(self.reports.uncertified),
+            "unlisted_files": list(self.reports.unlisted),
+            "remarks": list(self.reports.remarks),
         }
 
 
@@ -102,9 +98,19 @@ def verify(path: str | Path, *, publisher: str | Path | None = None) -> Verifica
     """Check a release from its certificate and the files beside it; raises VerificationError at the first fault.
 
     ``publisher`` is the publisher's public key, a PEM file or 64 hexadecimal digits, got from somewhere else
-    than the release itself; without it the signature only shows that nothing changed since it was signed.
+    than the release itself; without it the signature only shows that nothing changed since it was signed. Files of the
+    folder that the publisher did not certify are named in ``reports.remarks``; a report must be certified, unless the
+    release is older than the list of reports.
     """
-    path = Path(path)
+    path, certificate, guarantee, checks = checked_release(Path(path), publisher)
+    found, reports = check_reports(path, certificate)
+    return Verification(certificate, guarantee, (*checks, *found), reports)
+
+
+def checked_release(
+    path: Path, publisher: str | Path | None = None
+) -> tuple[Path, dict[str, Any], Guarantee, tuple[str, ...]]:
+    """A release without its reports: path and content of the certificate, its guarantee, and what was found right."""
     path = path / NAME if is_there(path) and path.is_dir() else path
     certificate = _read(path)
     checks = [_signature(certificate, publisher)]
@@ -126,8 +132,9 @@ def verify(path: str | Path, *, publisher: str | Path | None = None) -> Verifica
     kind = certificate.get("kind", "table")  # the first certificates were all of tables and did not say so
     if not isinstance(kind, str) or kind not in KINDS:
         raise VerificationError("a release of an unknown kind", value=kind, allowed=", ".join(KINDS))
-    checks += _checked(kind, path.parent, certificate)
-    return Verification(certificate, guarantee, tuple(checks))
+    with as_a_release(kind):
+        checks += job_of(kind).check(path.parent, certificate)
+    return path, certificate, guarantee, tuple(checks)
 
 
 def _files(certificate: dict[str, Any]) -> dict[str, Any]:
@@ -138,9 +145,11 @@ def _files(certificate: dict[str, Any]) -> dict[str, Any]:
     return stated
 
 
-def _checked(kind: str, folder: Path, certificate: dict[str, Any]) -> list[str]:
+@contextmanager
+def as_a_release(kind: str) -> Iterator[None]:
+    """Whatever goes wrong with the files of a release, as one refusal."""
     try:
-        return job_of(kind).check(folder, certificate)
+        yield
     except VerificationError:
         raise
     except SudareError as problem:

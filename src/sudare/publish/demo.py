@@ -70,7 +70,7 @@ def run_demo(folder: Path, *, people: int, progress: Callable[[str], None] = lam
     recipe_text = files("sudare.publish").joinpath("demo.toml").read_text(encoding="utf-8")
     _make_room(folder, recipe_text)
     recipe = folder / RECIPE
-    recipe.write_text(recipe_text, encoding="utf-8")
+    recipe.write_text(recipe_text, encoding="utf-8", newline="\n")
     progress(f"inventing {people:,} people")
     write_city(folder / "people.parquet", people)
     job = open_job(recipe)

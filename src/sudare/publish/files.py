@@ -150,4 +150,4 @@ def _geojson(table: CountTable, path: Path) -> None:
         for properties, (w, s, e, n) in zip(columns(table).to_pylist(), corners(table).tolist(), strict=True)
     ]
     text = json.dumps({"type": "FeatureCollection", "features": features}, ensure_ascii=False)
-    path.write_text(text + "\n", encoding="utf-8")
+    path.write_text(text + "\n", encoding="utf-8", newline="\n")

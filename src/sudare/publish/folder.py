@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import secrets
 import shutil
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -56,18 +58,32 @@ def whole_folder(folder: Path) -> Iterator[Path]:
     partial = folder.with_name(f".{folder.name}.partial-{secrets.token_hex(8)}")
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
+        remove_leftovers(folder)
         partial.mkdir()
         yield partial
         for path in partial.iterdir():
-            _flush(path)
-        _flush(partial)
+            flush(path)
+        flush(partial)
         refuse_existing(folder)
         partial.rename(folder)
-        _flush(folder.parent)
+        flush(folder.parent)
     except OSError as problem:
         raise _unwritable(folder, problem) from None
     finally:
         shutil.rmtree(partial, ignore_errors=True)
+
+
+def remove_leftovers(folder: Path) -> None:
+    """Remove what runs that were killed left half done for ``folder``; whoever calls it has that place for itself.
+
+    Beside protected files these may be a page with true values, of the internal report, which lies next to the folder.
+    """
+    names = re.compile(rf"\.{re.escape(folder.name)}(-internal\.html)?\.partial-[0-9a-f]+")
+    for left in [path for path in folder.parent.iterdir() if names.fullmatch(path.name)]:
+        if left.is_dir() and not left.is_symlink():
+            shutil.rmtree(left, ignore_errors=True)
+        else:
+            left.unlink(missing_ok=True)
 
 
 def _unwritable(folder: Path, problem: OSError) -> OutputError:
@@ -75,9 +91,12 @@ def _unwritable(folder: Path, problem: OSError) -> OutputError:
     return OutputError(f"the release cannot be written: {reason}", value=str(folder))
 
 
-def _flush(path: Path) -> None:
-    """Make a file or folder survive a power cut."""
-    handle = os.open(path, os.O_RDONLY)
+def flush(path: Path) -> None:
+    """Make a file or folder survive a power cut; on Windows a file, since folders cannot be opened there."""
+    windows = sys.platform == "win32"
+    if windows and path.is_dir():
+        return
+    handle = os.open(path, os.O_RDWR if windows else os.O_RDONLY)  # Windows syncs only what it may write
     try:
         os.fsync(handle)
     finally:

@@ -203,16 +203,6 @@ class Job(ABC, Generic[Shape, Made]):
         """What the recipe asks for and is not written, a sentence each."""
         return ()
 
-    def public_sections(self, made: Made, words: Words) -> list[Section]:
-        """What the public report says of this kind: from the release alone, in the language of ``words``.
-
-        Guarantee, files and proof are said by the report itself. A kind shows its own things here, in the order of
-        the chapters: what was released, how far to trust it, the method.
-        """
-        from sudare.report import Facts, Section
-
-        return [Section(words("table.title"), (Facts(self.headline(made)),))]
-
     def internal_sections(self, data: Any, made: Made, words: Words) -> list[Section]:  # noqa: ARG002 - a kind may compare
         """What the internal report says of this kind: the release beside what `gather` gave."""
         return []
@@ -221,3 +211,12 @@ class Job(ABC, Generic[Shape, Made]):
     @abstractmethod
     def check(folder: Path, certificate: dict[str, Any]) -> list[str]:
         """What `verify` found right in the files of a release of this kind; raises `VerificationError`."""
+
+    @staticmethod
+    @abstractmethod
+    def public_sections(folder: Path, certificate: dict[str, Any], words: Words) -> list[Section]:
+        """What the public report says of this kind: from the released files alone, in the language of ``words``.
+
+        Guarantee, files and proof are said by the report itself. A kind shows its own things here, in the order of
+        the chapters: what was released, how far to trust it, the method.
+        """

@@ -1,26 +1,34 @@
 """The pages of a publication: the public report inside its folder, the internal one outside of it.
 
-Both are drawn when the release is out already. A report is not part of what was paid for: it names the SHA-256 of the
-certificate, so the certificate cannot list it, and whoever has the release can draw it again.
+Both are drawn when the release is out already. A report is not part of what was paid for: whoever has the release can
+draw it again by `draw_report`, which reads what `write_public` reads, the released files alone.
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sudare.errors import OutputError, SudareError
+from sudare.privacy.secret_file import NEW_FILE
 from sudare.privacy.shown import headline
-from sudare.publish.certificate import NAME
+from sudare.publish.certificate import NAME, as_a_release, checked_release
 from sudare.publish.folder import refuse_existing
 from sudare.publish.job import Job
+from sudare.publish.kinds import job_of
+from sudare.publish.recipe import Output
+from sudare.publish.reports import PUBLIC, Report, read_list, write_list
+from sudare.publish.signing import load_or_create, public_text
 from sudare.words import Words
 
-PUBLIC = "report.html"
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 
 @dataclass(frozen=True)
@@ -50,15 +58,15 @@ def write_pages(
     job: Job[Any, Any],
     data: Any,
     made: Any,
-    certificate: dict[str, Any],
     folder: Path,
     words: Words,
+    key: Ed25519PrivateKey,
     progress: Callable[[str], None],
 ) -> Pages:
     """The pages that the recipe asks for; the release stands even where one cannot be written."""
     wanted: dict[str, Callable[[], Path]] = {}
     if job.recipe.report.public:
-        wanted["report"] = lambda: write_public(job, made, certificate, folder, words)
+        wanted["report"] = lambda: write_public(folder, words, key)
     if job.recipe.report.internal:
         wanted["internal_report"] = lambda: write_internal(job, data, made, folder, words)
     written: dict[str, Path] = {}
@@ -73,13 +81,96 @@ def write_pages(
     return Pages(written.get("report"), written.get("internal_report"), tuple(left_out))
 
 
-def write_public(job: Job[Any, Any], made: Any, certificate: dict[str, Any], folder: Path, words: Words) -> Path:
-    """Draw the public report from the release and the certificate in ``folder``, and nothing else."""
+def write_public(folder: Path, words: Words, key: Ed25519PrivateKey) -> Path:
+    """Draw the public report from what is in ``folder``, and nothing else, and list it."""
+    path = folder / NAME
+    certificate = json.loads(path.read_text(encoding="utf-8"))
+    return _list_and_write(path, certificate, PUBLIC, _drawn(path, certificate, words), words, key)
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A report drawn again: where it is, its language, and whether the publisher's list names these very bytes."""
+
+    path: Path
+    language: str
+    certified: bool
+
+    def to_json(self) -> dict[str, Any]:
+        """For machines."""
+        return {"report": str(self.path), "language": self.language, "certified": self.certified}
+
+
+def draw_report(release: str | Path, *, language: str | None = None, key: str | Path | None = None) -> Drawn:
+    """Draw the public report of a release again, from its files alone: ``release`` is its folder or its certificate.
+
+    ``language`` is "en" or "ja"; without it that of the report that is listed, else English. ``key`` is the
+    publisher's private key; without it, the default one of recipes beside the release's folder, if it is there. With
+    the key the report goes into the folder and is listed there. Without, only one goes there that is listed already,
+    byte for byte; any other is written next to the folder, where nobody takes it for a part of the release.
+    """
+    path, certificate, _, _ = checked_release(Path(release))
+    folder, listed = path.parent, read_list(path, certificate)
+    words = Words(language or next((one.language for one in listed.values()), "en"))
+    signing = _key_at_hand(folder, certificate, key)
+    page = _drawn(path, certificate, words)
+    sha256 = hashlib.sha256(page.encode()).hexdigest()
+    name = _name_of(folder, listed, words.language, sha256)
+    if signing is not None:
+        return Drawn(_list_and_write(path, certificate, name, page, words, signing), words.language, certified=True)
+    if listed.get(name) == Report(words.language, sha256):
+        return Drawn(_write(page, folder / name, mode=0o644), words.language, certified=True)
+    beside = folder.resolve().with_name(f"{folder.resolve().name}-{name}")
+    return Drawn(_write(page, beside, mode=0o644), words.language, certified=False)
+
+
+def _drawn(path: Path, certificate: dict[str, Any], words: Words) -> str:
+    """The page of the release with the certificate at ``path``."""
     from sudare.report import Cover, public_page
 
-    cover = Cover.of_certificate(certificate, (folder / NAME).read_bytes(), words)
-    page = public_page(cover, job.public_sections(made, words), words)
-    return _write(page, public_path(folder), mode=0o644)
+    kind = certificate.get("kind", "table")
+    with as_a_release(kind):
+        cover = Cover.of_certificate(certificate, path.read_bytes(), words)
+        return public_page(cover, job_of(kind).public_sections(path.parent, certificate, words), words)
+
+
+def _name_of(folder: Path, listed: dict[str, Report], language: str, sha256: str) -> str:
+    """The name of a report in the folder: that of its language's, else the common one, unless another has it."""
+    if same := [name for name, one in listed.items() if one.language == language]:
+        return same[0]
+    taken = PUBLIC in listed or (public_path(folder).exists() and _sha256(public_path(folder)) != sha256)
+    return f"report.{language}.html" if taken else PUBLIC
+
+
+def _key_at_hand(folder: Path, certificate: dict[str, Any], key: str | Path | None) -> Ed25519PrivateKey | None:
+    path = folder.resolve().with_name(Output.model_fields["key"].default) if key is None else Path(key)
+    if not path.exists():
+        if key is None:
+            return None
+        raise OutputError("there is no such key", value=str(path))
+    found = load_or_create(path)
+    if public_text(found) == certificate["publisher"]:
+        return found
+    if key is None:
+        return None
+    raise OutputError("the key is not the one that signed the release", value=str(path))
+
+
+def _list_and_write(
+    path: Path, certificate: dict[str, Any], name: str, page: str, words: Words, key: Ed25519PrivateKey
+) -> Path:
+    """Listed first: a kill in between leaves a report that anybody can draw again, and none that nobody certified."""
+    folder, known = path.parent, read_list(path, certificate)
+    made = Report(words.language, hashlib.sha256(page.encode()).hexdigest())
+    if known.get(name) != made:
+        if (folder / name).exists() and _sha256(folder / name) != made.sha256:
+            refuse_existing(folder / name)
+        write_list(path, certificate, {**known, name: made}, key)
+    return _write(page, folder / name, mode=0o644)
+
+
+def _sha256(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def write_internal(job: Job[Any, Any], data: Any, made: Any, folder: Path, words: Words) -> Path:
@@ -101,12 +192,14 @@ def write_internal(job: Job[Any, Any], data: Any, made: Any, folder: Path, words
 
 
 def _write(page: str, path: Path, *, mode: int) -> Path:
-    """A page appears whole or not at all, and not in place of another."""
+    """A page appears whole or not at all, and not in place of another; one of the same bytes stays as it is."""
+    if path.is_file() and path.read_bytes() == page.encode():
+        return path
     refuse_existing(path)
     partial = path.with_name(f".{path.name}.partial-{secrets.token_hex(8)}")
     try:
-        handle = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
+        handle = os.open(partial, NEW_FILE, mode)
+        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
             file.write(page)
         partial.rename(path)
     except OSError as problem:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -21,6 +21,8 @@ from sudare.publish.job import Job, Outlook
 from sudare.publish.perturbation_check import FILE_OF, check_perturbation
 from sudare.publish.perturbation_recipe import PerturbationRecipe
 from sudare.publish.recipe import Recipe
+from sudare.reconstruct.linkage import linked_k
+from sudare.reconstruct.noises import Noise, noise_from_json
 from sudare.reconstruct.perturb import Perturbed, perturb, promise, row_cost
 
 if TYPE_CHECKING:
@@ -129,12 +131,7 @@ class PerturbationJob(Job[PerturbationRecipe, Perturbed]):
 
     def headline(self, made: Perturbed) -> dict[str, str]:
         """Rows, and what each of them gives away."""
-        return {
-            "perturbed rows": f"{made.rows:,}",
-            "local epsilon of a row": f"{float(made.row_epsilon):.4g}",
-            "linked with probability": f"at most 1/{made.k:.4g}",
-            **{f"noise of {name}": _described(noise) for name, noise in made.channel.items()},
-        }
+        return _headline(made.rows, made.row_epsilon, made.k, made.channel)
 
     def certified(self, made: Perturbed) -> dict[str, Any]:
         """What an analyst needs to look back through the noise, and `verify` to check the bytes."""
@@ -146,19 +143,6 @@ class PerturbationJob(Job[PerturbationRecipe, Perturbed]):
                 "k": None if asked is None else str(asked),
             }
         }
-
-    def public_sections(self, made: Perturbed, words: Words) -> list[Section]:
-        """Rows and noise, and that single values mean little."""
-        from sudare.report import Facts, Section, Text
-        from sudare.words import phrase
-
-        facts = {words.known("perturbation", name): phrase(value, words) for name, value in self.headline(made).items()}
-        return [
-            Section(words.known("perturbation", "Perturbed records"), (Facts(facts),)),
-            Section(
-                words.known("perturbation", "How to use it"), (Text.of(words.known("perturbation", USE)),), "trust"
-            ),
-        ]
 
     def outlook(self) -> Outlook:
         """Columns, noise, and how well one rehearsal recovers the distributions."""
@@ -177,6 +161,23 @@ class PerturbationJob(Job[PerturbationRecipe, Perturbed]):
         """The rows are as many as certified, and every value is one that the noise can give."""
         return check_perturbation(folder, certificate)
 
+    @staticmethod
+    def public_sections(folder: Path, certificate: dict[str, Any], words: Words) -> list[Section]:  # noqa: ARG004 - the certificate says all
+        """Rows and noise, and that single values mean little."""
+        from sudare.report import Facts, Section, Text
+        from sudare.words import phrase
+
+        summary, unit = certificate["summary"], Guarantee.from_json(certificate["guarantee"]).unit
+        rows, cost = summary["rows"], Fraction(summary["row_epsilon"])
+        noises = {name: noise_from_json(facts) for name, facts in summary["columns"].items()}
+        said = _headline(rows, cost, linked_k(float(cost), rows, unit.max_rows), noises)
+        facts = {words.known("perturbation", name): phrase(value, words) for name, value in said.items()}
+        use = Text.of(words.known("perturbation", USE))
+        return [
+            Section(words.known("perturbation", "Perturbed records"), (Facts(facts),)),
+            Section(words.known("perturbation", "How to use it"), (use,), "trust"),
+        ]
+
 
 def _numbers(column: NDArray[Any], name: str) -> NDArray[Any]:
     """A column as numbers; whole ones where all are, so that they can be categories."""
@@ -186,6 +187,15 @@ def _numbers(column: NDArray[Any], name: str) -> NDArray[Any]:
         raise InputError("a column holds something else than numbers", value=name) from None
     whole = np.isfinite(numbers).all() and bool((numbers == np.rint(numbers)).all())
     return numbers.astype(np.int64) if whole and np.abs(numbers).max(initial=0) < 2**53 else numbers
+
+
+def _headline(rows: int, row_epsilon: Fraction, k: float, noises: Mapping[str, Noise]) -> dict[str, str]:
+    return {
+        "perturbed rows": f"{rows:,}",
+        "local epsilon of a row": f"{float(row_epsilon):.4g}",
+        "linked with probability": f"at most 1/{k:.4g}",
+        **{f"noise of {name}": _described(noise) for name, noise in noises.items()},
+    }
 
 
 def _described(noise: Any) -> str:

@@ -131,17 +131,31 @@ class Recipe(Part):
     )
 
 
-def read_text(path: Path) -> dict[str, Any]:
-    """The contents of a recipe file, unchecked; decimals are kept as they are written."""
+def recipe_text(path: Path) -> str:
+    """A recipe file as text, without the mark that some editors begin UTF-8 with: the one way in which it is read.
+
+    Bytes that are no UTF-8 are refused and never guessed: a name of the data set read wrongly is another budget.
+    """
     try:
-        contents = tomllib.loads(path.read_text(encoding="utf-8-sig"), parse_float=Decimal)
-        shown = json.dumps(contents, default=str)  # a number of 5,000 hexadecimal digits is read, but never shown
+        return path.read_bytes().decode("utf-8-sig")
     except FileNotFoundError:
         raise RecipeError("there is no such recipe", value=str(path)) from None
+    except UnicodeDecodeError:
+        raise RecipeError(
+            "the recipe is not text in UTF-8", value=path.name, hint="Open it in an editor and save it as UTF-8."
+        ) from None
+    except OSError as problem:
+        raise RecipeError(f"the recipe cannot be read: {type(problem).__name__}", value=str(path)) from None
+
+
+def read_text(path: Path) -> dict[str, Any]:
+    """The contents of a recipe file, unchecked; decimals are kept as they are written."""
+    text = recipe_text(path).replace("\r\n", "\n").replace("\r", "\n")
+    try:
+        contents = tomllib.loads(text, parse_float=Decimal)
+        shown = json.dumps(contents, default=str)  # a number of 5,000 hexadecimal digits is read, but never shown
     except tomllib.TOMLDecodeError as problem:
         raise RecipeError(f"the recipe is not TOML: {problem}") from None
-    except (OSError, UnicodeDecodeError) as problem:
-        raise RecipeError(f"the recipe cannot be read: {type(problem).__name__}", value=str(path)) from None
     except (ValueError, ArithmeticError, RecursionError):
         raise RecipeError("the recipe is not TOML: a number is too long, or brackets are too deep") from None
     if "\\u0000" in shown.replace("\\\\", ""):

@@ -19,6 +19,7 @@ from sudare.publish.folder import refuse_existing, whole_folder
 from sudare.publish.job import Job
 from sudare.publish.pages import internal_path, write_pages
 from sudare.publish.public_sources import Sources, refuse_private_rows
+from sudare.publish.reports import LIST
 from sudare.publish.signing import load_or_create
 from sudare.words import Words
 
@@ -42,7 +43,7 @@ class Publication:
         return {
             "release_id": self.release_id,
             "folder": str(self.folder),
-            "files": sorted([*self.certificate["files"], NAME]),
+            "files": sorted([*self.certificate["files"], NAME, *([LIST] if self.report else [])]),
             "report": None if self.report is None else str(self.report),
             "internal_report": None if self.internal_report is None else str(self.internal_report),
             "left_out": list(self.left_out),
@@ -110,9 +111,9 @@ def publish(
             key=key,
         )
         text = json.dumps(certificate, indent=2, ensure_ascii=False)
-        (folder / NAME).write_text(text + "\n", encoding="utf-8")
+        (folder / NAME).write_text(text + "\n", encoding="utf-8", newline="\n")
     balance = job.ledger.balance(job.recipe.dataset)
-    pages = write_pages(job, data, made, certificate, target, words, progress)
+    pages = write_pages(job, data, made, target, words, key, progress)
     left_out = (*job.left_out(made), *pages.left_out)
     headline = job.headline(made)
     return Publication(

@@ -131,12 +131,6 @@ class SampleJob(Job[SampleRecipe, Anonymized]):
             }
         }
 
-    def public_sections(self, made: Anonymized, words: Words) -> list[Section]:
-        """Rows and classes, and the measures that the file itself gives."""
-        from sudare.publish.sample_pages import public_sections
-
-        return public_sections(made, words)
-
     def internal_sections(self, data: Tuples, made: Anonymized, words: Words) -> list[Section]:  # noqa: ARG002 - it holds them
         """Risk and loss with the private counts, and the evaluated epsilon."""
         from sudare.publish.sample_pages import internal_sections
@@ -159,3 +153,10 @@ class SampleJob(Job[SampleRecipe, Anonymized]):
     def check(folder: Path, certificate: dict[str, Any]) -> list[str]:
         """k, l and t hold in the published bytes, and rows and classes are the certified ones."""
         return check_sample(folder, certificate)
+
+    @staticmethod
+    def public_sections(folder: Path, certificate: dict[str, Any], words: Words) -> list[Section]:  # noqa: ARG004 - the certificate says all
+        """Rows and classes, and the measures that the file itself gives."""
+        from sudare.publish.sample_pages import public_sections
+
+        return public_sections(certificate["summary"], words)

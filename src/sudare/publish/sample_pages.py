@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from typing import Any
 
 from sudare.anonymity import Anonymized, Measure
+from sudare.anonymity.assessment import public_measures
 from sudare.report import Facts, Section, Table, Text
 from sudare.words import Words, phrase
 
 _EVALUATED = "This evaluates one output and promises nothing. It rests on private counts and cannot be published."
 
 
-def public_sections(made: Anonymized, words: Words) -> list[Section]:
-    """From the published rows and the terms alone."""
-    summary = made.summary
+def public_sections(summary: dict[str, Any], words: Words) -> list[Section]:
+    """From the summary that the certificate states: of the published rows and the terms alone."""
     numbers = {
         "published rows": summary["records"],
         "classes": summary["classes"],
@@ -22,12 +23,12 @@ def public_sections(made: Anonymized, words: Words) -> list[Section]:
         "loss (NCP)": summary["measures"]["ncp"],
     }
     facts = {words.known("sample", name): words.number(value) for name, value in numbers.items()}
-    if made.levels is not None:
-        levels = [f"{name} {level}" for name, level in made.levels.items()]
+    if summary["levels"] is not None:
+        levels = [f"{name} {level}" for name, level in summary["levels"].items()]
         facts[words.known("sample", "levels")] = words.listing(levels)
     return [
         Section(words.known("sample", "A k-anonymous sample"), (Facts(facts),)),
-        Section(words.known("sample", "Risk and loss"), (_table(made.assessment.public, words),), chapter="trust"),
+        Section(words.known("sample", "Risk and loss"), (_table(public_measures(summary), words),), chapter="trust"),
     ]
 
 

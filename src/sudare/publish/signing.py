@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from pathlib import Path
+from typing import Any
 
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
@@ -18,6 +20,17 @@ from cryptography.hazmat.primitives.serialization import (
 
 from sudare.errors import OutputError, VerificationError
 from sudare.privacy.secret_file import write_secret
+
+
+def canonical(body: dict[str, Any]) -> bytes:
+    """The bytes that are signed: JSON with sorted keys and no spaces."""
+    return json.dumps(body, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
+
+
+def digest(path: Path) -> str:
+    """SHA-256 of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def load_or_create(path: Path) -> Ed25519PrivateKey:

@@ -173,12 +173,6 @@ class TableJob(Job[TableRecipe, Release]):
             return (f"geojson is left out: it is for tables of at most {GEOJSON_LIMIT:,} listed cells",)
         return ()
 
-    def public_sections(self, made: Release, words: Words) -> list[Section]:
-        """Cells and total, the map, error bars, the method."""
-        from sudare.report import table_sections
-
-        return table_sections(made, words)
-
     def internal_sections(self, data: CountTable, made: Release, words: Words) -> list[Section]:
         """The true table beside the released one."""
         from sudare.report import comparison_sections
@@ -202,3 +196,10 @@ class TableJob(Job[TableRecipe, Release]):
     def check(folder: Path, certificate: dict[str, Any]) -> list[str]:
         """The listed table is one over the declared domain and has the certified sums and signs."""
         return check_table(folder, certificate)
+
+    @staticmethod
+    def public_sections(folder: Path, certificate: dict[str, Any], words: Words) -> list[Section]:
+        """Cells and total, the map, error bars, the method."""
+        from sudare.publish.table_pages import public_sections
+
+        return public_sections(folder, certificate, words)

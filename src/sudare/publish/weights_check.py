@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudare.errors import SudareError, VerificationError
+from sudare.reweight import Weighting
 from sudare.reweight.comparison import FILE_OF, MODEL, WEIGHT
 from sudare.reweight.saved import from_json
 
@@ -49,6 +50,13 @@ def check_weights(folder: Path, certificate: dict[str, Any]) -> list[str]:
             raise VerificationError("weights differ from those of the model", value=name)
         checks.append(f"{name}: {rows:,} weights >= 0, as the model gives them")
     return checks
+
+
+def read_weighting(folder: Path, certificate: dict[str, Any]) -> Weighting:
+    """The weighting of a release, from its model and the first of its files of rows."""
+    form, name = next((form, name) for form, name in FILE_OF.items() if name in certificate["files"])
+    table, model = _read(folder / name, form), _model(folder / MODEL, certificate)
+    return from_json(model, {str(column["name"]): _array(table, column["name"]) for column in model["columns"]})
 
 
 def _model(path: Path, certificate: dict[str, Any]) -> dict[str, Any]:

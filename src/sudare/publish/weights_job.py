@@ -19,7 +19,7 @@ from sudare.privacy import Guarantee
 from sudare.publish.job import Job, Outlook
 from sudare.publish.public_sources import PublicFile
 from sudare.publish.recipe import Recipe
-from sudare.publish.weights_check import check_weights
+from sudare.publish.weights_check import check_weights, read_weighting
 from sudare.publish.weights_recipe import WeightsRecipe
 from sudare.reweight import Weighting
 from sudare.reweight.checks import checked_public
@@ -139,28 +139,18 @@ class WeightsJob(Job[WeightsRecipe, Weighting]):
         if "csv" in paths:
             csv.write_csv(table, paths["csv"])
         paths["model"] = folder / MODEL
-        paths["model"].write_text(json.dumps(to_json(made)) + "\n", encoding="utf-8")
+        paths["model"].write_text(json.dumps(to_json(made)) + "\n", encoding="utf-8", newline="\n")
         return paths
 
     def headline(self, made: Weighting) -> dict[str, str]:
         """Rows, how many they are worth, and warnings."""
-        summary = made.summary
-        return {
-            "weighted rows": f"{summary['public_rows']:,}",
-            "effective rows": f"{summary['effective_sample_size']:,.1f}",
-            "largest weight": f"{summary['largest_weight']:,.4g}",
-            **{f"warning {place}": warning for place, warning in enumerate(summary["warnings"], 1)},
-        }
+        from sudare.publish.weights_pages import headline
+
+        return headline(made.summary)
 
     def certified(self, made: Weighting) -> dict[str, Any]:
         """What `verify` holds against the bytes."""
         return {"weights": {"columns": list(self.public), "declared": made.model.space.to_json()}}
-
-    def public_sections(self, made: Weighting, words: Words) -> list[Section]:
-        """What the weights are worth, and means with intervals."""
-        from sudare.publish.weights_pages import public_sections
-
-        return public_sections(made, self.headline(made), words)
 
     def internal_sections(self, data: list[Rows], made: Weighting, words: Words) -> list[Section]:
         """The same means beside those of the private records."""
@@ -189,6 +179,13 @@ class WeightsJob(Job[WeightsRecipe, Weighting]):
     def check(folder: Path, certificate: dict[str, Any]) -> list[str]:
         """Weights are numbers >= 0 and those that the model gives."""
         return check_weights(folder, certificate)
+
+    @staticmethod
+    def public_sections(folder: Path, certificate: dict[str, Any], words: Words) -> list[Section]:
+        """What the weights are worth, and means with intervals."""
+        from sudare.publish.weights_pages import public_sections
+
+        return public_sections(read_weighting(folder, certificate), certificate["summary"], words)
 
     def _records(self, file: Any) -> Records:
         origin: object = self.path(file.path)

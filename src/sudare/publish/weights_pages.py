@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,9 +15,19 @@ from sudare.reweight.space import Codes, Numeric
 from sudare.words import Words, phrase
 
 
-def public_sections(made: Weighting, headline: Mapping[str, str], words: Words) -> list[Section]:
-    """From the weighted public rows alone."""
-    facts = {words.known("weights", name): phrase(value, words) for name, value in headline.items()}
+def headline(summary: dict[str, Any]) -> dict[str, str]:
+    """Rows, how many they are worth, and warnings."""
+    return {
+        "weighted rows": f"{summary['public_rows']:,}",
+        "effective rows": f"{summary['effective_sample_size']:,.1f}",
+        "largest weight": f"{summary['largest_weight']:,.4g}",
+        **{f"warning {place}": warning for place, warning in enumerate(summary["warnings"], 1)},
+    }
+
+
+def public_sections(made: Weighting, summary: dict[str, Any], words: Words) -> list[Section]:
+    """From the weighted public rows and the summary that the certificate states."""
+    facts = {words.known("weights", name): phrase(value, words) for name, value in headline(summary).items()}
     return [
         Section(words.known("weights", "A weighted public file"), (Facts(facts),)),
         Section(words.known("weights", "What it answers"), _answers(made, None, words), chapter="trust"),

@@ -11,11 +11,13 @@ from __future__ import annotations
 import os
 import shutil
 import stat
+import sys
 import tempfile
 from html import escape
 from pathlib import Path
 
 from sudare.errors import InputError
+from sudare.privacy.secret_file import NEW_FILE
 
 _NAME = "open.html"
 _PAGE = """\
@@ -47,8 +49,8 @@ class Handover:
         partial = self._folder / f"{_NAME}.partial"
         try:
             partial.unlink(missing_ok=True)
-            private = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-            with os.fdopen(private, "w", encoding="utf-8") as file:
+            private = os.open(partial, NEW_FILE, 0o600)
+            with os.fdopen(private, "w", encoding="utf-8", newline="\n") as file:
                 file.write(_PAGE.format(link=escape(self.link)))
             partial.replace(self.page)
         except OSError as problem:
@@ -68,6 +70,8 @@ def _unwritten(problem: OSError) -> InputError:
 
 def _runtime_folder() -> str | None:
     """The user's own folder for what lives as long as a session; None, for the one of temporary files, without it."""
+    if sys.platform == "win32":  # where that one is the user's own already
+        return None
     found = Path(os.environ.get("XDG_RUNTIME_DIR", ""))
     try:
         known = found.stat()

@@ -42,8 +42,9 @@ class Processes:
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
-                # A session of its own: an interrupt in the server's terminal is not meant for it.
+                # A session of its own, on Windows a group: an interrupt in the server's terminal is not meant for it.
                 start_new_session=True,
+                creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),
             )
         except OSError as problem:
             failed = SudareError(f"the job cannot be started: {problem.strerror}")

@@ -68,7 +68,8 @@ def keep(workspace: Workspace, name: str, version: int, job: Job[Any, Any], made
                 "quantiles": quantiles(*grids),
             },
         }
-    (partial / "rehearsal.json").write_text(json.dumps(_finite(content), ensure_ascii=False), encoding="utf-8")
+    text = json.dumps(_finite(content), ensure_ascii=False)
+    (partial / "rehearsal.json").write_text(text, encoding="utf-8", newline="\n")
     partial.rename(folder)
     _forget(workspace)
     return get(workspace, name)

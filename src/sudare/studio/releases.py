@@ -12,6 +12,7 @@ from sudare.privacy.shown import headline
 from sudare.publish import Verification, verify
 from sudare.publish.certificate import NAME
 from sudare.publish.pages import public_path
+from sudare.publish.reports import LIST
 from sudare.studio.refusals import RequestError, as_json
 from sudare.studio.workspace import Workspace
 from sudare.words import Words, phrase
@@ -44,7 +45,7 @@ def file_of(workspace: Workspace, name: str) -> tuple[Path, str]:
     """A file of a release and its media type: only what its certificate lists, the certificate and the report."""
     path = workspace.inside(name)
     certificate = _certificate(path.parent)
-    allowed = {*certificate["files"], NAME, public_path(path.parent).name}
+    allowed = {*certificate["files"], NAME, LIST, public_path(path.parent).name}
     if path.name not in allowed or not path.is_file():
         raise RequestError(404, "the release has no such file", allowed=", ".join(sorted(allowed)))
     kind, _ = mimetypes.guess_type(path.name)
@@ -63,7 +64,7 @@ def findings(workspace: Workspace, name: str, words: Words) -> dict[str, Any]:
         "release": name,
         "ok": True,
         "release_id": said["release_id"],
-        "checks": [_check(check, found, words) for check in found.checks],
+        "checks": [_check(check, found, words) for check in (*found.checks, *found.reports.remarks)],
         "problem": None,
     }
 

@@ -6,7 +6,6 @@ Every session opens and closes its own connection. What has been committed survi
 
 from __future__ import annotations
 
-import fcntl
 import os
 import sqlite3
 from collections.abc import Iterator
@@ -14,7 +13,9 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from sudare.errors import InputError
+from sudare.privacy.file_lock import locked
 from sudare.privacy.sqlite_faults import FAILURES, fault_of
+from sudare.publish.folder import flush
 from sudare.studio.workspace import Workspace
 
 _FORMAT = 1
@@ -59,14 +60,10 @@ def _prepare(connection: sqlite3.Connection) -> None:
 
 
 @contextmanager
-def alone(workspace: Workspace, name: str = "recipe") -> Iterator[None]:
-    """No other process or thread is here at the same time."""
-    handle = os.open(workspace.hidden / f"{name}.lock", os.O_RDWR | os.O_CREAT, 0o600)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
+def alone(workspace: Workspace) -> Iterator[None]:
+    """No other process or thread reads and replaces the recipe at the same time."""
+    with locked(workspace.lock):
         yield
-    finally:
-        os.close(handle)
 
 
 def replace_file(path: Path, text: str) -> None:
@@ -80,11 +77,7 @@ def replace_file(path: Path, text: str) -> None:
         if path.exists():
             partial.chmod(path.stat().st_mode & 0o777)
         partial.replace(path)
-        folder = os.open(path.parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
+        flush(path.parent)
     except OSError as problem:
         partial.unlink(missing_ok=True)
         raise InputError(f"the recipe cannot be written: {problem.strerror}", value=path.name) from None

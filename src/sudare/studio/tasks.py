@@ -9,7 +9,6 @@ that it no longer holds; what it had done is then read from the ledger and from 
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import json
 import os
 import secrets
@@ -21,6 +20,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from sudare.privacy.file_lock import is_locked, locked
 from sudare.studio.outcomes import reworded_result
 from sudare.studio.refusals import RequestError, retold
 from sudare.studio.store import session
@@ -157,7 +157,7 @@ class Tasks:
                 allowed="a job that waits or runs and has not begun to spend",
             )
         if (process := self.holder(name)) is not None:
-            with contextlib.suppress(ProcessLookupError, PermissionError):
+            with contextlib.suppress(OSError):
                 os.kill(process, signal.SIGTERM)
         return self.get(task.id)
 
@@ -168,27 +168,16 @@ class Tasks:
     @contextlib.contextmanager
     def held(self, name: str) -> Iterator[None]:
         """The lock of a job's own process, which writes its number there."""
-        handle = os.open(self.lock_path(name), os.O_RDWR | os.O_CREAT, 0o600)
-        try:
-            # Waits for whoever only looks, see `holder`.
-            fcntl.flock(handle, fcntl.LOCK_EX)
+        with locked(self.lock_path(name), remove=True) as handle:
             os.write(handle, str(os.getpid()).encode())
             yield
-        finally:
-            self.lock_path(name).unlink(missing_ok=True)
-            os.close(handle)
 
     def holder(self, name: str) -> int | None:
         """The process that works on a job; None where none does."""
-        try:
-            handle = os.open(self.lock_path(name), os.O_RDWR)
-        except FileNotFoundError:
+        if not is_locked(self.lock_path(name)):
             return None
         try:
-            fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except BlockingIOError:
-            written = os.read(handle, 20)
-            return int(written) if written.isdigit() else None
-        finally:
-            os.close(handle)
-        return None
+            written = self.lock_path(name).read_bytes()
+        except FileNotFoundError:
+            return None
+        return int(written) if written.isdigit() else None

@@ -14,7 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from sudare.errors import InputError
+from sudare.privacy.file_lock import locked
 from sudare.privacy.fingerprint import KEY_ENDING
+from sudare.privacy.secret_file import put_in_place
 from sudare.privacy.settings import DEFAULT_NAME as LEDGER_NAME
 from sudare.publish.recipe import Output
 from sudare.studio.refusals import RequestError
@@ -73,18 +75,17 @@ async def upload(
     exists = RequestError(409, "a file of that name is there already", value=name, hint="Give it another name.")
     if path.exists() or path.is_symlink():
         raise exists
-    partial = workspace.hidden / f"{UPLOAD}{os.getpid()}-{os.urandom(8).hex()}"
+    partial = workspace.hidden / f"{UPLOAD}{os.urandom(8).hex()}"
     try:
-        size = await _received(parts, partial, most_bytes)
-        if is_ledger(partial):
-            raise RequestError(422, "the file is a SQLite database, as ledgers are", allowed="files of records")
-        os.link(partial, path)  # unlike a rename, this never replaces a file
+        with locked(partial, remove=True) as handle:
+            size = await _received(parts, handle, most_bytes)
+            if is_ledger(partial):
+                raise RequestError(422, "the file is a SQLite database, as ledgers are", allowed="files of records")
+            put_in_place(partial, path)
     except FileExistsError:
         raise exists from None
     except OSError as problem:
         raise InputError(f"the file cannot be written: {problem.strerror}", value=name) from None
-    finally:
-        partial.unlink(missing_ok=True)
     return size
 
 
@@ -101,11 +102,11 @@ def _first_parts(workspace: Workspace, name: str) -> set[str]:
     return {each.partition("/")[0] for each in known if each}
 
 
-async def _received(parts: AsyncIterator[bytes], partial: Path, most_bytes: int) -> int:
+async def _received(parts: AsyncIterator[bytes], handle: int, most_bytes: int) -> int:
     size = 0
     try:
         async with asyncio.timeout(UPLOAD_SECONDS):
-            with partial.open("xb") as file:
+            with os.fdopen(handle, "wb", closefd=False) as file:
                 async for part in parts:
                     size += len(part)
                     if size > most_bytes:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Literal
 
-from sudare.errors import InputError
+from sudare.publish.recipe import recipe_text
 from sudare.studio.refusals import RequestError, StaleError
 from sudare.studio.store import alone, replace_file, session
 from sudare.studio.workspace import Workspace
@@ -187,12 +187,7 @@ class Versions:
 
     def _file_text(self) -> str:
         """What the file says; a file that is gone says nothing."""
-        try:
-            return self._workspace.recipe.read_bytes().decode("utf-8", errors="replace").removeprefix("\ufeff")
-        except FileNotFoundError:
-            return ""
-        except OSError as problem:
-            raise InputError(f"the recipe cannot be read: {problem.strerror}", value=self._workspace.name) from None
+        return recipe_text(self._workspace.recipe) if self._workspace.recipe.exists() else ""
 
 
 def _digest(text: str) -> str:

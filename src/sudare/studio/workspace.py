@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import glob
 import os
+import re
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -15,14 +16,18 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sudare.errors import InputError
+from sudare.privacy.file_lock import is_locked, locked
+from sudare.publish.recipe import recipe_text
 from sudare.studio.editing import contents_of
 from sudare.studio.refusals import RequestError
 
 HIDDEN = ".sudare-studio"
 DEFAULT_NAME = "recipe.toml"
 UPLOAD = "upload-"
-"""What a file is called in the hidden folder until it is whole, with the number of its process behind."""
+"""How the name of a file in the hidden folder begins until it is whole; until then it is locked."""
 _SCRATCH = ".sudare-studio-"
+_OWN_NAME = re.compile(r"([0-9]+-)?[0-9a-f]+(\.toml)?")
+"""How the name of a file that is not whole ends; other files of the steward may begin like one."""
 _LONGEST_PART, _LONGEST_PATH = 200, 1000
 _STARTER = """\
 # A recipe of Sudare: what is published, from what, how protected, and where to.
@@ -56,11 +61,11 @@ class Workspace:
             path = path.resolve()
             if recipe is None and not path.exists():
                 dataset = path.parent.name.replace("\\", "").replace('"', "") or "data"
-                path.write_text(_STARTER.format(dataset=f'"{dataset}"'), encoding="utf-8")
+                path.write_text(_STARTER.format(dataset=f'"{dataset}"'), encoding="utf-8", newline="\n")
             if not path.is_file():
                 raise InputError("there is no such recipe", value=str(recipe), hint="Give the path of a TOML file.")
             made = cls(path.parent, path.name)
-            text = path.read_text(encoding="utf-8-sig", errors="replace")
+            text = recipe_text(path)
             if not made.hidden.exists():
                 contents_of(text)
             made.hidden.mkdir(mode=0o700, exist_ok=True)
@@ -71,16 +76,12 @@ class Workspace:
 
     def _sweep(self) -> None:
         """Remove what processes that died left half done: hidden recipes, replacements of the recipe, uploads."""
-        begun = [(_SCRATCH, ".toml", self.folder), (f".{self.name}.partial-", "", self.folder)]
-        for start, end, folder in [*begun, (UPLOAD, "", self.hidden)]:
-            for left in folder.glob(f"{glob.escape(start)}*{end}"):
-                process = left.name.removeprefix(start).partition("-")[0]
-                try:
-                    os.kill(int(process), 0)
-                except ProcessLookupError:
-                    left.unlink(missing_ok=True)
-                except (ValueError, OSError):
-                    continue
+        kept = {_SCRATCH: self.folder, f".{self.name}.partial-": self.folder, UPLOAD: self.hidden}
+        with suppress(OSError), locked(self.lock):  # whoever replaces the recipe holds it
+            for start, folder in kept.items():
+                for left in folder.glob(f"{glob.escape(start)}*"):
+                    if _OWN_NAME.fullmatch(left.name.removeprefix(start)) and not is_locked(left):
+                        left.unlink(missing_ok=True)
 
     @property
     def recipe(self) -> Path:
@@ -91,6 +92,11 @@ class Workspace:
     def hidden(self) -> Path:
         """What the studio keeps: versions, jobs, rehearsals."""
         return self.folder / HIDDEN
+
+    @property
+    def lock(self) -> Path:
+        """What whoever reads and then replaces the recipe keeps locked."""
+        return self.hidden / "recipe.lock"
 
     def inside(self, name: str) -> Path:
         """The file or folder ``name`` of the workspace; refuses what leads out of it or is hidden.
@@ -130,11 +136,11 @@ class Workspace:
 
         The verbs of the package take files, and paths in a recipe are relative to its folder.
         """
-        path = self.folder / f"{_SCRATCH}{os.getpid()}-{secrets.token_hex(6)}.toml"
+        path = self.folder / f"{_SCRATCH}{secrets.token_hex(8)}.toml"
         try:
-            path.write_text(text, encoding="utf-8", newline="")
-            yield path
+            # Its own lock: what nobody holds any more was left by a process that died.
+            with locked(path, remove=True) as handle:
+                os.write(handle, text.encode())
+                yield path
         except OSError as problem:
             raise InputError(f"the workspace cannot be written: {problem.strerror}") from None
-        finally:
-            path.unlink(missing_ok=True)

@@ -78,7 +78,7 @@ def recipe(tmp_path):
 def test_a_publication_in_parts_can_be_verified(spark, recipe, tmp_path):
     made = sd.publish(recipe())
     names = {path.name for path in made.folder.iterdir()}
-    assert names == {"part-000000.parquet", "release.json", "report.html"}
+    assert names == {"part-000000.parquet", "release.json", "report.html", "reports.json"}
     assert Ledger(tmp_path / "ledger.db").balance("village").spent.epsilon == Fraction(1, 2)
     certificate = json.loads((made.folder / "release.json").read_text())
     assert certificate["files"]["part-000000.parquet"]["format"] == "parquet"
@@ -143,9 +143,12 @@ def test_a_table_too_large_to_be_shown_has_a_short_page(recipe, tmp_path, monkey
     there = cluster.ClusterTable(table.domain, table.unit, Here(table.index, table.count))
     made = cluster.release(there, tmp_path / "parts", epsilon=5, seed=1)
     words = Words("ja")
-    assert len(job.public_sections(made, words)) == 4  # with the map, the errors and the method
-    monkeypatch.setattr("sudare.cluster.job.MOST_SHOWN", 0)
-    (only,) = job.public_sections(made, words)
+    files = {part.name: {"format": "parquet"} for part in made.parts}
+    # A seeded release promises nothing, and has no budget to be read from its certificate.
+    stated = {"guarantee": job.guarantee.to_json(), **job.certified(made), "summary": made.summary, "files": files}
+    assert len(job.public_sections(tmp_path / "parts", stated, words)) == 4  # with the map, the errors and the method
+    monkeypatch.setattr("sudare.publish.table_pages.MOST_SHOWN", 0)
+    (only,) = job.public_sections(tmp_path / "parts", stated, words)
     assert only.title == words("table.title")
     assert [text for _, text in only.parts[1].rows][1:] == ["セル数", "0 以外のセル"]
 

@@ -15,7 +15,7 @@ from sudare.errors import OutputError, ParameterError, RecipeError
 from sudare.noise import record
 from sudare.privacy import Ledger
 from sudare.publish import Job, pages
-from sudare.report import Cover, Section, public_page
+from sudare.report import Cover, public_page
 from sudare.words import Words
 
 ASKED = ("public = false", "public = true")
@@ -63,9 +63,9 @@ def test_the_report_follows_from_the_release_alone(village):
         second = sd.publish(village.change(('folder = "release"', 'folder = "again"')))
     drawn = []
     for made in (first, second):
-        job = Job.open(village.recipe)
         cover = Cover("x", "x", datetime.datetime(2026, 7, 5, 9, 41, tzinfo=datetime.UTC), made.release.guarantee)
-        drawn.append(public_page(cover, job.public_sections(made.release, Words()), Words()))
+        sections = Job.open(village.recipe).public_sections(made.folder, made.certificate, Words())
+        drawn.append(public_page(cover, sections, Words()))
     assert drawn[0] == drawn[1]
 
 
@@ -77,7 +77,8 @@ def test_the_internal_report_lies_outside_and_only_its_owner_reads_it(village):
     assert "INTERNAL: contains true values" in page
     assert "State of the ledger" in page
     assert made.release_id in page
-    assert {path.name for path in made.folder.iterdir()} == {*made.certificate["files"], "release.json", "report.html"}
+    expected = {*made.certificate["files"], "release.json", "report.html", "reports.json"}
+    assert {path.name for path in made.folder.iterdir()} == expected
     assert "INTERNAL" not in page_of(made)
 
 
@@ -153,10 +154,6 @@ def test_a_rehearsal_has_an_internal_page_in_either_language(village, tmp_path):
     assert "リハーサル" in page.read_text(encoding="utf-8")
 
 
-def test_a_kind_that_says_nothing_has_its_headline_as_a_page(village):
+def test_a_kind_that_compares_nothing_has_no_internal_page(village):
     job = Job.open(village.recipe)
-    made = job.release(sd.CountTable(job.domain, [0], [7]), seed=1)
-    (section,) = Job.public_sections(job, made, Words())
-    assert isinstance(section, Section)
-    assert list(section.parts[0].rows) == ["cells listed", "released total"]
-    assert Job.internal_sections(job, None, made, Words()) == []
+    assert Job.internal_sections(job, None, None, Words()) == []

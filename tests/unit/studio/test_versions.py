@@ -4,7 +4,7 @@ from threading import Thread
 
 import pytest
 
-from sudare.errors import InputError
+from sudare.errors import InputError, RecipeError
 from sudare.studio import versions as module
 from sudare.studio.refusals import RequestError, StaleError
 from sudare.studio.versions import MOST_BYTES, Versions
@@ -94,15 +94,24 @@ def test_an_edit_outside_is_a_version_of_its_own(versions, workspace):
         versions.edit("late = 1\n", 2)
 
 
-def test_a_file_that_is_gone_or_not_text_stands_as_a_version_and_can_be_undone(versions, workspace):
+def test_a_file_that_is_gone_stands_as_a_version_and_can_be_undone(versions, workspace):
     start = versions.current().text
     workspace.recipe.unlink()
     assert versions.current().text == ""
     assert versions.undo(2).text == start
     assert workspace.recipe.read_text() == start
-    workspace.recipe.write_bytes(b"\xff\xfe\x00")
-    assert versions.current().change == "outside"
-    assert versions.current().version == 4
+
+
+@pytest.mark.parametrize("content", [b"\xff\xfe\x00", "dataset = '村'\n".encode("cp932"), "a = '村'".encode("utf-16")])
+def test_a_file_that_is_no_utf_8_is_refused_and_never_overwritten(versions, workspace, content):
+    start = versions.current().text
+    workspace.recipe.write_bytes(content)
+    for change in (versions.current, lambda: versions.edit("a = 1\n", 1), lambda: versions.undo(1)):
+        with pytest.raises(RecipeError, match=r"not text in UTF-8 \(got 'recipe.toml'\)"):
+            change()
+    assert workspace.recipe.read_bytes() == content
+    workspace.recipe.write_text(start)
+    assert versions.current().version == 1
 
 
 def test_a_byte_order_mark_and_line_ends_are_no_edit(versions, workspace):

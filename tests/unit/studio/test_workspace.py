@@ -1,12 +1,11 @@
 """Names from the web stay inside the workspace."""
 
 import os
-import subprocess
-import sys
 
 import pytest
 
 from sudare.errors import InputError, RecipeError
+from sudare.privacy.file_lock import locked
 from sudare.studio.refusals import RequestError
 from sudare.studio.workspace import Workspace
 
@@ -76,30 +75,30 @@ def test_a_recipe_that_is_not_the_file_lives_as_long_as_it_is_needed(workspace):
 
 def test_hidden_recipes_of_the_dead_are_swept_and_those_of_the_living_are_not(workspace):
     dead = workspace.folder / ".sudare-studio-4194305-abc.toml"
-    alive = workspace.folder / f".sudare-studio-{os.getpid()}-abc.toml"
     strange = workspace.folder / ".sudare-studio-notes.toml"
-    for path in (dead, alive, strange):
+    for path in (dead, strange):
         path.write_text("")
-    Workspace.open(workspace.recipe)
-    assert [path.exists() for path in (dead, alive, strange)] == [False, True, True]
+    with workspace.written("a = 1\n") as alive:
+        Workspace.open(workspace.recipe)
+        assert [path.exists() for path in (dead, alive, strange)] == [False, True, True]
 
 
 def test_what_a_dead_process_left_half_done_is_removed(tmp_path):
     (tmp_path / "a[b].toml").write_text("")
     workspace = Workspace.open(tmp_path / "a[b].toml")
-    dead = subprocess.Popen([sys.executable, "-c", ""])
-    dead.wait()
+    # With the number of a process that lives: numbers come back, and say nothing about who left what.
     left, kept = (
         [
-            tmp_path / f".sudare-studio-{process}-ab.toml",
-            tmp_path / f".a[b].toml.partial-{process}",
-            workspace.hidden / f"upload-{process}-ab",
+            tmp_path / f".sudare-studio-{name}.toml",
+            tmp_path / f".a[b].toml.partial-{os.getpid()}",
+            workspace.hidden / f"upload-{name}",
         ]
-        for process in (dead.pid, os.getpid())
+        for name in (f"{os.getpid()}-ab", "0123456789abcdef")
     )
-    others = [tmp_path / ".b.toml.partial-0", tmp_path / f"upload-{dead.pid}-ab", workspace.hidden / "upload-x"]
+    others = [tmp_path / ".b.toml.partial-0", tmp_path / "upload-7-ab", workspace.hidden / "upload-x"]
     for path in (*left, *kept, *others):
         path.touch()
-    Workspace.open(tmp_path / "a[b].toml")
+    with locked(kept[0]), locked(kept[2]):
+        Workspace.open(tmp_path / "a[b].toml")
     assert not any(path.exists() for path in left)
-    assert all(path.exists() for path in (*kept, *others))
+    assert all(path.exists() for path in (kept[0], kept[2], *others))

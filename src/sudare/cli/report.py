@@ -1,0 +1,31 @@
+"""``sudare report``: draw the public report of a release again."""
+
+from __future__ import annotations
+
+import click
+
+from sudare.cli.console import json_option, language_option, print_facts, print_json, quiet_option
+
+
+@click.command()
+@click.argument("release", type=click.Path())
+@language_option("The language of the report, if not that of the one before.")
+@click.option("--key", metavar="KEY", help="The publisher's private key, to list the report as certified: a PEM file.")
+@json_option
+@quiet_option
+def report(release: str, language: str | None, key: str | None, as_json: bool, quiet: bool) -> None:
+    """Draw the public report of RELEASE (its folder, or its certificate) again, from the released files alone.
+
+    With the publisher's key it goes into the folder and onto the signed list there. Without, one that is listed
+    already is drawn byte for byte; any other is written next to the folder, and is not certified.
+
+    Example: sudare report out/demo/release --language ja
+    """
+    from sudare.publish import draw_report
+
+    made = draw_report(release, language=language, key=key)
+    if as_json:
+        print_json(made.to_json())
+    elif not quiet:
+        certified = "yes, listed in reports.json" if made.certified else "no: it is not signed by the publisher"
+        print_facts({"report": str(made.path), "language": made.language, "certified": certified})

@@ -1,0 +1,137 @@
+"""The list of a release's reports, ``reports.json``: signed by the key of the certificate.
+
+A report names the SHA-256 of the certificate, so the certificate cannot list it. It says instead, from 0.1 on, that
+its reports are certified: a report that no list names is then not the publisher's.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sudare.errors import OutputError, VerificationError
+from sudare.publish.folder import flush
+from sudare.publish.signing import canonical, digest, is_signed, public_text
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+FORMAT = "sudare-reports/1"
+LIST = "reports.json"
+PUBLIC = "report.html"
+_OF_SYSTEMS = frozenset({".DS_Store", "Thumbs.db", "desktop.ini"})
+"""What systems put into folders by themselves, and nobody takes for a part of a release."""
+_MOST_NAMED = 20
+
+
+@dataclass(frozen=True)
+class Report:
+    """One report: the language it is in, and the SHA-256 of its bytes."""
+
+    language: str
+    sha256: str
+
+
+@dataclass(frozen=True)
+class Reports:
+    """What is known of the reports of a release: those listed, those there that no list names, and other files."""
+
+    listed: dict[str, Report]
+    uncertified: tuple[str, ...] = ()
+    unlisted: tuple[str, ...] = ()
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What a reader should hear though nothing is wrong, a sentence each."""
+        first = [f"{name}: a report that is not certified" for name in self.uncertified]
+        others = [f"{name}: not a part of the release" for name in self.unlisted[:_MOST_NAMED]]
+        more = len(self.unlisted) - len(others)
+        return (*first, *others, *([f"{more} further files are not a part of the release"] if more > 0 else []))
+
+
+def read_list(certificate_path: Path, certificate: dict[str, Any]) -> dict[str, Report]:
+    """The reports that the publisher certified, by file name; empty without a list, and none but this release's."""
+    path = certificate_path.parent / LIST
+    try:
+        content = json.loads(path.read_text(encoding="utf-8-sig"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError, RecursionError):
+        raise VerificationError(
+            "the list of reports cannot be read as JSON",
+            value=LIST,
+            hint="Take it away and draw it again with: sudare report FOLDER --key KEY",
+        ) from None
+    if not isinstance(content, dict) or content.get("format") != FORMAT:
+        raise VerificationError("not a list of reports of this format", value=LIST, allowed=FORMAT)
+    body = {name: value for name, value in content.items() if name != "signature"}
+    stated = (content.get("publisher"), content.get("release_id"), content.get("certificate_sha256"))
+    try:
+        signed = is_signed(canonical(body), str(content.get("signature")), str(certificate["publisher"]))
+        found = {str(name): Report(one["language"], one["sha256"]) for name, one in content["reports"].items()}
+    except (UnicodeEncodeError, KeyError, TypeError, AttributeError):
+        signed, found = False, {}
+    if not signed:
+        raise VerificationError(
+            "the signature does not fit the list of reports",
+            value=LIST,
+            hint="Take it away and draw it again with: sudare report FOLDER --key KEY",
+        )
+    if stated != (certificate["publisher"], certificate["release_id"], digest(certificate_path)):
+        raise VerificationError("the list of reports is that of another release", value=LIST)
+    return found
+
+
+def check_reports(certificate_path: Path, certificate: dict[str, Any]) -> tuple[list[str], Reports]:
+    """What is right with the reports, and what else lies beside them; raises `VerificationError`."""
+    folder, listed = certificate_path.parent, read_list(certificate_path, certificate)
+    checks = []
+    for name, report in listed.items():
+        if Path(name).name != name or not (folder / name).is_file():
+            raise VerificationError(
+                "a report of the release is missing", value=name, hint="Draw it again with: sudare report FOLDER"
+            )
+        if digest(folder / name) != report.sha256:
+            raise VerificationError(
+                "a report differs from the one that was certified",
+                value=name,
+                hint="Take it away and draw it again with: sudare report FOLDER --key KEY",
+            )
+        checks.append(f"{name}: SHA-256 agrees")
+    known = {certificate_path.name, *certificate["files"], *([LIST] if listed else []), *listed, *_OF_SYSTEMS}
+    others = {path.name for path in folder.iterdir()} - known
+    if PUBLIC in others and "reports" in certificate:
+        raise VerificationError(
+            "a report is not certified",
+            value=PUBLIC,
+            hint="Take it away and draw it again with: sudare report FOLDER --key KEY",
+        )
+    # Anybody can give a file a name: one that would steer a terminal is shown as Python writes it.
+    unlisted = tuple(name if name.isprintable() else repr(name) for name in sorted(others - {PUBLIC}))
+    return checks, Reports(listed, tuple(others & {PUBLIC}), unlisted)
+
+
+def write_list(path: Path, certificate: dict[str, Any], known: dict[str, Report], key: Ed25519PrivateKey) -> None:
+    """Write the signed list of the reports ``known`` of the certificate at ``path``, in place of the one before."""
+    body = {
+        "format": FORMAT,
+        "release_id": certificate["release_id"],
+        "certificate_sha256": digest(path),
+        "reports": {name: {"language": one.language, "sha256": one.sha256} for name, one in sorted(known.items())},
+        "publisher": public_text(key),
+    }
+    text = json.dumps({**body, "signature": key.sign(canonical(body)).hex()}, indent=2, ensure_ascii=False)
+    partial = path.with_name(f".{LIST}.partial-{secrets.token_hex(8)}")
+    try:
+        partial.write_text(text + "\n", encoding="utf-8", newline="\n")
+        flush(partial)
+        partial.replace(path.with_name(LIST))
+    except OSError as problem:
+        raise OutputError(
+            f"the list of reports cannot be written: {problem.strerror}", value=str(path.parent)
+        ) from None
+    finally:
+        partial.unlink(missing_ok=True)

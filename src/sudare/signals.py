@@ -74,7 +74,7 @@ def heard() -> int | None:
 
 @contextmanager
 def keeping_interrupts() -> Iterator[None]:
-    """Where `ending_in_order` listens to interrupts, it still does after a block that calls who would listen instead."""
+    """Where `ending_in_order` listens to interrupts, it does so again after a block in which somebody else would."""
     listens = signal.getsignal(signal.SIGINT) is _end
     try:
         yield

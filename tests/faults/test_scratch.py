@@ -8,12 +8,8 @@ all four kinds and 30 with Spark in the full one.
 from __future__ import annotations
 
 import os
-import random
-import shutil
 import signal
 import stat
-import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -62,7 +58,8 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 connect = duckdb.connect
 def small(*names, config=None):
-    return connect(*names, config={**config, "memory_limit": "24MB", "threads": 1} if "memory_limit" in config else config)
+    little = {"memory_limit": "24MB", "threads": 1} if "memory_limit" in config else {}
+    return connect(*names, config={**config, **little})
 duckdb.connect = small
 from sudare.cli import main
 try:
@@ -110,7 +107,7 @@ def village(people, tmp_path) -> Path:
 
 
 def spilt(scratch: Path) -> list[Path]:
-    return [path for path in scratch.glob("**/spill/*.tmp")]
+    return list(scratch.glob("**/spill/*.tmp"))
 
 
 def halt(process: int) -> bool:
@@ -243,7 +240,10 @@ def test_a_room_in_another_place_is_found_by_its_note(village, nursery):
     [
         (lambda place: place.chmod(0o777), "others can remove and replace what is in the scratch folder"),
         (lambda place: place.chmod(0o770), "others can remove and replace what is in the scratch folder"),
-        (lambda place: (place.rename(place.with_name("real")), place.symlink_to("real")), "the scratch folder is a link"),
+        (
+            lambda place: (place.rename(place.with_name("real")), place.symlink_to("real")),
+            "the scratch folder is a link",
+        ),
         (lambda place: place.rmdir(), "the scratch folder cannot be made: No such file or directory"),
     ],
 )
@@ -257,7 +257,7 @@ def test_a_place_that_cannot_be_private_is_refused_before_anything_is_paid(villa
 
 def test_a_place_is_an_absolute_path_and_may_be_shared_with_the_sticky_bit(village, monkeypatch):
     monkeypatch.setenv("SUDARE_SCRATCH", "somewhere")
-    with pytest.raises(ParameterError, match="^SUDARE_SCRATCH is not an absolute path"):
+    with pytest.raises(ParameterError, match=r"^SUDARE_SCRATCH is not an absolute path"):
         sd.read(village / "public.parquet")
     (village / "scratch").chmod(0o1777)
     monkeypatch.setenv("SUDARE_SCRATCH", str(village / "scratch"))

@@ -53,26 +53,23 @@ class Commands(click.Group):
         with ending_in_order():
             try:
                 return super().invoke(ctx)
-            except SudareError as mistake:
+            except (SudareError, KeyboardInterrupt) as end:
                 from sudare.cli.console import spoken
                 from sudare.words import sentence
 
-                problem = click.ClickException(sentence(mistake, spoken(ctx)))
-            except KeyboardInterrupt:
-                from sudare.cli.console import spoken
+                ended = heard() or (None if isinstance(end, SudareError) else signal.SIGINT)
+                if isinstance(end, SudareError):
+                    said = sentence(end, spoken(ctx))
+                else:
+                    said = spoken(ctx)("signal.ended", name=signal.Signals(ended or signal.SIGINT).name)
+                if ended is not None:
+                    from sudare.engines.scratch import close_rooms
 
-                number = heard() or signal.SIGINT
-                click.echo(spoken(ctx)("signal.ended", name=signal.Signals(number).name), err=True)
-                problem = None
-            if (number := heard()) is not None or problem is None:
-                from sudare.engines.scratch import close_rooms
-
-                close_rooms()
-        if problem is None:
-            raise click.exceptions.Exit(128 + (number or signal.SIGINT))
-        if number is not None:
-            problem.exit_code = 128 + number
-        raise problem from None
+                    close_rooms()
+        if ended is None:
+            raise click.ClickException(said)
+        click.echo(said, err=True)
+        raise click.exceptions.Exit(128 + ended)
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})

@@ -23,10 +23,10 @@ from sudare.engines.duckdb_sources import Opening, ParquetSource, Source, identi
 from sudare.engines.overlap import Matches, hashes_of, matches_of, sums_of
 from sudare.engines.protocol import Bound, CellCounts, Column, CountRows, Groups, Kind, Placement
 from sudare.engines.scratch import PrivateFolder
-from sudare.signals import interruptibly
 from sudare.engines.text_sql import source_sql
 from sudare.engines.verbs import cells_sql, columns_of, counts_of, groups_of, needed, values_of
 from sudare.errors import InputError, SudareError
+from sudare.signals import interruptibly
 
 if TYPE_CHECKING:
     import duckdb

@@ -18,8 +18,8 @@ from sudare.engines.csv_layout import MOST_LINE, CsvLayout
 from sudare.engines.csv_lines import check_lines, checked_pieces
 from sudare.engines.dialect import text_literal
 from sudare.engines.parquet_files import partitions, refuse_other_types
-from sudare.signals import interruptibly
 from sudare.errors import InputError, did_you_mean
+from sudare.signals import interruptibly
 
 if TYPE_CHECKING:
     import duckdb

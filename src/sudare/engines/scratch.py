@@ -2,8 +2,8 @@
 
 A room is a folder ``sudare-run-...`` of mode 700 with a locked file in it. The system frees the lock when the process
 dies, however it dies, so that a later run of the same user can tell what the dead left from what the living use, and
-remove it. The place of rooms is ``[data] scratch`` of the recipe, else the environment variable ``SUDARE_SCRATCH``, else
-the system's folder for temporary files.
+remove it. The place of rooms is ``[data] scratch`` of the recipe, else that of the environment variable
+``SUDARE_SCRATCH``, else the system's folder for temporary files.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from tempfile import gettempdir
 from threading import RLock
 from typing import Self
 
-from sudare.signals import undisturbed
 from sudare.errors import OutputError, ParameterError
 from sudare.privacy.file_lock import locked
+from sudare.signals import undisturbed
 
 VARIABLE = "SUDARE_SCRATCH"
 PREFIX = "sudare-run-"
@@ -146,7 +146,7 @@ def _remove(path: Path) -> None:
         for room in [room for room in _rooms if room.path == path.parent and room.is_ours]:
             shutil.rmtree(path, ignore_errors=True)
             with suppress(OSError):
-                if os.listdir(room.path) == [_LOCK]:
+                if all(each.name == _LOCK for each in room.path.iterdir()):
                     room.close()
 
 
@@ -189,7 +189,7 @@ def _known_places() -> list[Path]:
 
 def _rooms_in(place: Path) -> Iterator[Path]:
     with suppress(OSError):
-        yield from sorted(place / name for name in os.listdir(place) if name.startswith(PREFIX))
+        yield from sorted(room for room in place.iterdir() if room.name.startswith(PREFIX))
 
 
 def _remove_dead(room: Path, removed: list[Path], kept: list[Path]) -> None:

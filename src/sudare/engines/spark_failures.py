@@ -1,4 +1,4 @@
-"""What fails in Spark: found out by types and processes, and told without a word of Spark's own, which can quote values."""
+"""What fails in Spark: found out by types and processes, and told without a word of Spark's, which can quote values."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 
 from sudare.errors import InputError
 
-_TALKERS = ("DataFrameQueryContextLogger", "py4j.clientserver", "py4j.java_gateway")
-"""Loggers of PySpark that print an error as it is, and what becomes of a connection."""
+_TALKERS = (None, "DataFrameQueryContextLogger", "py4j.clientserver", "py4j.java_gateway")
+"""Loggers of PySpark, which also uses the root, that print an error as it is, and what becomes of a connection."""
 _ENDED_WORKER = "java.io.EOFException"
 """Spark reads on where a worker of its own was to answer, and finds the end."""
 
@@ -52,13 +52,12 @@ def refuse_early_death(error: Exception) -> None:
     if isinstance(error, ConnectionError | Py4JNetworkError) or (java is not None and java.poll() is not None):
         raise InputError(
             "Spark's Java process ended before its work was done",
-            hint="Mostly the system ends it for lack of memory: lower spark.driver.memory, or take a machine with more.",
+            hint="Mostly it is for lack of memory: lower spark.driver.memory, or take a machine with more of it.",
         ) from None
     if _ENDED_WORKER in _causes(error):
         raise InputError(
             "a Python worker of Spark ended before its work was done",
-            hint="Mostly the system ends it for lack of memory: run fewer tasks at once, such as with the master local[1],"
-            " or give the workers more.",
+            hint="Mostly it is for lack of memory: run fewer tasks at once, or give the workers more of it.",
         ) from None
 
 

@@ -13,10 +13,10 @@ from subprocess import TimeoutExpired
 from typing import TYPE_CHECKING, Any
 
 from sudare.engines.scratch import PrivateFolder, before_closing
-from sudare.signals import keeping_interrupts
 from sudare.engines.spark_failures import java_process
 from sudare.engines.spark_java import java_home
 from sudare.errors import InputError, MissingExtraError
+from sudare.signals import keeping_interrupts
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -36,8 +36,8 @@ def spark_session(scratch: Path | None = None, **settings: str) -> SparkSession:
 
     On a cluster, start the program with ``spark-submit`` or make the session first: it is then the active one. A
     session of our own runs in this machine on all processors, unless ``PYSPARK_SUBMIT_ARGS`` or Spark's own files say
-    otherwise. What it writes while it works lies in ``scratch``, see `sudare.engines.scratch`, encrypted where it is not
-    a Parquet file of ours, unless Spark's own files name another place; its messages are not shown, as they quote values.
+    otherwise. What it spills lies in ``scratch``, see `sudare.engines.scratch`, and is encrypted, unless Spark's own
+    files name another place. Its messages are not shown: they quote values.
     """
     with without_pandas_warning():
         try:
@@ -95,9 +95,13 @@ def _end_java(folder: PrivateFolder) -> None:
 
 @contextmanager
 def without_pandas_warning() -> Iterator[None]:
-    """PySpark warns about pandas 3 wherever Arrow is used, although no pandas frame ever is here."""
+    """PySpark warns about pandas 3 wherever Arrow is used, although no pandas frame ever is here.
+
+    And where it encrypts, it leaves the socket of a table that is handed over to the garbage collector.
+    """
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=".*fully support pandas.*")
+        warnings.filterwarnings("ignore", message="unclosed <socket", category=ResourceWarning)
         yield
 
 

@@ -57,8 +57,8 @@ class Data(Part):
     )
     scratch: str | None = Field(
         default=None,
-        description="a private folder for what does not fit into memory while the release is made; in a cluster, one"
-        " that every worker reaches under the same path; if not given: SUDARE_SCRATCH, or the system's temporary folder",
+        description="a private folder for what is on disks while the release is made; in a cluster, one that every"
+        " worker reaches under the same path; if not given: SUDARE_SCRATCH, or the system's temporary folder",
     )
 
     @model_validator(mode="after")

@@ -8,8 +8,12 @@ all four kinds and 30 with Spark in the full one.
 from __future__ import annotations
 
 import os
+import random
+import shutil
 import signal
 import stat
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -20,7 +24,7 @@ import pytest
 from fault_processes import Nursery
 
 import sudare as sd
-from sudare.errors import OutputError, ParameterError
+from sudare.errors import InputError, OutputError, ParameterError
 from sudare.privacy import Ledger
 
 CANARY = b"canary-of-nobody"
@@ -283,4 +287,124 @@ def test_a_forked_child_removes_nothing_of_its_parent(tmp_path):
     assert not remove_leftovers(tmp_path).kept
     assert [path.name for path in tmp_path.iterdir()] == [held.path.parent.name]
     held.remove()
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_signal_at_any_moment_over_all_kinds(village, nursery, full, monkeypatch):
+    from sudare.engines.scratch import remove_leftovers
+
+    dice = random.Random() if full else random.Random(2)  # noqa: S311 - when to end, not what to hide
+    scratch, said, results = village / "scratch", village / "said", []
+    kept = {path.name for path in village.iterdir()}
+    monkeypatch.setenv("SUDARE_SCRATCH", str(scratch))
+    lasts: dict[str, float] = {}
+    for turn in range(300 if full else 4):
+        kind, number = list(KINDS)[turn % 4], SIGNALS[(turn // 4 + turn) % 4]
+        begun = time.perf_counter()
+        nursery.start(scratch, said, "publish", village / f"{kind}.toml", "--quiet")
+        if turn % 8 < 4:
+            spilled = stop_when_spilt(nursery.process, scratch)
+        else:
+            spilled = False
+            time.sleep(dice.uniform(0, lasts[kind]))
+        code = end(nursery, number)
+        lasts[kind] = max(lasts.get(kind, 0), time.perf_counter() - begun)
+        require_whole(village, code, said.read_text(), number)
+        if number == signal.SIGKILL:
+            assert code in (0, -number)
+            assert not remove_leftovers().kept
+        assert not list(scratch.iterdir()), (kind, number)
+        results.append((kind, number.name, spilled, code != 0, (village / "release").exists()))
+        for path in [path for path in village.iterdir() if path.name not in kept]:
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+    ended = [each for each in results if each[3]]
+    print(f"{len(results)} signals, {len(ended)} before the end, {sum(each[2] for each in results)} while spilt")
+    assert ended
+
+
+SPARK = """
+data = {path = "people.parquet", unit = "person", engine = "spark", release = "cluster"}
+domain.place = {type = "line", length = 64}
+method = {name = "top_down"}
+privacy = {epsilon = 0.01}
+"""
+
+
+@pytest.fixture
+def spark_village(village) -> Path:
+    pytest.importorskip("pyspark", reason="Spark is not installed: pip install 'sudare[spark]'")
+    pq.write_table(pq.read_table(village / "people.parquet").slice(0, 1000), village / "few.parquet")
+    (village / "spark.toml").write_text(SHARED + SPARK.replace("people", "few"))
+    return village
+
+
+def begin_with_spark(village: Path) -> tuple[subprocess.Popen[str], list[int]]:
+    """A publication by a Spark of its own, stopped when it has exact counts on the disk; and its Java processes."""
+    scratch = village / "scratch"
+    light = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+    environment = {**os.environ, "SUDARE_SCRATCH": str(scratch), "TMPDIR": str(scratch), "SPARK_SUBMIT_OPTS": light}
+    with (village / "said").open("w") as said:
+        code = "import sys; from sudare.cli import main; main(sys.argv[1:])"
+        command = [sys.executable, "-c", code, "publish", str(village / "spark.toml"), "--quiet"]
+        process = subprocess.Popen(command, stderr=said, env=environment, text=True)
+    while not list(scratch.glob("**/rows-*/*.parquet")):
+        assert process.poll() is None, (village / "said").read_text()
+        time.sleep(0.01)
+    assert halt(process.pid)
+    assert list(scratch.glob("**/rows-*/*.parquet"))
+    return process, [
+        int(child) for child in Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+    ]
+
+
+def test_a_signal_while_spark_holds_exact_counts_leaves_none(spark_village, full, monkeypatch):
+    scratch = spark_village / "scratch"
+    monkeypatch.setenv("SUDARE_SCRATCH", str(scratch))
+    for turn in range(30 if full else 1):
+        number = SIGNALS[turn % 4]
+        process, javas = begin_with_spark(spark_village)
+        assert javas
+        assert {path.name.partition("-")[0] for path in scratch.iterdir()} == {"sudare"}  # and nothing of Spark's own
+        os.kill(process.pid, number)
+        os.kill(process.pid, signal.SIGCONT)
+        code, said = process.wait(), (spark_village / "said").read_text()
+        if number == signal.SIGKILL:
+            for java in javas:
+                while Path(f"/proc/{java}").exists():
+                    time.sleep(0.01)
+            from sudare.engines.scratch import remove_leftovers
+
+            assert not remove_leftovers().kept
+        else:
+            assert code == 128 + number
+            assert said.splitlines()[-1] == f"The command was ended by {number.name}."
+            assert "Traceback" not in said
+            assert "\tat " not in said
+            assert not any(Path(f"/proc/{java}").exists() for java in javas)
+        assert not list(scratch.iterdir())
+        assert not (spark_village / "release").exists()
+
+
+def test_a_java_process_that_dies_is_one_sentence(spark_village, full):
+    if not full:
+        pytest.skip("starts another Spark: in the full form only")
+    process, (java,) = begin_with_spark(spark_village)
+    os.kill(java, signal.SIGKILL)
+    os.kill(process.pid, signal.SIGCONT)
+    assert process.wait() == 1
+    said = (spark_village / "said").read_text()
+    assert said.splitlines()[-1].startswith("Error: Spark's Java process ended before its work was done.")
+    assert "Traceback" not in said
+    assert not list((spark_village / "scratch").iterdir())
+
+
+def test_a_python_worker_that_dies_is_one_sentence(spark, tmp_path, capfd):
+    def dies(batches):
+        os.kill(os.getpid(), signal.SIGKILL)
+        yield from batches
+
+    records = sd.read(spark.range(4).mapInArrow(dies, "id bigint"), scratch=tmp_path)
+    with pytest.raises(InputError, match=r"^a Python worker of Spark ended before its work was done\. Mostly"):
+        records.count(sd.Domain(id=sd.Line(4)), unit="id")
+    assert "\tat " not in capfd.readouterr().err
     assert not list(tmp_path.iterdir())

@@ -73,6 +73,9 @@ def spark() -> Iterator[Any]:
         # Small questions: what a JVM and Spark do to be fast on large ones would be most of the work.
         spark_driver_extraJavaOptions="-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
         spark_sql_adaptive_enabled="false",
+        # Where PySpark encrypts, it leaves sockets open for a while, which is an error here: tests/faults has a session
+        # that encrypts.
+        spark_io_encryption_enabled="false",
     )
     session.sparkContext.setLogLevel("OFF")
     yield session

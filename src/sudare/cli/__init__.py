@@ -1,10 +1,12 @@
 """The command line: one file per command, each one library call.
 
-A user's mistake ends in one line on standard error and exit code 1 (2 for a command that was misspelt).
+A user's mistake ends in one line on standard error and exit code 1 (2 for a command that was misspelt). So does a
+signal that ends a command, with exit code 128 and the signal's number, when all that the command had open is closed.
 """
 
 from __future__ import annotations
 
+import signal
 from importlib import import_module
 from typing import Any
 
@@ -12,6 +14,7 @@ import click
 
 import sudare
 from sudare.errors import SudareError
+from sudare.signals import ending_in_order, heard
 
 COMMANDS = (
     "plan",
@@ -47,14 +50,27 @@ class Commands(click.Group):
         return command
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Turn the package's errors into one line."""
-        try:
-            return super().invoke(ctx)
-        except SudareError as mistake:
-            from sudare.cli.console import spoken
-            from sudare.words import sentence
+        """Turn the package's errors, and a signal that ends the command, into one line."""
+        with ending_in_order():
+            try:
+                return super().invoke(ctx)
+            except (SudareError, KeyboardInterrupt) as end:
+                from sudare.cli.console import spoken
+                from sudare.words import sentence
 
-            raise click.ClickException(sentence(mistake, spoken(ctx))) from None
+                ended = heard() or (None if isinstance(end, SudareError) else signal.SIGINT)
+                if isinstance(end, SudareError):
+                    said = sentence(end, spoken(ctx))
+                else:
+                    said = spoken(ctx)("signal.ended", name=signal.Signals(ended or signal.SIGINT).name)
+                if ended is not None:
+                    from sudare.engines.scratch import close_rooms
+
+                    close_rooms()
+        if ended is None:
+            raise click.ClickException(said)
+        click.echo(said, err=True)
+        raise click.exceptions.Exit(128 + ended)
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})

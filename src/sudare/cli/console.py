@@ -119,6 +119,17 @@ def noted_warnings() -> Iterator[None]:
         click.echo(f"Note: {sentence(message, spoken(click.get_current_context()))}", err=True)
 
 
+def remove_leftovers() -> None:
+    """Remove what runs of this user that were killed have left on disks, and say so on standard error."""
+    from sudare.engines.scratch import remove_leftovers as remove
+
+    found = remove()
+    words = spoken(click.get_current_context())
+    for key, rooms in (("scratch.removed", found.removed), ("scratch.kept", found.kept)):
+        if rooms:
+            click.echo(words(key, rooms=words.listing([str(room) for room in rooms])), err=True)
+
+
 @contextmanager
 def stages(quiet: bool) -> Iterator[Callable[[str], None]]:
     """A function that names the stage now at work; shown with a running clock where a person watches."""

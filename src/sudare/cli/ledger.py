@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from sudare.cli.console import Command, json_option, language_option, print_json, print_table
+from sudare.cli.console import Command, json_option, language_option, print_json, print_table, remove_leftovers
 
 
 def _common_options(command: Command) -> Command:
@@ -33,6 +33,8 @@ def ledger() -> None:
 def show(dataset: str | None, language: str | None, path: Path | None, as_json: bool) -> None:
     """Show cap, spending and what is left of every data set, or of one with its rows, and where each number comes from.
 
+    What runs of yours that were killed have left on disks is removed, and named.
+
     Example: sudare ledger show --dataset census
     """
     from sudare.privacy import Ledger
@@ -41,6 +43,7 @@ def show(dataset: str | None, language: str | None, path: Path | None, as_json: 
     from sudare.privacy.shown import balance_row, entry_words, explanation
     from sudare.words import Words, spoken_here
 
+    remove_leftovers()
     books = Ledger.open(path or default_ledger())
     words = Words(language) if language else spoken_here()
     if as_json:

@@ -11,6 +11,7 @@ from sudare.cli.console import (
     print_facts,
     print_json,
     recipe_argument,
+    remove_leftovers,
     stages,
 )
 from sudare.words import Words, reworded, spoken_here
@@ -27,6 +28,7 @@ def plan(recipe: str, language: str | None, as_json: bool) -> None:
     """
     from sudare.publish import plan as make_plan
 
+    remove_leftovers()
     with stages(as_json) as progress:
         progress("planning")
         made = make_plan(recipe)

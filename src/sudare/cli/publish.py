@@ -12,6 +12,7 @@ from sudare.cli.console import (
     print_json,
     quiet_option,
     recipe_argument,
+    remove_leftovers,
     stages,
 )
 
@@ -28,6 +29,7 @@ def publish(recipe: str, language: str | None, as_json: bool, quiet: bool) -> No
     """
     from sudare.publish import publish as run
 
+    remove_leftovers()
     with stages(as_json or quiet) as progress, noted_warnings():
         made = run(recipe, language=language, progress=progress)
     if as_json:

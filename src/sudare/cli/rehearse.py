@@ -14,6 +14,7 @@ from sudare.cli.console import (
     print_json,
     quiet_option,
     recipe_argument,
+    remove_leftovers,
     stages,
 )
 
@@ -34,6 +35,7 @@ def rehearse(recipe: str, page: Path | None, language: str | None, seed: int, as
     from sudare.publish.comparison import write_page
     from sudare.words import Words
 
+    remove_leftovers()
     with stages(as_json or quiet) as progress:
         made = run(recipe, seed=seed, progress=progress)
         if page is not None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from sudare.cli.console import language_option, quiet_option
+from sudare.cli.console import language_option, quiet_option, remove_leftovers
 
 if TYPE_CHECKING:
     from sudare.studio.handover import Handover
@@ -47,6 +47,7 @@ def studio(
             # A browser in the terminal returns when it is closed, and the studio must answer it before.
             Thread(target=webbrowser.open, args=[page], daemon=True).start()
 
+    remove_leftovers()
     # So that the page is removed on the way out, also when the terminal is closed.
     for end in (signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)):
         signal.signal(end, lambda number, _: sys.exit(128 + number))

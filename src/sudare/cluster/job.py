@@ -59,7 +59,7 @@ class ClusterTableJob(Job[TableRecipe, ClusterRelease]):
         """Where workers write the parts: on the same disk as the output."""
         target = self.path(self.recipe.output.folder)
         target.parent.mkdir(parents=True, exist_ok=True)
-        return Scratch.within(target.parent)
+        return Scratch.within(target.parent, guarded=False)
 
     def gather(self, source: Source) -> ClusterTable:
         """The private table, counted and left in the cluster."""
@@ -73,7 +73,7 @@ class ClusterTableJob(Job[TableRecipe, ClusterRelease]):
             outside=data.outside,
             key=secret(source, "choice of rows").to_bytes(16, "big"),
             missing_unit=data.rows_without_unit(),
-            scratch=None if data.scratch is None else self.path(data.scratch),
+            scratch=self.scratch,
         )
         return replace(table, unit=data.protected_unit())
 

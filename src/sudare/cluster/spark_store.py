@@ -16,6 +16,7 @@ import numpy as np
 
 from sudare import errors
 from sudare.cluster.store import Integers, Jobs, Kernel
+from sudare.engines.spark_failures import failures, quietly, refuse_early_death
 from sudare.engines.spark_scratch import Scratch
 from sudare.engines.spark_session import without_pandas_warning
 from sudare.errors import OutputError, SudareError
@@ -129,17 +130,15 @@ def _sorted(keys: pa.ChunkedArray, values: pa.ChunkedArray) -> tuple[Integers, I
 @contextmanager
 def working() -> Iterator[None]:
     """What fails in the cluster: a sentence of ours as it is, anything else without a word of it."""
-    from py4j.protocol import Py4JError  # type: ignore[import-untyped]  # py4j ships no types
-    from pyspark.errors import PySparkException
-
     try:
-        with without_pandas_warning():
+        with without_pandas_warning(), quietly():
             yield
     except SudareError:
         raise
-    except (PySparkException, Py4JError) as error:
+    except failures() as error:
         ours = re.search(r"sudare\.errors\.(\w+): ([^\n]+)", str(error))
         kind = getattr(errors, ours.group(1), None) if ours else None
         if ours and isinstance(kind, type) and issubclass(kind, SudareError):
             raise kind(ours.group(2)) from None
+        refuse_early_death(error)
         raise OutputError("the work in the cluster failed", hint="The logs of Spark say why.") from None

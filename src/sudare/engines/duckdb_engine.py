@@ -9,12 +9,12 @@ DuckDB says when something fails can quote a value, so that its errors are never
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from numpy.typing import NDArray
 
@@ -22,14 +22,17 @@ from sudare.engines.dialect import DUCKDB, Dialect
 from sudare.engines.duckdb_sources import Opening, ParquetSource, Source, identifier
 from sudare.engines.overlap import Matches, hashes_of, matches_of, sums_of
 from sudare.engines.protocol import Bound, CellCounts, Column, CountRows, Groups, Kind, Placement
+from sudare.engines.scratch import PrivateFolder
 from sudare.engines.text_sql import source_sql
 from sudare.engines.verbs import cells_sql, columns_of, counts_of, groups_of, needed, values_of
 from sudare.errors import InputError, SudareError
+from sudare.signals import interruptibly
 
 if TYPE_CHECKING:
     import duckdb
     import pyarrow
 
+Answer = TypeVar("Answer")
 MEMORY_LIMIT = "1GB"
 _WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")
 _KINDS: dict[str, Kind] = {
@@ -47,11 +50,13 @@ class DuckdbEngine:
     source: Source
     columns: Mapping[str, Column]
     memory_limit: str = MEMORY_LIMIT
+    scratch: Path | None = None
+    """The place for what does not fit into memory, see `sudare.engines.scratch`."""
 
     @classmethod
-    def over(cls, source: Source) -> DuckdbEngine:
+    def over(cls, source: Source, scratch: Path | None = None) -> DuckdbEngine:
         """The engine over a source, of which only names and types of columns are read."""
-        with _connection(source, MEMORY_LIMIT) as (connection, folder):
+        with _connection(source, MEMORY_LIMIT, scratch) as (connection, folder):
             relation = source.open(Opening(connection, folder, None))
             untyped = source.untyped if isinstance(source, ParquetSource) else ()
             described = connection.sql(f"SELECT * FROM {relation} LIMIT 0")
@@ -59,7 +64,7 @@ class DuckdbEngine:
                 name: _column(name, str(kind), source.typed and name not in untyped)
                 for name, kind in zip(described.columns, described.types, strict=True)
             }
-        return cls(source, columns)
+        return cls(source, columns, scratch=scratch)
 
     def count_rows(self, placement: Placement, bound: Bound | None) -> CellCounts:
         """See `Engine`."""
@@ -100,7 +105,7 @@ class DuckdbEngine:
     @contextmanager
     def _opened(self, columns: Sequence[Column]) -> Iterator[DuckdbShell]:
         """A shell in which ``source`` has the columns that are needed and no others."""
-        with _connection(self.source, self.memory_limit) as (connection, folder):
+        with _connection(self.source, self.memory_limit, self.scratch) as (connection, folder):
             relation = self.source.open(Opening(connection, folder, [column.name for column in columns]))
             shell = DuckdbShell(connection)
             shell.view("source", source_sql(columns, relation, shell.dialect))
@@ -132,11 +137,15 @@ class DuckdbShell:
 
     def keep(self, view: str, sql: str) -> None:
         """See `Shell`."""
-        self.connection.execute(f"CREATE TEMP TABLE {view} AS {sql}")
+        self._heard(lambda: self.connection.execute(f"CREATE TEMP TABLE {view} AS {sql}"))
 
     def ask(self, sql: str) -> pyarrow.Table:
         """See `Shell`."""
-        return self.connection.sql(sql).to_arrow_table()
+        return self._heard(lambda: self.connection.sql(sql).to_arrow_table())
+
+    def _heard(self, question: Callable[[], Answer]) -> Answer:
+        """What DuckDB answers; it breaks off at once when a signal ends the run."""
+        return interruptibly(question, self.connection.interrupt)
 
 
 def _column(name: str, declared: str, typed: bool) -> Column:
@@ -149,15 +158,18 @@ def _column(name: str, declared: str, typed: bool) -> Column:
 
 
 @contextmanager
-def _connection(source: Source, memory_limit: str) -> Iterator[tuple[duckdb.DuckDBPyConnection, Path]]:
+def _connection(
+    source: Source, memory_limit: str, scratch: Path | None
+) -> Iterator[tuple[duckdb.DuckDBPyConnection, Path]]:
     """A fresh connection and a folder that lives as long; what fails inside becomes an `InputError`."""
     import duckdb
     import pyarrow
 
-    with TemporaryDirectory(prefix="sudare-") as name:
+    with PrivateFolder.within(scratch) as folder:
         settings: dict[str, Any] = {
             "memory_limit": memory_limit,
-            "temp_directory": str(Path(name) / "spill"),
+            "temp_directory": str(folder.path / "spill"),
+            "temp_file_encryption": can_encrypt(),
             "preserve_insertion_order": False,
             # Nothing is fetched from the network, whatever a file looks like.
             "autoinstall_known_extensions": False,
@@ -165,7 +177,9 @@ def _connection(source: Source, memory_limit: str) -> Iterator[tuple[duckdb.Duck
         try:
             connection = duckdb.connect(":memory:", config=settings)
             try:
-                yield connection, Path(name)
+                if can_encrypt():
+                    connection.execute(_LOAD_CIPHER)
+                yield connection, folder.path
             finally:
                 connection.close()
         except SudareError:
@@ -177,6 +191,25 @@ def _connection(source: Source, memory_limit: str) -> Iterator[tuple[duckdb.Duck
                 raise
             # So DuckDB's binding for Python says that a column's name is no text.
             raise InputError("the name of a column is no text", value=source.name) from None
+
+
+_LOAD_CIPHER = "LOAD httpfs"
+
+
+@cache
+def can_encrypt() -> bool:
+    """Whether what DuckDB spills is encrypted: if its extension httpfs is installed, which brings the cipher.
+
+    DuckDB's own cipher draws its keys from a weak generator, and writes nothing unless it is forced to.
+    """
+    import duckdb
+
+    with duckdb.connect(":memory:", config={"autoinstall_known_extensions": False}) as connection:
+        try:
+            connection.execute(_LOAD_CIPHER)
+        except duckdb.Error:
+            return False
+    return True
 
 
 def _refusal(error: Exception, name: str) -> InputError:

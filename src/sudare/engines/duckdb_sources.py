@@ -19,6 +19,7 @@ from sudare.engines.csv_lines import check_lines, checked_pieces
 from sudare.engines.dialect import text_literal
 from sudare.engines.parquet_files import partitions, refuse_other_types
 from sudare.errors import InputError, did_you_mean
+from sudare.signals import interruptibly
 
 if TYPE_CHECKING:
     import duckdb
@@ -250,5 +251,6 @@ class DatabaseSource:
 
 def _streamed(opening: Opening, reader: pyarrow.RecordBatchReader) -> str:
     opening.connection.register("stream", reader)
-    opening.connection.execute("CREATE TEMP TABLE streamed AS SELECT * FROM stream")
+    sql = "CREATE TEMP TABLE streamed AS SELECT * FROM stream"
+    interruptibly(lambda: opening.connection.execute(sql), opening.connection.interrupt)
     return "streamed"

@@ -6,8 +6,6 @@ import weakref
 from functools import partial
 from glob import has_magic
 from pathlib import Path
-from shutil import rmtree
-from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
@@ -26,6 +24,7 @@ from sudare.engines.duckdb_sources import (
 from sudare.engines.file_state import FilesState
 from sudare.engines.parquet_files import files_in, files_like
 from sudare.engines.records import Records
+from sudare.engines.scratch import PrivateFolder
 from sudare.engines.spark_session import is_spark_frame
 from sudare.errors import InputError, ParameterError
 
@@ -39,7 +38,12 @@ _FRAMES = "Arrow, pandas, Polars, Spark, a DuckDB relation, (database file, tabl
 
 
 def read(
-    source: Any, *, encoding: str | None = None, delimiter: str | None = None, engine: str | None = None
+    source: Any,
+    *,
+    encoding: str | None = None,
+    delimiter: str | None = None,
+    engine: str | None = None,
+    scratch: str | Path | None = None,
 ) -> Records:
     """Records from a path or a frame. Only names and types are read now; rows when they are counted.
 
@@ -57,6 +61,8 @@ def read(
     ``engine``: "duckdb", the default, or "spark" (needs ``sudare[spark]``), which also takes the addresses of Parquet
     files that only a cluster knows, such as ``"hdfs://..."``; it works in the active session, or in a local one.
 
+    ``scratch`` is the folder for what does not fit into memory while rows are counted: see `sudare.engines.scratch`.
+
     A folder of Parquet and a pattern leave out what Spark leaves out: names that begin with ``_`` or ``.``. All their
     files must have the same columns of the same types; columns that folders name (``year=2020``) are text. Files are
     remembered as they stand now, and refused when they have changed after a question was answered; that is not known of
@@ -67,22 +73,23 @@ def read(
     {'person': 'BIGINT', 'sex': 'VARCHAR'}
     """
     chosen = _engine_of(source, engine)
+    place = None if scratch is None else Path(scratch).absolute()
     if chosen == "spark":
         from sudare.engines.spark_engine import SparkEngine, refusing
         from sudare.engines.spark_sources import frame_at, frame_of
 
         if is_spark_frame(source):
-            return Records(SparkEngine.over(source))
+            return Records(SparkEngine.over(source, scratch=place))
         if isinstance(source, str) and "://" in source:
-            return Records(SparkEngine.over(frame_at(source), source))
+            return Records(SparkEngine.over(frame_at(source, place), source, scratch=place))
         held, state = _looked_at(source, encoding, delimiter)
         check = partial(check_lines, held.path, held.layout) if isinstance(held, CsvSource) else None
         untyped = held.untyped if isinstance(held, ParquetSource) else ()
         with refusing(held.name):
-            frame = frame_of(held)
-        return Records(SparkEngine.over(frame, held.name, held.typed, check, untyped), state)
+            frame = frame_of(held, place)
+        return Records(SparkEngine.over(frame, held.name, held.typed, check, untyped, place), state)
     held, state = _looked_at(source, encoding, delimiter)
-    return Records(DuckdbEngine.over(held), state)
+    return Records(DuckdbEngine.over(held, place), state)
 
 
 def _looked_at(source: Any, encoding: str | None, delimiter: str | None) -> tuple[Source, FilesState]:
@@ -219,17 +226,17 @@ def _spooled(reader: pyarrow.RecordBatchReader) -> Source:
     import pyarrow
     from pyarrow import dataset
 
-    folder = Path(mkdtemp(prefix="sudare-"))
-    path = folder / "stream.arrow"
+    folder = PrivateFolder.within()
+    path = folder.path / "stream.arrow"
     try:
         with pyarrow.ipc.new_file(path, reader.schema) as writer:
             for batch in reader:
                 writer.write_batch(batch)
     except (pyarrow.ArrowException, OSError):
-        rmtree(folder, ignore_errors=True)
+        folder.remove()
         raise InputError("the Arrow stream cannot be read") from None
     data = dataset.dataset(path, format="ipc")
-    weakref.finalize(data, rmtree, folder, ignore_errors=True)
+    weakref.finalize(data, folder.remove)
     return _in_arrow("the Arrow stream", data)
 
 

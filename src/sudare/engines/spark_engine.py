@@ -14,11 +14,11 @@ What Spark says when something fails can quote a value, so that its errors are n
 
 from __future__ import annotations
 
-import logging
 import secrets
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
@@ -27,6 +27,7 @@ from sudare.engines.dialect import SPARK, Dialect
 from sudare.engines.overlap import Matches, hashes_of, matches_of, sums_of
 from sudare.engines.protocol import Bound, CellCounts, Column, CountRows, Groups, Kind, Placement
 from sudare.engines.rows_sql import values_sql
+from sudare.engines.spark_failures import failures, quietly, refuse_early_death
 from sudare.engines.spark_scratch import Scratch
 from sudare.engines.spark_session import without_pandas_warning
 from sudare.engines.text_sql import source_sql
@@ -58,6 +59,8 @@ class SparkEngine:
     name: str
     check: Callable[[], None] | None = None
     """What is asked of the source before each verb."""
+    scratch: Path | None = None
+    """The place for what is frozen, see `sudare.engines.scratch`."""
 
     @classmethod
     def over(
@@ -67,6 +70,7 @@ class SparkEngine:
         typed: bool = True,
         check: Callable[[], None] | None = None,
         untyped: Collection[str] = (),
+        scratch: Path | None = None,
     ) -> SparkEngine:
         """The engine over a frame, of which only names and types of columns are read; ``untyped`` ones have none."""
         with refusing(name):
@@ -83,7 +87,7 @@ class SparkEngine:
             )
             for place, each in enumerate(fields)
         }
-        return cls(frame, columns, name, check)
+        return cls(frame, columns, name, check, scratch)
 
     def count_rows(self, placement: Placement, bound: Bound | None) -> CellCounts:
         """See `Engine`."""
@@ -139,13 +143,16 @@ class SparkEngine:
         if self.check is not None:
             self.check()
         with refusing(self.name), without_pandas_warning():
-            shell = SparkShell(self.frame.sparkSession, scratch)
+            shell = SparkShell(self.frame.sparkSession, scratch, self.scratch)
             try:
                 # Renamed by place: Spark takes names that differ in case only for the same.
                 source = self.frame.toDF(*(column.sql for column in self.columns.values()))
                 shell.show("raw", source)
                 shell.view("source", source_sql(columns, shell.name("raw"), shell.dialect))
                 yield shell
+            except KeyboardInterrupt:
+                shell.forget()
+                raise
             finally:
                 shell.close()
 
@@ -156,7 +163,8 @@ class SparkShell:
 
     spark: SparkSession
     scratch: Scratch | None = None
-    """Somebody's folder for what is frozen; without it, one of the shell's own."""
+    """Somebody's folder for what is frozen; without it, one of the shell's own in ``place``."""
+    place: Path | None = None
     dialect: Dialect = SPARK
     token: str = field(default_factory=lambda: secrets.token_hex(8))
     shown: list[str] = field(default_factory=list)
@@ -188,7 +196,7 @@ class SparkShell:
     def freeze(self, view: str, sql: str) -> None:
         """See `Shell`: in files, or held by the workers where they share no folder."""
         frame, scratch = self.spark.sql(sql), self.scratch
-        if scratch is None and (scratch := Scratch.reachable(None, self.spark)) is not None:
+        if scratch is None and (scratch := Scratch.reachable(self.place, self.spark)) is not None:
             self.folders.append(scratch)
         self.show(view, frame.localCheckpoint() if scratch is None else scratch.freeze(frame))
 
@@ -202,12 +210,17 @@ class SparkShell:
         """See `Shell`."""
         return self.spark.sql(sql).toArrow()
 
+    def forget(self) -> None:
+        """Leave views and what was kept to the end of the session: the connection still waits for what was asked."""
+        self.kept.clear()
+        self.shown.clear()
+
     def close(self) -> None:
-        """Drop the views and what was kept."""
-        for frame in self.kept:
-            frame.unpersist()
+        """Drop the views and what was kept, and first of all what lies on disks."""
         for folder in self.folders:
             folder.remove()
+        for frame in self.kept:
+            frame.unpersist()
         for view in self.shown:
             self.spark.catalog.dropTempView(view)
 
@@ -215,22 +228,17 @@ class SparkShell:
 @contextmanager
 def refusing(name: str) -> Iterator[None]:
     """What fails in Spark becomes an `InputError` that repeats nothing of it."""
-    from py4j.protocol import Py4JError  # type: ignore[import-untyped]  # py4j ships no types
-    from pyspark.errors import PySparkException
-
-    context = logging.getLogger("DataFrameQueryContextLogger")  # PySpark's own, which prints an error as it is
-    silent, context.disabled = context.disabled, True
     try:
-        yield
+        with quietly():
+            yield
     except SudareError:
         raise
-    except (PySparkException, Py4JError) as error:
+    except failures() as error:
+        refuse_early_death(error)
         text = str(error)
         if "OutOfMemory" in text or "No space left" in text:
             raise InputError("the records do not fit into Spark's memory and temporary space", value=name) from None
         raise InputError("the records cannot be read", value=name) from None
-    finally:
-        context.disabled = silent
 
 
 def _column(name: str, declared: str, typed: bool, sql: str) -> Column:

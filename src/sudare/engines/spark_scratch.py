@@ -2,28 +2,21 @@
 
 from __future__ import annotations
 
-import shutil
-import weakref
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import mkdtemp
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
+from sudare.engines.scratch import PrivateFolder
 from sudare.engines.spark_sources import plain_path
-from sudare.errors import OutputError, ParameterError
+from sudare.errors import ParameterError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 
 @dataclass(frozen=True, eq=False)
-class Scratch:
-    """A private folder that all workers reach, for exact counts and noisy cells.
-
-    It goes with `remove`, at the latest when nobody holds it.
-    """
-
-    path: Path
+class Scratch(PrivateFolder):
+    """A private folder that all workers reach, for exact counts and noisy cells."""
 
     @classmethod
     def reachable(cls, folder: str | Path | None, spark: SparkSession) -> Scratch | None:
@@ -42,26 +35,6 @@ class Scratch:
                 hint="It holds exact counts while the release is made: keep it as private as the data.",
             )
         return cls.within(folder)
-
-    @classmethod
-    def within(cls, folder: str | Path | None) -> Scratch:
-        """A new folder in ``folder``."""
-        try:
-            made = cls(Path(mkdtemp(prefix=".sudare-scratch-", dir=folder)).absolute())
-        except OSError as problem:
-            raise OutputError(f"the scratch folder cannot be made: {problem.strerror}", value=str(folder)) from None
-        weakref.finalize(made, shutil.rmtree, made.path, ignore_errors=True)
-        return made
-
-    def remove(self) -> None:
-        """Whoever still holds it finds nothing."""
-        shutil.rmtree(self.path, ignore_errors=True)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.remove()
 
     def freeze(self, frame: DataFrame) -> DataFrame:
         """The rows of a frame, computed once and read from files after that.

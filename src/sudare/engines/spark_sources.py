@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
 
-def frame_of(source: Source) -> DataFrame:
+def frame_of(source: Source, scratch: Path | None = None) -> DataFrame:
     """The rows of a source as a Spark frame."""
-    spark = spark_session()
+    spark = spark_session(scratch)
     if isinstance(source, ParquetSource):
         # File by file, so that both engines read the same ones; partitions are named by folders below the one given.
         # A base path is taken as it is, while the paths of files are patterns.
@@ -44,9 +44,9 @@ def frame_of(source: Source) -> DataFrame:
     )
 
 
-def frame_at(address: str) -> DataFrame:
+def frame_at(address: str, scratch: Path | None = None) -> DataFrame:
     """Parquet at an address that only Spark knows, such as hdfs://... or s3a://..."""
-    return spark_session().read.parquet(address)
+    return spark_session(scratch).read.parquet(address)
 
 
 def _with_text(schema: StructType, names: Collection[str]) -> StructType:

@@ -101,6 +101,12 @@ class Job(ABC, Generic[Shape, Made]):
         return self.folder / name
 
     @property
+    def scratch(self) -> Path | None:
+        """The folder for what is written while the release is made, where the recipe names one."""
+        named = self.recipe.data.scratch
+        return None if named is None else self.path(named)
+
+    @property
     def private_origin(self) -> object:
         """Where the private records are: a path, an address, or a database file and its table."""
         data = self.recipe.data
@@ -112,7 +118,13 @@ class Job(ABC, Generic[Shape, Made]):
         from sudare.engines import read
 
         data = self.recipe.data
-        return read(self.private_origin, encoding=data.encoding, delimiter=data.delimiter, engine=data.engine)
+        return read(
+            self.private_origin,
+            encoding=data.encoding,
+            delimiter=data.delimiter,
+            engine=data.engine,
+            scratch=self.scratch,
+        )
 
     def public_files(self) -> tuple[PublicFile, ...]:
         """Every file that the recipe takes for public: that of its rehearsal, and what else a kind has."""

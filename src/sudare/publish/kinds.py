@@ -9,6 +9,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sudare.engines.scratch import remove_leftovers
 from sudare.errors import RecipeError, did_you_mean
 from sudare.publish.public_sources import refuse_private_files
 from sudare.publish.recipe import checked, read_text
@@ -49,6 +50,7 @@ def open_job(path: str | Path) -> Job[Any, Any]:
 def ready_job(path: str | Path) -> Job[Any, Any]:
     """`open_job`, and what its release would refuse whatever the data: said before these are read or paid for."""
     made = open_job(path)
+    remove_leftovers(made.scratch)
     with _within_reach():
         # A context of its own: a tape that watches a publication must not see this trial, which is no part of it.
         Context().run(made.foresee)

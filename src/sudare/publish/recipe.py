@@ -55,6 +55,11 @@ class Data(Part):
     engine: Literal["duckdb", "spark"] = Field(
         default="duckdb", description="what reads, bounds and groups the records"
     )
+    scratch: str | None = Field(
+        default=None,
+        description="a private folder for what is on disks while the release is made; in a cluster, one that every"
+        " worker reaches under the same path; if not given: SUDARE_SCRATCH, or the system's temporary folder",
+    )
 
     @model_validator(mode="after")
     def _tables_are_for_duckdb(self) -> Self:

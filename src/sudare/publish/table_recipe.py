@@ -36,13 +36,10 @@ class TableData(Data):
         description="with spark: release in this process or in the cluster; if not given, by expected_cells",
     )
     expected_cells: int | None = Field(default=None, ge=1, description="with spark: populated cells, about")
-    scratch: str | None = Field(
-        default=None, description="in a cluster: a private folder that every worker reaches under the same path"
-    )
 
     @model_validator(mode="after")
     def _spark_for_a_cluster(self) -> TableData:
-        for name in ("release", "expected_cells", "scratch"):
+        for name in ("release", "expected_cells"):
             if getattr(self, name) is not None and self.engine != "spark":
                 raise ValueError(f'{name} needs engine = "spark"')
         if self.counts is not None and "unit_name" not in self.model_fields_set:

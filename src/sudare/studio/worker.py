@@ -17,6 +17,7 @@ from typing import Any
 from sudare.errors import SudareError
 from sudare.publish import Publication, publish, rehearse
 from sudare.publish.job import Job
+from sudare.signals import Ended, ending_in_order
 from sudare.studio.protection import left_text
 from sudare.studio.refusals import as_json
 from sudare.studio.rehearsals import keep
@@ -115,10 +116,13 @@ def _defect(problem: Exception) -> str:
 def main(arguments: list[str]) -> None:
     """The command line of the process."""
     folder, recipe, name = arguments
-    # So that folders half written are removed on the way out.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    run(Workspace(Path(folder), recipe), name)
+    try:
+        # So that folders half written are removed on the way out, and what lies in scratch.
+        with ending_in_order():
+            run(Workspace(Path(folder), recipe), name)
+    except Ended as ended:
+        sys.exit(128 + ended.number)
 
 
 if __name__ == "__main__":

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from sudare.engines.dialect import DUCKDB, Dialect
 from sudare.engines.duckdb_sources import Opening, ParquetSource, Source, identifier
+from sudare.engines.file_state import unreadable
 from sudare.engines.overlap import Matches, hashes_of, matches_of, sums_of
 from sudare.engines.protocol import Bound, CellCounts, Column, CountRows, Groups, Kind, Placement
 from sudare.engines.text_sql import source_sql
@@ -185,4 +186,4 @@ def _refusal(error: Exception, name: str) -> InputError:
 
     if isinstance(error, duckdb.OutOfMemoryException) or "No space left" in str(error):
         return InputError("the records do not fit into the memory limit and the space for temporary files", value=name)
-    return InputError("the records cannot be read", value=name)
+    return unreadable(name)

@@ -44,7 +44,9 @@ def spark_session(**settings: str) -> SparkSession:
         for name, value in {"spark_ui_showConsoleProgress": "false", **settings}.items():
             builder = builder.config(name.replace("_", "."), value)
         try:
-            return builder.getOrCreate()
+            made = builder.getOrCreate()
+            made.sparkContext.setLogLevel("OFF")  # what Spark logs of a failure can quote a value
+            return made
         except (PySparkException, OSError):
             raise InputError("Spark does not start", hint="Its own messages above say why.") from None
 

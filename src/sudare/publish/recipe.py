@@ -10,11 +10,12 @@ import json
 import tomllib
 from decimal import Decimal
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self, TypeAlias, TypeVar, get_args, get_origin
+from typing import Annotated, Any, ClassVar, Literal, Self, TypeAlias, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from sudare.domain.ids import MissingUnit
+from sudare.engines.addresses import scheme_of
 from sudare.errors import RecipeError, did_you_mean
 from sudare.privacy import Unit
 from sudare.publish.amounts import Amount
@@ -26,6 +27,15 @@ class Part(BaseModel):
     """What all parts of a recipe share: no unknown keys, no changes after reading."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+    paths: ClassVar[tuple[str, ...]] = ("path", "file", "folder", "key", "learn_on")
+    """Keys that name a place of this machine, where a part has them."""
+
+    @model_validator(mode="after")
+    def _paths_are_no_addresses(self) -> Self:
+        for name in self.paths:
+            if scheme_of(getattr(self, name, None)):
+                raise ValueError(f"{name} is an address: give the path of a file or folder of this machine")
+        return self
 
 
 Encoding: TypeAlias = Annotated[str | None, Field(description="of a CSV file: UTF-8 unless declared, such as cp932")]
@@ -37,6 +47,7 @@ Delimiter: TypeAlias = Annotated[
 class Data(Part):
     """Where the private records are, and whom a row belongs to."""
 
+    paths: ClassVar[tuple[str, ...]] = ()  # an address is for the engine to read
     path: str
     table: str | None = Field(default=None, description="the table, where path is a DuckDB database")
     encoding: Encoding = None
@@ -140,8 +151,10 @@ def read_text(path: Path) -> dict[str, Any]:
         raise RecipeError("there is no such recipe", value=str(path)) from None
     except tomllib.TOMLDecodeError as problem:
         raise RecipeError(f"the recipe is not TOML: {problem}") from None
-    except (OSError, UnicodeDecodeError) as problem:
-        raise RecipeError(f"the recipe cannot be read: {type(problem).__name__}", value=str(path)) from None
+    except UnicodeDecodeError:
+        raise RecipeError("the recipe is not text in UTF-8", value=str(path), hint="Save it in UTF-8.") from None
+    except OSError:
+        raise RecipeError("the recipe cannot be opened", value=str(path), hint="Give the path of a file.") from None
     except (ValueError, ArithmeticError, RecursionError):
         raise RecipeError("the recipe is not TOML: a number is too long, or brackets are too deep") from None
     if "\\u0000" in shown.replace("\\\\", ""):

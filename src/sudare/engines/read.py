@@ -175,7 +175,7 @@ def _refuse_other_format(path: Path, expected: str) -> None:
     with path.open("rb") as file:
         first = file.read(len(b"PAR1"))
     found = next((name for begin, name in _BEGINNINGS.items() if first.startswith(begin)), "plain text")
-    if found != expected:
+    if first and found != expected:
         raise InputError(
             f"the file is {found}, and by its name it is {expected}",
             value=str(path),

@@ -102,7 +102,7 @@ def test_a_missing_recipe_is_one_sentence(tmp_path):
     with pytest.raises(RecipeError, match="there is no such recipe"):
         Job.open(tmp_path / "none.toml")
     (tmp_path / "bytes.toml").write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(RecipeError, match="cannot be read"):
+    with pytest.raises(RecipeError, match="is not text in UTF-8"):
         Job.open(tmp_path / "bytes.toml")
 
 

@@ -9,9 +9,11 @@ DuckDB says when something fails can quote a value, so that its errors are never
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -19,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from numpy.typing import NDArray
 
 from sudare.engines.dialect import DUCKDB, Dialect
-from sudare.engines.duckdb_sources import Opening, ParquetSource, Source, identifier
+from sudare.engines.duckdb_sources import ArrowSource, CsvSource, Opening, ParquetSource, Source, identifier
 from sudare.engines.file_state import unreadable
 from sudare.engines.overlap import Matches, hashes_of, matches_of, sums_of
 from sudare.engines.protocol import Bound, CellCounts, Column, CountRows, Groups, Kind, Placement
@@ -52,7 +54,8 @@ class DuckdbEngine:
     @classmethod
     def over(cls, source: Source) -> DuckdbEngine:
         """The engine over a source, of which only names and types of columns are read."""
-        with _connection(source, MEMORY_LIMIT) as (connection, folder):
+        own = not isinstance(source, ParquetSource | CsvSource | ArrowSource)
+        with _connection(source, MEMORY_LIMIT) if own else _describing(source) as (connection, folder):
             relation = source.open(Opening(connection, folder, None))
             untyped = source.untyped if isinstance(source, ParquetSource) else ()
             described = connection.sql(f"SELECT * FROM {relation} LIMIT 0")
@@ -153,9 +156,8 @@ def _column(name: str, declared: str, typed: bool) -> Column:
 def _connection(source: Source, memory_limit: str) -> Iterator[tuple[duckdb.DuckDBPyConnection, Path]]:
     """A fresh connection and a folder that lives as long; what fails inside becomes an `InputError`."""
     import duckdb
-    import pyarrow
 
-    with TemporaryDirectory(prefix="sudare-") as name:
+    with TemporaryDirectory(prefix="sudare-") as name, _refusing(source):
         settings: dict[str, Any] = {
             "memory_limit": memory_limit,
             "temp_directory": str(Path(name) / "spill"),
@@ -163,21 +165,45 @@ def _connection(source: Source, memory_limit: str) -> Iterator[tuple[duckdb.Duck
             # Nothing is fetched from the network, whatever a file looks like.
             "autoinstall_known_extensions": False,
         }
-        try:
-            connection = duckdb.connect(":memory:", config=settings)
-            try:
-                yield connection, Path(name)
-            finally:
-                connection.close()
-        except SudareError:
+        with closing(duckdb.connect(":memory:", config=settings)) as connection:
+            yield connection, Path(name)
+
+
+@contextmanager
+def _describing(source: Source) -> Iterator[tuple[duckdb.DuckDBPyConnection, Path]]:
+    """A connection to a database that all share who ask for names and types: making one takes longer than the asking.
+
+    No row is read in it, so that nothing is spilt; no folder comes with it, and nothing of a file is kept.
+    """
+    with _refusing(source), closing(_describer(os.getpid()).cursor()) as connection:
+        yield connection, Path()
+
+
+@cache
+def _describer(process: int) -> duckdb.DuckDBPyConnection:  # noqa: ARG001 - one that a fork copied is dead
+    import duckdb
+
+    settings = {"autoinstall_known_extensions": False, "enable_external_file_cache": False, "threads": 1}
+    return duckdb.connect(":memory:", config=settings)
+
+
+@contextmanager
+def _refusing(source: Source) -> Iterator[None]:
+    """What fails inside becomes an `InputError`."""
+    import duckdb
+    import pyarrow
+
+    try:
+        yield
+    except SudareError:
+        raise
+    except (duckdb.Error, pyarrow.ArrowException, UnicodeError, OSError) as error:
+        raise _refusal(error, source.name) from None
+    except RuntimeError as error:
+        if "nanobind" not in str(error):
             raise
-        except (duckdb.Error, pyarrow.ArrowException, UnicodeError, OSError) as error:
-            raise _refusal(error, source.name) from None
-        except RuntimeError as error:
-            if "nanobind" not in str(error):
-                raise
-            # So DuckDB's binding for Python says that a column's name is no text.
-            raise InputError("the name of a column is no text", value=source.name) from None
+        # So DuckDB's binding for Python says that a column's name is no text.
+        raise InputError("the name of a column is no text", value=source.name) from None
 
 
 def _refusal(error: Exception, name: str) -> InputError:

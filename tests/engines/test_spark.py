@@ -15,6 +15,7 @@ import pytest
 from sudare.domain import Bins, Categories, Domain, Grid, Line, Mesh
 from sudare.engines import read
 from sudare.engines.columns import find_count, place
+from sudare.engines.file_state import unreadable
 from sudare.errors import InputError, ParameterError
 
 KEY = bytes(range(16))
@@ -180,7 +181,7 @@ def test_a_frame_of_spark_stays_there_and_keeps_its_secrets(spark: Any) -> None:
         read(spark.range(3).selectExpr("CAST(raise_error(concat('a 712', id)) AS BIGINT) AS place")).count(
             Domain(place=Line(80))
         )
-    assert str(refusal.value) == "the records cannot be read (got 'the Spark frame')"
+    assert str(refusal.value) == str(unreadable("the Spark frame"))
     assert refusal.value.__cause__ is None
     with pytest.raises(ParameterError, match="counted by Spark"):
         read(frame, engine="duckdb")
@@ -201,3 +202,19 @@ def test_a_topic_that_groups_works_on_a_frame_of_spark(spark: Any) -> None:
     )
     assert ours.to_pylist() == theirs.to_pylist()
     assert len(ours) > 100
+
+
+@pytest.mark.parametrize("scheme", ["s3", "s3a", "gs", "gcs", "abfss", "strange"])
+def test_an_address_for_which_spark_has_no_connector(spark: Any, scheme: str) -> None:
+    with pytest.raises(InputError) as refusal:
+        read(f"{scheme}://me:secret@bucket/people.parquet", engine="spark")
+    assert str(refusal.value) == (
+        f"Spark has no connector for {scheme}:// on its class path. Start it with the connector's package, or copy the "
+        "file to this machine and give its path."
+    )
+
+
+def test_an_address_that_spark_cannot_reach(spark: Any) -> None:
+    with pytest.raises(InputError) as refusal:
+        read("hdfs:///people.parquet?token=secret", engine="spark")  # of no host
+    assert str(refusal.value) == str(unreadable("hdfs:///people.parquet"))

@@ -30,6 +30,7 @@ from sudare.domain.text import plain
 from sudare.engines import estat_table, read
 from sudare.engines.csv_layout import CsvLayout
 from sudare.engines.csv_lines import well_formed
+from sudare.engines.file_state import unreadable
 from sudare.errors import SudareError
 
 DOMAIN = Domain(place=Line(4), ward=Categories(["東", "café", "x"]))
@@ -304,9 +305,9 @@ def law_of_tables(name: str, data: st.DataObject, once: dict[str, Any], engine: 
             assert difference.sum() <= len(person) if isinstance(alone, str) else (difference == alone).all()
 
 
-SENTENCE = "the records cannot be read (got '{}/people.parquet')"
+SENTENCE = str(unreadable("{}/people.parquet"))
 SAID = {
-    *(f"the records cannot be read (got '{name}')" for name in ("the Arrow data", "the frame", "the Spark frame")),
+    *(str(unreadable(name)) for name in ("the Arrow data", "the frame", "the Spark frame")),
     *(
         f"a column of the frame holds values of more than one type (got '{name}'). Give it one type, or leave it out."
         for name in COLUMNS

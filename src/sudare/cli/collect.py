@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from sudare.cli.console import json_option, language_option, print_facts, print_json, quiet_option
+from sudare.cli.console import LocalPath, json_option, language_option, print_facts, print_json, quiet_option
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -18,7 +18,7 @@ def collect() -> None:
 
 
 @collect.command()
-@click.argument("survey", type=click.Path())
+@click.argument("survey", type=LocalPath())
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
 @click.option("--port", default=8000, show_default=True, type=click.IntRange(0, 65535), help="0 takes a free one.")
 @quiet_option
@@ -42,8 +42,8 @@ def serve(survey: str, host: str, port: int, quiet: bool) -> None:
 
 @collect.command()
 @click.argument("url")
-@click.argument("answers", type=click.Path(path_type=Path))
-@click.option("--outbox", type=click.Path(path_type=Path), help="The file of reports; ANSWERS.reports if not given.")
+@click.argument("answers", type=LocalPath(path_type=Path))
+@click.option("--outbox", type=LocalPath(path_type=Path), help="The file of reports; ANSWERS.reports if not given.")
 @click.option("--most-epsilon", metavar="NUMBER", help="Refuse a survey that protects less than this.")
 @json_option
 @quiet_option
@@ -71,9 +71,9 @@ def send(url: str, answers: Path, outbox: Path | None, most_epsilon: str | None,
 
 
 @collect.command()
-@click.argument("survey", type=click.Path())
-@click.argument("reports", type=click.Path(path_type=Path))
-@click.option("--report", type=click.Path(path_type=Path), help="Write the public page of the collection here as well.")
+@click.argument("survey", type=LocalPath())
+@click.argument("reports", type=LocalPath(path_type=Path))
+@click.option("--report", type=LocalPath(path_type=Path), help="Write the public page of the collection here as well.")
 @language_option("Of the page.", default="en")
 @quiet_option
 def export(survey: str, reports: Path, report: Path | None, language: str, quiet: bool) -> None:

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import click
 
-from sudare.cli.console import json_option, print_facts, print_json, print_table
+from sudare.cli.console import LocalPath, json_option, print_facts, print_json, print_table
 
 
 @click.command()
-@click.argument("weighted", type=click.Path(path_type=Path))
+@click.argument("weighted", type=LocalPath(path_type=Path))
 @click.option("--mean", "means", multiple=True, help="A column of numbers; may be given several times.")
 @click.option("--share", "shares", multiple=True, help='Columns of values, such as "sex" or "sex,income".')
-@click.option("--private", type=click.Path(), help="The private records: adds their own answers, for internal use.")
+@click.option("--private", type=LocalPath(), help="The private records: adds their own answers, for internal use.")
 @click.option("--weight", default="weight", show_default=True, help="The column of weights.")
 @click.option("--level", type=float, default=0.9, show_default=True, help="How often intervals hold the truth.")
 @json_option

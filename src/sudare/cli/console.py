@@ -18,6 +18,17 @@ _LANGUAGE = "sudare.language"
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
+class LocalPath(click.Path):
+    """A path of this machine: an address such as ``https://...`` is refused by name."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """See `click.Path`."""
+        from sudare.engines.addresses import refuse_address
+
+        refuse_address(value)
+        return super().convert(value, param, ctx)
+
+
 def json_option(command: Command) -> Command:
     """``--json``."""
     return click.option("--json", "as_json", is_flag=True, help="Print JSON for machines.")(command)
@@ -56,7 +67,7 @@ def language_option(help_text: str, default: str | None = None) -> Callable[[Com
 
 def recipe_argument(command: Command) -> Command:
     """The recipe file."""
-    return click.argument("recipe", type=click.Path())(command)
+    return click.argument("recipe", type=LocalPath())(command)
 
 
 def print_json(value: object) -> None:

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import click
 
-from sudare.cli.console import json_option, print_errors, print_facts, print_json, quiet_option, stages
+from sudare.cli.console import LocalPath, json_option, print_errors, print_facts, print_json, quiet_option, stages
 
 
 @click.command()
-@click.option("--folder", type=click.Path(path_type=Path), default="out/demo", show_default=True, help="Where to.")
+@click.option("--folder", type=LocalPath(path_type=Path), default="out/demo", show_default=True, help="Where to.")
 @click.option("--people", type=click.IntRange(min=1), default=3_000_000, show_default=True, help="Inhabitants.")
 @json_option
 @quiet_option

@@ -6,16 +6,16 @@ from pathlib import Path
 
 import click
 
-from sudare.cli.console import json_option, print_facts, print_json, print_table, quiet_option
+from sudare.cli.console import LocalPath, json_option, print_facts, print_json, print_table, quiet_option
 
 
 @click.command()
-@click.argument("reports", type=click.Path(path_type=Path), nargs=-1, required=True)
+@click.argument("reports", type=LocalPath(path_type=Path), nargs=-1, required=True)
 @click.option("--method", default="auto", show_default=True, help="auto, mle, simplex, em, or ems (for numbers).")
 @click.option("--level", type=float, default=0.9, show_default=True, help="Probability that an interval holds.")
-@click.option("--labels", type=click.Path(path_type=Path), help="A text file that names the values, one a line.")
+@click.option("--labels", type=LocalPath(path_type=Path), help="A text file that names the values, one a line.")
 @click.option("--top", type=click.IntRange(min=1), help="Print only so many of the largest counts.")
-@click.option("--csv", "table", type=click.Path(path_type=Path), help="Write all counts into this file.")
+@click.option("--csv", "table", type=LocalPath(path_type=Path), help="Write all counts into this file.")
 @json_option
 @quiet_option
 def estimate(

@@ -6,14 +6,22 @@ from pathlib import Path
 
 import click
 
-from sudare.cli.console import Command, json_option, language_option, print_json, print_table, remove_leftovers
+from sudare.cli.console import (
+    Command,
+    LocalPath,
+    json_option,
+    language_option,
+    print_json,
+    print_table,
+    remove_leftovers,
+)
 
 
 def _common_options(command: Command) -> Command:
     return click.option(
         "--ledger",
         "path",
-        type=click.Path(path_type=Path),
+        type=LocalPath(path_type=Path),
         help="The ledger's file; if not given, the configured one (SUDARE_LEDGER), or sudare-ledger.db here.",
     )(json_option(command))
 

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import click
 
-from sudare.cli.console import json_option, print_json, print_table, quiet_option
+from sudare.cli.console import LocalPath, json_option, print_json, print_table, quiet_option
 
 
 @click.command()
-@click.argument("released", type=click.Path(path_type=Path))
+@click.argument("released", type=LocalPath(path_type=Path))
 @click.option("--column", "columns", multiple=True, help="A column to recover; all if none is named.")
 @click.option("--bins", type=click.IntRange(min=1), default=30, show_default=True, help="Bins of a number.")
-@click.option("--folder", type=click.Path(path_type=Path), help="Where tables and pictures go; out/reconstruct.")
+@click.option("--folder", type=LocalPath(path_type=Path), help="Where tables and pictures go; out/reconstruct.")
 @json_option
 @quiet_option
 def reconstruct(

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from sudare.cli.console import (
+    LocalPath,
     json_option,
     language_option,
     print_errors,
@@ -21,7 +22,7 @@ from sudare.cli.console import (
 
 @click.command()
 @recipe_argument
-@click.option("--page", type=click.Path(path_type=Path), help="Write a page that compares true and released.")
+@click.option("--page", type=LocalPath(path_type=Path), help="Write a page that compares true and released.")
 @language_option("The language of pages, if not the recipe's or English.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Another draw of the noise.")
 @json_option

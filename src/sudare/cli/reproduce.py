@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 
-from sudare.cli.console import json_option, print_facts, print_json, print_table, quiet_option
+from sudare.cli.console import LocalPath, json_option, print_facts, print_json, print_table, quiet_option
 
 PAPERS = {
     "sparse-l2": "sparse_l2",
@@ -25,7 +25,7 @@ PAPERS = {
 @click.command()
 @click.argument("paper", type=click.Choice(list(PAPERS)))
 @click.option("--quick", is_flag=True, help="Fewer runs, for a first look.")
-@click.option("--folder", type=click.Path(path_type=Path), help="Where to; out/PAPER if not given.")
+@click.option("--folder", type=LocalPath(path_type=Path), help="Where to; out/PAPER if not given.")
 @json_option
 @quiet_option
 def reproduce(paper: str, quick: bool, folder: Path | None, as_json: bool, quiet: bool) -> None:

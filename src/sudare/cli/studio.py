@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from sudare.cli.console import language_option, quiet_option, remove_leftovers
+from sudare.cli.console import LocalPath, language_option, quiet_option, remove_leftovers
 
 if TYPE_CHECKING:
     from sudare.studio.handover import Handover
 
 
 @click.command()
-@click.argument("recipe", type=click.Path(), required=False)
+@click.argument("recipe", type=LocalPath(), required=False)
 @click.option("--host", default="127.0.0.1", show_default=True, help="The loopback address to listen on; no other.")
 @click.option("--port", default=0, show_default=True, type=click.IntRange(0, 65535), help="0 takes a free one.")
 @click.option("--no-browser", is_flag=True, help="Print where the page is that opens it, and open no browser.")

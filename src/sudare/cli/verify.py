@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import click
 
-from sudare.cli.console import json_option, print_json, quiet_option
+from sudare.cli.console import LocalPath, json_option, print_json, quiet_option
 
 
 @click.command()
-@click.argument("certificate", type=click.Path())
+@click.argument("certificate", type=LocalPath())
 @click.option("--publisher", metavar="KEY", help="The publisher's public key: a PEM file, or 64 hexadecimal digits.")
 @json_option
 @quiet_option

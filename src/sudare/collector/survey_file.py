@@ -166,8 +166,10 @@ def load(path: str | Path) -> Survey:
         text = path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
         raise InputError("there is no such survey", value=str(path)) from None
-    except (OSError, UnicodeDecodeError) as problem:
-        raise InputError(f"the survey cannot be read: {type(problem).__name__}", value=str(path)) from None
+    except UnicodeDecodeError:
+        raise InputError("the survey is not text in UTF-8", value=str(path), hint="Save it in UTF-8.") from None
+    except OSError:
+        raise InputError("the survey cannot be opened", value=str(path), hint="Give the path of a file.") from None
     survey = parse(text)
     if survey.books is not None:
         survey = replace(survey, books=replace(survey.books, path=str(path.parent / survey.books.path)))

@@ -143,4 +143,9 @@ def opened(path: Path) -> Iterator[BinaryIO]:
                 stream.seek(0)
             yield stream
     except (OSError, EOFError, zlib.error):
-        raise InputError("the file cannot be read", value=str(path)) from None
+        raise unpacked_badly(path) from None
+
+
+def unpacked_badly(path: Path) -> InputError:
+    """The refusal for a file whose bytes end early, or are not packed as its name says."""
+    return InputError("the file cannot be read", value=str(path), hint="It is cut off or damaged: copy it again.")

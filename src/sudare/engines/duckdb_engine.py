@@ -9,8 +9,9 @@ DuckDB says when something fails can quote a value, so that its errors are never
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -19,7 +20,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from numpy.typing import NDArray
 
 from sudare.engines.dialect import DUCKDB, Dialect
-from sudare.engines.duckdb_sources import Opening, ParquetSource, Source, identifier
+from sudare.engines.duckdb_sources import ArrowSource, CsvSource, Opening, ParquetSource, Source, identifier
+from sudare.engines.file_state import unreadable
 from sudare.engines.overlap import Matches, hashes_of, matches_of, sums_of
 from sudare.engines.protocol import Bound, CellCounts, Column, CountRows, Groups, Kind, Placement
 from sudare.engines.scratch import PrivateFolder
@@ -56,7 +58,9 @@ class DuckdbEngine:
     @classmethod
     def over(cls, source: Source, scratch: Path | None = None) -> DuckdbEngine:
         """The engine over a source, of which only names and types of columns are read."""
-        with _connection(source, MEMORY_LIMIT, scratch) as (connection, folder):
+        own = not isinstance(source, ParquetSource | CsvSource | ArrowSource)
+        opened = _connection(source, MEMORY_LIMIT, scratch) if own else _describing(source)
+        with opened as (connection, folder):
             relation = source.open(Opening(connection, folder, None))
             untyped = source.untyped if isinstance(source, ParquetSource) else ()
             described = connection.sql(f"SELECT * FROM {relation} LIMIT 0")
@@ -163,9 +167,8 @@ def _connection(
 ) -> Iterator[tuple[duckdb.DuckDBPyConnection, Path]]:
     """A fresh connection and a folder that lives as long; what fails inside becomes an `InputError`."""
     import duckdb
-    import pyarrow
 
-    with PrivateFolder.within(scratch) as folder:
+    with PrivateFolder.within(scratch) as folder, _refusing(source):
         settings: dict[str, Any] = {
             "memory_limit": memory_limit,
             "temp_directory": str(folder.path / "spill"),
@@ -174,23 +177,47 @@ def _connection(
             # Nothing is fetched from the network, whatever a file looks like.
             "autoinstall_known_extensions": False,
         }
-        try:
-            connection = duckdb.connect(":memory:", config=settings)
-            try:
-                if can_encrypt():
-                    connection.execute(_LOAD_CIPHER)
-                yield connection, folder.path
-            finally:
-                connection.close()
-        except SudareError:
+        with closing(duckdb.connect(":memory:", config=settings)) as connection:
+            if can_encrypt():
+                connection.execute(_LOAD_CIPHER)
+            yield connection, folder.path
+
+
+@contextmanager
+def _describing(source: Source) -> Iterator[tuple[duckdb.DuckDBPyConnection, Path]]:
+    """A connection to a database that all share who ask for names and types: making one takes longer than the asking.
+
+    No row is read in it, so that nothing is spilt; no folder comes with it, and nothing of a file is kept.
+    """
+    with _refusing(source), closing(_describer(os.getpid()).cursor()) as connection:
+        yield connection, Path()
+
+
+@cache
+def _describer(process: int) -> duckdb.DuckDBPyConnection:  # noqa: ARG001 - one that a fork copied is dead
+    import duckdb
+
+    settings = {"autoinstall_known_extensions": False, "enable_external_file_cache": False, "threads": 1}
+    return duckdb.connect(":memory:", config=settings)
+
+
+@contextmanager
+def _refusing(source: Source) -> Iterator[None]:
+    """What fails inside becomes an `InputError`."""
+    import duckdb
+    import pyarrow
+
+    try:
+        yield
+    except SudareError:
+        raise
+    except (duckdb.Error, pyarrow.ArrowException, UnicodeError, OSError) as error:
+        raise _refusal(error, source.name) from None
+    except RuntimeError as error:
+        if "nanobind" not in str(error):
             raise
-        except (duckdb.Error, pyarrow.ArrowException, UnicodeError, OSError) as error:
-            raise _refusal(error, source.name) from None
-        except RuntimeError as error:
-            if "nanobind" not in str(error):
-                raise
-            # So DuckDB's binding for Python says that a column's name is no text.
-            raise InputError("the name of a column is no text", value=source.name) from None
+        # So DuckDB's binding for Python says that a column's name is no text.
+        raise InputError("the name of a column is no text", value=source.name) from None
 
 
 _LOAD_CIPHER = "LOAD httpfs"
@@ -218,4 +245,4 @@ def _refusal(error: Exception, name: str) -> InputError:
 
     if isinstance(error, duckdb.OutOfMemoryException) or "No space left" in str(error):
         return InputError("the records do not fit into the memory limit and the space for temporary files", value=name)
-    return InputError("the records cannot be read", value=name)
+    return unreadable(name)

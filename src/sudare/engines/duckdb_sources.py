@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+from sudare.engines.addresses import shown
 from sudare.engines.csv_layout import MOST_LINE, CsvLayout
 from sudare.engines.csv_lines import check_lines, checked_pieces
 from sudare.engines.dialect import text_literal
@@ -95,6 +96,26 @@ class ParquetSource:
         listed = ", ".join(literal_path(file) for file in self.files)
         folders = f"hive_partitioning = {str(self.partitioned).lower()}, hive_types_autocast = false"
         return f"read_parquet([{listed}], {folders})"
+
+
+@dataclass(frozen=True)
+class AddressSource:
+    """A Parquet file at an address, which an installed extension of DuckDB reads: see `addresses`."""
+
+    address: str
+    extension: str
+    typed: bool = True
+    files: tuple[Path, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The address without its secrets."""
+        return shown(self.address)
+
+    def open(self, opening: Opening) -> str:
+        """Scanned where it is."""
+        opening.connection.load_extension(self.extension)
+        return f"read_parquet({text_literal(self.address)}, hive_partitioning = false)"
 
 
 @dataclass(frozen=True)

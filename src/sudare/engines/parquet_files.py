@@ -55,7 +55,12 @@ def refuse_other_types(files: Iterable[Path], name: str) -> None:
     try:
         schemas = {_types(file) for file in files}
     except (pyarrow.ArrowException, OSError):
-        raise InputError("the records cannot be read", value=name) from None
+        raise InputError(
+            "not all of the files are whole Parquet files",
+            value=name,
+            hint="Write or copy those again that do not begin and end with the bytes PAR1. No file is named here, "
+            "since a file can be one person's.",
+        ) from None
     if len(schemas) > 1:
         raise InputError(
             "the Parquet files do not all have the same columns of the same types",

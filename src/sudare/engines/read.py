@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
+from sudare.engines.addresses import refuse_address, require_reader, scheme_of, shown
 from sudare.engines.csv_layout import csv_layout
 from sudare.engines.csv_lines import check_lines
 from sudare.engines.duckdb_engine import DuckdbEngine
 from sudare.engines.duckdb_sources import (
+    AddressSource,
     ArrowSource,
     CsvSource,
     DatabaseSource,
@@ -34,6 +36,8 @@ if TYPE_CHECKING:
 ENGINES = ("duckdb", "spark")
 _TEXT = (".csv", ".tsv")
 _FILES = "Parquet (a file, a folder or a pattern), CSV or TSV (also .gz)"
+_UTF16 = dict.fromkeys((b"\xff\xfe", b"\xfe\xff"), "text in UTF-16")
+_BEGINNINGS = {b"PAR1": "Parquet", b"\x1f\x8b": "gzip", b"PK\x03\x04": "zip", **_UTF16}
 _FRAMES = "Arrow, pandas, Polars, Spark, a DuckDB relation, (database file, table name)"
 
 
@@ -58,15 +62,16 @@ def read(
     text, from which an attribute reads numbers as it needs; and its first line is taken for names of columns only if
     the columns that are asked for are in it.
 
-    ``engine``: "duckdb", the default, or "spark" (needs ``sudare[spark]``), which also takes the addresses of Parquet
-    files that only a cluster knows, such as ``"hdfs://..."``; it works in the active session, or in a local one.
+    ``engine``: "duckdb", the default, or "spark" (needs ``sudare[spark]``), which works in the active session, or in a
+    local one. Both take the address of Parquet, such as ``"s3://..."`` or ``"hdfs://..."``, if they have what they need
+    for it: see `sudare.engines.addresses`.
 
     ``scratch`` is the folder for what does not fit into memory while rows are counted: see `sudare.engines.scratch`.
 
     A folder of Parquet and a pattern leave out what Spark leaves out: names that begin with ``_`` or ``.``. All their
     files must have the same columns of the same types; columns that folders name (``year=2020``) are text. Files are
     remembered as they stand now, and refused when they have changed after a question was answered; that is not known of
-    what lies at an address of a cluster, of frames of Spark and of relations and lazy frames.
+    what lies at an address, of frames of Spark and of relations and lazy frames.
 
     >>> import pandas
     >>> read(pandas.DataFrame({"person": [1, 2], "sex": ["f", "m"]})).columns
@@ -80,8 +85,10 @@ def read(
 
         if is_spark_frame(source):
             return Records(SparkEngine.over(source, scratch=place))
-        if isinstance(source, str) and "://" in source:
-            return Records(SparkEngine.over(frame_at(source, place), source, scratch=place))
+        if isinstance(source, str) and scheme_of(source):
+            require_reader(source, "spark")
+            with refusing(shown(source)):
+                return Records(SparkEngine.over(frame_at(source, place), shown(source), scratch=place))
         held, state = _looked_at(source, encoding, delimiter)
         check = partial(check_lines, held.path, held.layout) if isinstance(held, CsvSource) else None
         untyped = held.untyped if isinstance(held, ParquetSource) else ()
@@ -133,30 +140,54 @@ def _refuse_layout(encoding: str | None, delimiter: str | None) -> None:
 
 
 def _at_path(given: str | Path, encoding: str | None, delimiter: str | None) -> Source:
+    if scheme_of(given):
+        return AddressSource(str(given), require_reader(str(given), "duckdb"))
     path = Path(given)
-    plain = path.with_suffix("") if path.suffix.lower() == ".gz" else path
-    if plain.suffix.lower() in _TEXT:
-        return CsvSource(path, csv_layout(_existing(path), encoding, delimiter))
-    _refuse_layout(encoding, delimiter)
     try:
         is_folder, is_there = path.is_dir(), path.exists()
     except OSError:  # a name that is too long, or a folder that nobody may look into
-        raise InputError("the file cannot be opened", value=str(given)) from None
+        raise _unopened(path) from None
+    is_pattern = not is_there and has_magic(str(given))
+    plain = path.with_suffix("") if path.suffix.lower() == ".gz" else path
+    if plain.suffix.lower() in _TEXT:
+        if is_folder or is_pattern:
+            hint = "Join the files into one, or write them as Parquet."
+            raise InputError(
+                "CSV is read from one file, not from a folder or by a pattern", value=str(given), hint=hint
+            )
+        _refuse_other_format(_existing(path), "gzip" if plain != path else "plain text")
+        return CsvSource(path, csv_layout(path, encoding, delimiter))
+    _refuse_layout(encoding, delimiter)
     if is_folder:
         found = files_in(path)
         if not found:
-            raise InputError("the folder holds no Parquet file", value=str(given))
+            raise InputError("the folder holds no Parquet file", value=str(given), hint="Or give one CSV file's path.")
         return ParquetSource(str(given), found, partitioned=True)
-    if not is_there and has_magic(str(given)):
+    if is_pattern:
         files = files_like(path)
         if not files:
-            raise InputError("no file matches the pattern", value=str(given))
+            raise InputError("no file matches the pattern", value=str(given), hint="Look at the folder's files first.")
     else:
         files = (_existing(path),)
     strange = next((file for file in files if file.suffix.lower() not in (".parquet", ".pq")), None)
     if strange is not None:
         raise InputError("this kind of file cannot be read", value=str(strange), allowed=_FILES)
+    if not is_pattern:
+        _refuse_other_format(path, "Parquet")
     return ParquetSource(str(given), files)
+
+
+def _refuse_other_format(path: Path, expected: str) -> None:
+    """Refuse a file that begins as one of another format than its name says."""
+    with path.open("rb") as file:
+        first = file.read(len(b"PAR1"))
+    found = next((name for begin, name in _BEGINNINGS.items() if first.startswith(begin)), "plain text")
+    if first and found != expected:
+        raise InputError(
+            f"the file is {found}, and by its name it is {expected}",
+            value=str(path),
+            hint="Give it the ending that fits (.parquet, .csv, .csv.gz), or write it as Parquet or as CSV in UTF-8.",
+        )
 
 
 def _in_database(pair: tuple[Any, ...]) -> Source:
@@ -166,6 +197,7 @@ def _in_database(pair: tuple[Any, ...]) -> Source:
             value=tuple(type(part).__name__ for part in pair),
             allowed='("people.duckdb", "people")',
         )
+    refuse_address(pair[0])
     return DatabaseSource(_existing(Path(pair[0])), pair[1])
 
 
@@ -247,7 +279,11 @@ def _existing(path: Path) -> Path:
     except FileNotFoundError:
         raise InputError("there is no such file", value=str(path)) from None
     except (OSError, ValueError):  # a name with a zero byte is no name
-        raise InputError("the file cannot be opened", value=str(path)) from None
+        raise _unopened(path) from None
+
+
+def _unopened(path: Path) -> InputError:
+    return InputError("the file cannot be opened", value=str(path), hint="Give the path of a file that you may read.")
 
 
 def files_of(source: Any) -> tuple[Path, ...]:
@@ -264,7 +300,7 @@ def files_of(source: Any) -> tuple[Path, ...]:
         return tuple(Path(unquote(urlsplit(name).path)) for name in source.inputFiles() if name.startswith("file:"))
     if isinstance(source, tuple) and source and isinstance(source[0], str | Path):
         return (Path(source[0]),)
-    if not isinstance(source, str | Path) or "://" in str(source):
+    if not isinstance(source, str | Path) or scheme_of(source):
         return ()
     path = Path(source)
     listed = path.is_dir() or (has_magic(str(path)) and not path.exists())

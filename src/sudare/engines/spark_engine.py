@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 from numpy.typing import NDArray
 
 from sudare.engines.dialect import SPARK, Dialect
+from sudare.engines.file_state import unreadable
 from sudare.engines.overlap import Matches, hashes_of, matches_of, sums_of
 from sudare.engines.protocol import Bound, CellCounts, Column, CountRows, Groups, Kind, Placement
 from sudare.engines.rows_sql import values_sql
@@ -238,7 +239,7 @@ def refusing(name: str) -> Iterator[None]:
         text = str(error)
         if "OutOfMemory" in text or "No space left" in text:
             raise InputError("the records do not fit into Spark's memory and temporary space", value=name) from None
-        raise InputError("the records cannot be read", value=name) from None
+        raise unreadable(name) from None
 
 
 def _column(name: str, declared: str, typed: bool, sql: str) -> Column:

@@ -59,7 +59,9 @@ def spark_session(scratch: Path | None = None, **settings: str) -> SparkSession:
             builder = builder.config(name.replace("_", "."), value)
         try:
             with _java_within(scratch), keeping_interrupts():
-                return builder.getOrCreate()
+                made = builder.getOrCreate()
+            made.sparkContext.setLogLevel("OFF")  # what Spark logs of a failure can quote a value
+            return made
         except (PySparkException, OSError):
             raise InputError("Spark does not start", hint="Its own messages above say why.") from None
 

@@ -7,6 +7,7 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sudare.engines.addresses import scheme_of
 from sudare.engines.duckdb_sources import ArrowSource, CsvSource, ParquetSource, Source
 from sudare.engines.spark_session import spark_session, without_pandas_warning
 from sudare.errors import InputError
@@ -46,7 +47,16 @@ def frame_of(source: Source, scratch: Path | None = None) -> DataFrame:
 
 def frame_at(address: str, scratch: Path | None = None) -> DataFrame:
     """Parquet at an address that only Spark knows, such as hdfs://... or s3a://..."""
-    return spark_session(scratch).read.parquet(address)
+    from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]  # py4j ships no types
+
+    spark, scheme = spark_session(scratch), scheme_of(address)
+    if (java := getattr(spark, "_jvm", None)) is not None:  # a session over Spark Connect has none
+        try:
+            java.org.apache.hadoop.fs.FileSystem.getFileSystemClass(scheme, spark._jsc.hadoopConfiguration())
+        except Py4JJavaError:
+            hint = "Start it with the connector's package, or copy the file to this machine and give its path."
+            raise InputError(f"Spark has no connector for {scheme}:// on its class path", hint=hint) from None
+    return spark.read.parquet(address)
 
 
 def _with_text(schema: StructType, names: Collection[str]) -> StructType:

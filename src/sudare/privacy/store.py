@@ -101,6 +101,15 @@ def _connection(path: Path, mode: str, timeout: float) -> Iterator[sqlite3.Conne
 
 def _sound_entries(connection: sqlite3.Connection, path: Path) -> tuple[Entry, ...]:
     """The rows, after checking their chain and the pages they lie on: a lost page can look like an end."""
+    found = [name for _, name, *_ in connection.execute("PRAGMA table_info(entries)")]
+    found += [name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'")]
+    if found != list(COLUMNS):
+        raise LedgerError(
+            f"the ledger {path} has other columns or triggers than Sudare gave it",
+            value=", ".join(found),
+            allowed=", ".join(COLUMNS),
+            hint="Another program changed it: take out there what it added, or go back to the file as Sudare left it.",
+        )
     entries = verified(connection.execute(_SELECT), str(path))
     if connection.execute("PRAGMA integrity_check(1)").fetchone() != ("ok",):
         raise _refusal(path, fault_of_code(sqlite3.SQLITE_CORRUPT))

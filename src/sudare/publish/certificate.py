@@ -161,11 +161,12 @@ def as_a_release(kind: str) -> Iterator[None]:
 
 def _read(path: Path) -> dict[str, Any]:
     try:
-        certificate = json.loads(path.read_text(encoding="utf-8"))
+        certificate = json.loads(path.read_text(encoding="utf-8-sig"))  # a byte order mark changes nothing signed
     except FileNotFoundError:
         raise VerificationError("there is no such certificate", value=str(path)) from None
     except (OSError, ValueError, RecursionError):
-        raise VerificationError("the certificate cannot be read as JSON", value=str(path)) from None
+        hint = "It is text in UTF-8, as its publisher wrote it: fetch it again."
+        raise VerificationError("the certificate cannot be read as JSON", value=str(path), hint=hint) from None
     if not isinstance(certificate, dict) or certificate.get("format") != FORMAT:
         raise VerificationError("not a certificate of this format", value=str(path), allowed=FORMAT)
     needed = {"signature", "publisher", "guarantee", "files", "summary", "release_id", "dataset"}

@@ -8,14 +8,17 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
+from glob import has_magic
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
+from sudare.engines.addresses import scheme_of
 from sudare.errors import PrivacyWarning
 from sudare.noise import Source
 from sudare.privacy import Cap, Guarantee, Ledger, Publishable
 from sudare.privacy.caution import cautions
 from sudare.privacy.settings import chosen_ledger
+from sudare.publish.folder import is_there
 from sudare.publish.public_sources import PublicFile
 from sudare.publish.recipe import Recipe
 
@@ -110,8 +113,14 @@ class Job(ABC, Generic[Shape, Made]):
     def private_origin(self) -> object:
         """Where the private records are: a path, an address, or a database file and its table."""
         data = self.recipe.data
-        origin: object = data.path if "://" in data.path else self.path(data.path)
+        origin: object = data.path if scheme_of(data.path) else self.path(data.path)
         return (origin, data.table) if data.table else origin
+
+    @property
+    def lacks_data(self) -> bool:
+        """Whether there is no file at the private path; of an address and of a pattern that is not known."""
+        path = self.recipe.data.path
+        return not scheme_of(path) and not has_magic(path) and not is_there(self.path(path))
 
     def records(self) -> Records:
         """The private records, by the engine that the recipe names; nothing of them is read yet."""

@@ -9,6 +9,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sudare.engines.addresses import require_reader, scheme_of
 from sudare.engines.scratch import remove_leftovers
 from sudare.errors import RecipeError, did_you_mean
 from sudare.publish.public_sources import refuse_private_files
@@ -42,6 +43,8 @@ def open_job(path: str | Path) -> Job[Any, Any]:
     recipe = checked(contents, job.shape)
     made = job.variant(recipe)(recipe, Path(path).resolve().parent)
     refuse_private_files(made)
+    if scheme_of(recipe.data.path):
+        require_reader(recipe.data.path, recipe.data.engine)
     with _within_reach():
         made.prepare()
     return made

@@ -74,7 +74,7 @@ def plan(recipe: str | Path) -> Plan:
     except BudgetError as refusal:
         after = None
         remarks.append(str(refusal))
-    if "://" not in job.recipe.data.path and not is_there(job.path(job.recipe.data.path)):
+    if job.lacks_data:
         remarks.append(f"the data are not there yet: {job.recipe.data.path}")
     if is_there(job.path(job.recipe.output.folder)):
         remarks.append(f"the output folder exists already: {job.recipe.output.folder}")

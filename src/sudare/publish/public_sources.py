@@ -7,10 +7,12 @@ the rows of both sides and belongs to `publish`. Neither is seen in a release: t
 
 from __future__ import annotations
 
+import zlib
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from sudare.engines import files_of, read, refuse_same_file, refuse_shared_rows
+from sudare.engines.csv_layout import unpacked_badly
 from sudare.engines.file_state import FilesState
 from sudare.errors import InputError
 from sudare.privacy.fingerprint import Fingerprint, content_digest
@@ -83,7 +85,10 @@ class Sources:
         if not files:
             return cls(Fingerprint())
         state = FilesState.of(files)
-        digests = [records.digest()] if job.recipe.data.table else [content_digest(file) for file in files]
+        try:
+            digests = [records.digest()] if job.recipe.data.table else [content_digest(file) for file in files]
+        except (OSError, EOFError, zlib.error):  # the end of a packed file is met here first
+            raise unpacked_badly(files[0]) from None
         made = cls(Fingerprint.of_digests(digests, job.ledger.fingerprint_key()), state)
         made.require_unchanged(job)
         return made

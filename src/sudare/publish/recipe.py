@@ -10,11 +10,12 @@ import json
 import tomllib
 from decimal import Decimal
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self, TypeAlias, TypeVar, get_args, get_origin
+from typing import Annotated, Any, ClassVar, Literal, Self, TypeAlias, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from sudare.domain.ids import MissingUnit
+from sudare.engines.addresses import scheme_of
 from sudare.errors import RecipeError, did_you_mean
 from sudare.privacy import Unit
 from sudare.publish.amounts import Amount
@@ -26,6 +27,15 @@ class Part(BaseModel):
     """What all parts of a recipe share: no unknown keys, no changes after reading."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+    paths: ClassVar[tuple[str, ...]] = ("path", "file", "folder", "key", "learn_on")
+    """Keys that name a place of this machine, where a part has them."""
+
+    @model_validator(mode="after")
+    def _paths_are_no_addresses(self) -> Self:
+        for name in self.paths:
+            if scheme_of(getattr(self, name, None)):
+                raise ValueError(f"{name} is an address: give the path of a file or folder of this machine")
+        return self
 
 
 Encoding: TypeAlias = Annotated[str | None, Field(description="of a CSV file: UTF-8 unless declared, such as cp932")]
@@ -37,6 +47,7 @@ Delimiter: TypeAlias = Annotated[
 class Data(Part):
     """Where the private records are, and whom a row belongs to."""
 
+    paths: ClassVar[tuple[str, ...]] = ()  # an address is for the engine to read
     path: str
     table: str | None = Field(default=None, description="the table, where path is a DuckDB database")
     encoding: Encoding = None

@@ -73,9 +73,9 @@ def _noises(path: Path) -> dict[str, Noise]:
     except OSError:  # a name that is too long
         found = False
     if not found:
-        raise InputError("there is no such file", value=str(path))
+        raise InputError("there is no such file", value=str(path), hint="Give the file of a release's records.")
     try:
-        stated = json.loads(certificate.read_text(encoding="utf-8"))["perturbation"]["columns"]
+        stated = json.loads(certificate.read_text(encoding="utf-8-sig"))["perturbation"]["columns"]
         return {str(name): noise_from_json(facts) for name, facts in stated.items()}
     except FileNotFoundError:
         raise InputError("there is no certificate beside the file", value=str(certificate)) from None

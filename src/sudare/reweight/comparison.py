@@ -132,7 +132,7 @@ def _found(path: Path) -> tuple[Path, dict[str, Any] | None]:
     if file.name not in FILE_OF.values() or not saved.exists():
         return file, None
     try:
-        return file, json.loads(saved.read_text(encoding="utf-8"))
+        return file, json.loads(saved.read_text(encoding="utf-8-sig"))
     except (OSError, ValueError, RecursionError):
         raise InputError("the saved weighting cannot be read", value=str(saved)) from None
 

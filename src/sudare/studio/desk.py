@@ -200,7 +200,7 @@ class Desk:
             return {**said, "problem": as_json(problem, words)}
         target = job.path(job.recipe.output.folder)
         remarks = [] if refusal is None else [str(refusal)]
-        if "://" not in job.recipe.data.path and not is_there(job.path(job.recipe.data.path)):
+        if job.lacks_data:
             remarks.append(f"the data are not there yet: {job.recipe.data.path}")
         if is_there(target):
             remarks.append(f"the output folder exists already: {job.recipe.output.folder}")

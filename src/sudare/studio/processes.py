@@ -96,7 +96,7 @@ class Processes:
             rows = ledger.entries(asked["dataset"])
             new = [row for row in rows if row.id > asked["ledger_row"] and row.kind == "spend"]
             entry = next((row for row in new if row.content["recipe_hash"] == asked["recipe_sha256"]), None)
-            certificate = json.loads((folder / NAME).read_text(encoding="utf-8"))
+            certificate = json.loads((folder / NAME).read_text(encoding="utf-8-sig"))
         except (SudareError, OSError, ValueError):
             certificate = {}
         if entry is not None and certificate.get("release_id") == entry.content["release_id"]:

@@ -78,7 +78,7 @@ def _check(check: str, found: Verification, words: Words) -> str:
 
 def _certificate(folder: Path) -> dict[str, Any]:
     try:
-        content = json.loads((folder / NAME).read_text(encoding="utf-8"))
+        content = json.loads((folder / NAME).read_text(encoding="utf-8-sig"))
         if isinstance(content["files"], dict) and isinstance(content["release_id"], str):
             return dict(content)
     except (OSError, ValueError, KeyError, TypeError):

@@ -138,7 +138,7 @@ def test_a_file_that_cannot_be_read_is_one_sentence(tmp_path):
     with pytest.raises(InputError, match="there is no such survey"):
         load(tmp_path / "none.toml")
     (tmp_path / "latin.toml").write_bytes(b"name = '\xe9'")
-    with pytest.raises(InputError, match="the survey cannot be read: UnicodeDecodeError"):
+    with pytest.raises(InputError, match="the survey is not text in UTF-8"):
         load(tmp_path / "latin.toml")
 
 

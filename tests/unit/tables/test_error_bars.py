@@ -43,10 +43,10 @@ def _columns(bars):
 
 def test_bars_cover_the_truth_of_blocks(truth):
     # A smoke test with fixed seeds on data that nothing was tuned on: benchmarks/coverage.py measures it in full.
+    made = [sd.release(truth, epsilon=0.5, seed=seed) for seed in range(4)]
     for level in (0, 2, 4, 6):
         blocks = holds = 0
-        for seed in range(4):
-            released = sd.release(truth, epsilon=0.5, seed=seed)
+        for released in made:
             bars = released.error(block_level=level)
             true = at_blocks(bars.block, *truth.block_sums(level))
             blocks += len(true)

@@ -25,7 +25,7 @@ LOOKED_AT = {
     "job.recipe.dataset", "_shortened(self.labels)", "(len(codes),).__repr__()", "name", "problem.what",
     "problem.allowed",
     # Texts with a name of their own, or made by another call: the file has them under "pieces".
-    "wanted", "_FILES", "_FORMS", "_FOUR", "METHODS", "allowed", "what", "_defect(problem)",
+    "wanted", "_COPY", "_FILES", "_FORMS", "_FOUR", "METHODS", "allowed", "what", "_defect(problem)",
     "what.get(problem.status_code, str(problem.detail).lower())",
     # A whole sentence, or one of a validator.
     "based_on", "sentence",

@@ -66,6 +66,26 @@ class SudareError(Exception):
         sentence += f". {hint}" if hint else ""
         super().__init__(one_line(sentence))
 
+    @classmethod
+    def refuse_newer(cls, what: str, found: object, known: int) -> None:
+        """Refuse ``what`` where its format ``found`` is not one of 1 to ``known``, those that this version reads.
+
+        >>> RecipeError.refuse_newer("the recipe", 1, 1)
+        """
+        if type(found) is int and 1 <= found <= known:
+            return
+        from sudare import __version__
+
+        allowed = f"formats up to {known}, which Sudare {__version__} reads"
+        if type(found) is int and found > known:
+            raise cls(
+                f"{what} was made by a newer Sudare",
+                value=found,
+                allowed=allowed,
+                hint="Install that version or a later one to open it.",
+            )
+        raise cls(f"{what} names a format that is none", value=found, allowed=allowed)
+
 
 class ParameterError(SudareError):
     """An argument is outside what the function can mean."""
@@ -122,6 +142,10 @@ class AccountingError(SudareError):
 
 class PrivacyWarning(SudareError, UserWarning):  # noqa: N818 - it is a warning
     """A promise that will be kept and is worth little: said, and not refused."""
+
+
+class LedgerWarning(PrivacyWarning):
+    """What a steward should hear about the ledger: a new one begins, the clock went back."""
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from collections.abc import Iterable
 from decimal import Decimal
 from difflib import get_close_matches
@@ -74,9 +75,8 @@ class SudareError(Exception):
         """
         if type(found) is int and 1 <= found <= known:
             return
-        from sudare import __version__
-
-        allowed = f"formats up to {known}, which Sudare {__version__} reads"
+        own = sys.modules["sudare"].__version__  # not imported: this is the lowest layer
+        allowed = f"formats up to {known}, which Sudare {own} reads"
         if type(found) is int and found > known:
             raise cls(
                 f"{what} was made by a newer Sudare",

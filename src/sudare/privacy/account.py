@@ -6,7 +6,6 @@ import json
 import shlex
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any
 
 from sudare.errors import BudgetError, LedgerError, ParameterError, did_you_mean
 from sudare.privacy.adjacency import common_adjacency, cost_of

@@ -121,8 +121,8 @@ def verified(
         if fault:
             raise LedgerError(
                 f"row {number} of the ledger {name} {fault}",
-                hint="The ledger was changed by hand or damaged; restore it from a backup before publishing, and book what "
-                "that lacks with: sudare ledger reconcile.",
+                hint="The ledger was changed by hand or damaged; restore it from a backup before publishing, and book "
+                "what that lacks with: sudare ledger reconcile.",
             )
         entries.append(entry)
         previous = entry.hash

@@ -355,9 +355,7 @@ class Ledger:
             )
         return books.people(account)
 
-    def _missing(
-        self, session: Session | None, dataset: str, heads: Sequence[KnownHead], confirmed: bool
-    ) -> list[str]:
+    def _missing(self, session: Session | None, dataset: str, heads: Sequence[KnownHead], confirmed: bool) -> list[str]:
         """The ``heads`` that the ledger does not hold, where that is confirmed; `LedgerError` where it is not."""
         missing = [known for known in heads if session is None or not session.holds(known.head)]
         if confirmed is not True:

@@ -16,10 +16,10 @@ from sudare.errors import LedgerError, ParameterError
 _LONGEST_NAME = 200
 # Signs, and what they are taken for: of the table of TS 39 what is typed as a letter or a digit. Capitals of Greek come
 # first, for they look like other letters than their small forms; the rest is looked up after case is folded.
-_CAPITALS = str.maketrans("ΑΒΕΖΗΙΚΜΝΟΡΤΥΧ", "ABEZHIKMNOPTYX")  # noqa: RUF001 - that is what it is for
+_CAPITALS = str.maketrans("ΑΒΕΖΗΙΚΜΝΟΡΤΥΧ", "ABEZHIKMNOPTYX")
 _SMALL = str.maketrans(
-    "авсԁеһіјӏкмнорԛгѕтѵԝхуүзбьё" + "αβγεζηικμνοπρτυχωϲϳ" + "օսոհցյզք" + "ɑɡı01|i" + "ニロカエタハトヘリーペベ",  # noqa: RUF001
-    "abcdehljlkmhopqrstvwxyy36bë" + "abyeznlkuvonptuxwcj" + "ounhgjqp" + "aglolll" + "二口力工夕八卜へり一ぺべ",  # noqa: RUF001
+    "авсԁеһіјӏкмнорԛгѕтѵԝхуүзбьё" + "αβγεζηικμνοπρτυχωϲϳ" + "օսոհցյզք" + "ɑɡı01|i" + "ニロカエタハトヘリーペベ",
+    "abcdehljlkmhopqrstvwxyy36bë" + "abyeznlkuvonptuxwcj" + "ounhgjqp" + "aglolll" + "二口力工夕八卜へり一ぺべ",
 )
 # Letters and marks that no font draws; those of category C are in no name.
 _INVISIBLE = dict.fromkeys((0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x3164, *range(0xFE00, 0xFE10)))

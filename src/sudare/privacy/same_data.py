@@ -23,7 +23,7 @@ def fingerprints_of(entry: Entry) -> tuple[Fingerprint, ...]:
         raise LedgerError(
             f"row {entry.id} of the ledger holds no {entry.kind} that can be read",
             hint="It was not written by Sudare; restore the ledger from a backup before publishing, and book what "
-        "that lacks with: sudare ledger reconcile.",
+            "that lacks with: sudare ledger reconcile.",
         ) from None
 
 

@@ -11,8 +11,8 @@ import json
 import os
 import secrets
 import warnings
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +38,21 @@ def state_folder(environment: Mapping[str, str] | None = None) -> Path | None:
         if base and Path(base).is_absolute():
             return Path(base) / "sudare"
     return None
+
+
+@contextmanager
+def nothing_remembered() -> Iterator[None]:
+    """For invented data with ledgers of their own, that come and go: nothing is remembered, and nothing said of it."""
+    before = os.environ.get(VARIABLE)
+    os.environ[VARIABLE] = OFF
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", LedgerWarning)
+            yield
+    finally:
+        del os.environ[VARIABLE]
+        if before is not None:
+            os.environ[VARIABLE] = before
 
 
 def recall(name: str) -> dict[str, Any]:

@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 import sudare
-
 from sudare.errors import BudgetError, LedgerError, ParameterError
 from sudare.privacy import Balance, Budget, Cap, Guarantee, Ledger, Unit
 from sudare.privacy.account import Account

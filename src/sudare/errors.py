@@ -73,18 +73,11 @@ class SudareError(Exception):
 
         >>> RecipeError.refuse_newer("the recipe", 1, 1)
         """
-        if type(found) is int and 1 <= found <= known:
-            return
-        own = sys.modules["sudare"].__version__  # not imported: this is the lowest layer
-        allowed = f"formats up to {known}, which Sudare {own} reads"
-        if type(found) is int and found > known:
-            raise cls(
-                f"{what} was made by a newer Sudare",
-                value=found,
-                allowed=allowed,
-                hint="Install that version or a later one to open it.",
-            )
-        raise cls(f"{what} names a format that is none", value=found, allowed=allowed)
+        number = found if type(found) is int else 0
+        if not 1 <= number <= known:
+            own = sys.modules["sudare"].__version__  # not imported: this is the lowest layer
+            said = f"{what} was made by a newer Sudare" if number > known else f"{what} names a format that is none"
+            raise cls(said, value=found, allowed=f"formats up to {known}, which Sudare {own} reads")
 
 
 class ParameterError(SudareError):

@@ -1,4 +1,4 @@
-"""Files of every format that was ever released open, migrate and verify; those of a version to come are refused by name.
+"""Files of every released format open, migrate and verify; those of a version to come are refused by name.
 
 `tests/formats` has a folder for each version, made by that version (`make.py` there).
 """

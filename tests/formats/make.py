@@ -1,7 +1,7 @@
 """``python tests/formats/make.py FOLDER``: one small file of each format, by the Sudare that is installed.
 
-Run it with a version when that is released, and keep what it makes under the version's name: `tests/faults/test_formats`
-opens all of them with every version to come. The people are invented.
+Run it with a version when that is released, and keep what it makes under the version's name: `test_formats.py` in
+`tests/faults` opens all of them with every version to come. The people are invented.
 """
 
 from __future__ import annotations

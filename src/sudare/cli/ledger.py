@@ -200,22 +200,18 @@ def reconcile(
     from sudare.words import sentence
 
     made = run(Ledger(path or default_ledger()), folders, publisher=publisher)
-    refused = any(release.refused is not None for release in made.releases)
     if as_json:
         print_json(made.to_json())
     else:
-        for release in made.releases:
-            if release.refused is not None:
-                click.echo(f"refused  {release.folder}: {sentence(release.refused, spoken(context))}")
-            elif release.row is None:
-                click.echo(f"known    {release.folder}: {release.release_id} of {release.dataset}")
-            else:
-                click.echo(f"booked   {release.folder}: {release.release_id} of {release.dataset} as row {release.row}")
+        for each in made.releases:
+            what = "refused" if each.refused else "known already" if each.row is None else f"booked as row {each.row}"
+            why = sentence(each.refused, spoken(context)) if each.refused else f"{each.release_id} of {each.dataset}"
+            click.echo(f"{each.folder}: {what}: {why}")
         for balance in made.balances:
             click.echo(str(balance))
         for balance in made.over_cap:
             click.echo(f"Note: {balance.dataset} has spent more than its cap, and nothing more is admitted.")
-    if refused:
+    if any(each.refused for each in made.releases):
         context.exit(1)
 
 

@@ -125,8 +125,7 @@ def read_parquet(path: Path, encoding: Encoding | None = None) -> Iterator[Repor
         metadata = file.schema_arrow.metadata or {}
         if _SURVEY not in metadata or file.schema_arrow.names != [_COLUMN]:
             raise InputError("a Parquet file without reports", value=path, hint="Write it with reports.to_parquet.")
-        _refuse_newer(_number(metadata.get(_FORMAT, b"1")), path)
-        own = _survey(metadata[_SURVEY], path)
+        own = _survey(metadata[_SURVEY], metadata.get(_FORMAT, b"1"), path)
         if encoding is not None:
             same_survey(encoding, own)
         if file.schema_arrow.field(_COLUMN).type != pa.binary(own.report_bytes):
@@ -174,8 +173,8 @@ def read_json_lines(path: Path, encoding: Encoding | None = None) -> Iterator[Re
             first = next(lines, None)
             own, seeded = encoding, False
             if first is not None and "survey" in first[1]:
-                _refuse_newer(first[1].get("format", 1), path)
-                own, seeded = _survey(json.dumps(first[1]["survey"]), path), first[1].get("seeded") is True
+                survey, version = (json.dumps(first[1].get(key, 1)) for key in ("survey", "format"))
+                own, seeded = _survey(survey, version, path), first[1].get("seeded") is True
                 if encoding is not None:
                     same_survey(encoding, own)
             elif first is not None:
@@ -217,21 +216,18 @@ def _object(line: str, path: Path, number: int) -> dict[str, Any]:
     return value
 
 
-def _survey(text: str | bytes, path: Path) -> Encoding:
+def _survey(text: str | bytes, version: str | bytes, path: Path) -> Encoding:
+    try:
+        number = json.loads(version)
+    except (ValueError, RecursionError):
+        number = None
+    InputError.refuse_newer(f"the file {path}", number, FORMAT)
     try:
         return encoding_from_json(json.loads(text))
     except RecursionError:
         raise InputError("the file's survey cannot be understood", value=path) from None
     except (ValueError, SudareError) as problem:
         raise InputError(f"the file's survey cannot be understood: {problem}", value=path) from None
-
-
-def _number(text: bytes) -> int | str:
-    return int(text) if text.isdigit() and len(text) < 9 else text.decode("ascii", "replace")
-
-
-def _refuse_newer(found: object, path: Path) -> None:
-    InputError.refuse_newer(f"the file {path}", found, FORMAT)
 
 
 def _none(encoding: Encoding) -> Packed:

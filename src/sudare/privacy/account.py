@@ -30,7 +30,6 @@ class Account:
     dataset: str
     cap: Cap | None = None
     guarantees: tuple[Guarantee, ...] = ()
-    release_ids: frozenset[str] = frozenset()
     other_datasets: tuple[str, ...] = ()
     people: People | None = None
 
@@ -169,7 +168,7 @@ class Books:
 
     def _alone(self, dataset: str) -> Account:
         if dataset not in self._read:
-            cap, guarantees, release_ids = None, list[Guarantee](), set()
+            cap, guarantees = None, list[Guarantee]()
             for text, count in self._booked.get(dataset, {}).items():
                 guarantees += [self._guarantee(text)] * count
             for entry in self._rows.get(dataset, ()):
@@ -179,11 +178,10 @@ class Books:
                         cap = Cap.from_json(content)
                     elif entry.kind == "spend":
                         guarantees.append(self._guarantee(canonical(content["guarantee"])))
-                        release_ids.add(str(content["release_id"]))
                     text_of(entry.kind, content)  # what is admitted can also be shown
                 except _UNREADABLE:
                     raise _unreadable(entry) from None
-            self._read[dataset] = Account(dataset, cap, tuple(guarantees), frozenset(release_ids))
+            self._read[dataset] = Account(dataset, cap, tuple(guarantees))
         return self._read[dataset]
 
 

@@ -1,15 +1,13 @@
 """A checkpoint: what the rows of a ledger came to when they were verified, so that they need not be read again.
 
-One spend needs the last row, the cap and the sum of all costs. Of 20,000 rows that took a second of processor time,
-nearly all of it to hash and add up rows that had been hashed and added up before. A checkpoint keeps their number, the
-hash of the last one, the rows that are no releases, and how often each guarantee was booked: sums of it are the same
-exact fractions. It lies in the user's state folder (`state`) and counts only where the ledger still has that row with
-that hash; then each spend verifies the rows after it, and every row where there is none.
+One spend needs the last row, the cap and the sum of all costs. A checkpoint keeps the number of rows, the hash of the
+last one, the rows that are no releases, and how often each guarantee was booked: sums of it are the same exact
+fractions. It lies in the user's state folder (`state`) and counts only where the ledger still has that row with that
+hash; then a spend verifies the rows after it, and every row where there is none.
 
-What somebody gains who can write the ledger: nothing. A row before the checkpoint that he changes is not noticed by the
-next spend, which counts what was verified and not what he wrote; `sudare ledger verify` and `show` read every row and
-name it. Rewriting all hashes takes the checkpoint's away, and everything is read again, as before there were any. Who
-can write the user's state folder can run commands in the user's name.
+Whoever can write the ledger gains nothing: the next spend counts what was verified, not a row changed since then,
+and `sudare ledger verify` and `show` read every row and name it. Rewriting all hashes takes the checkpoint's away, and
+everything is read again. Who can write the user's state folder can run commands in the user's name anyway.
 """
 
 from __future__ import annotations
@@ -17,7 +15,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
 
 from sudare.privacy.chain import Entry, canonical
 from sudare.privacy.state import recall, remember
@@ -62,18 +59,13 @@ class Checkpoint:
     @classmethod
     def recalled(cls, first: str) -> Checkpoint | None:
         """The checkpoint of the ledger whose first row has the hash ``first``, if one is remembered."""
-        kept: Any = recall(_name(first))
+        kept = recall(_name(first))
         try:
-            declared = tuple((str(dataset), str(kind), str(payload)) for dataset, kind, payload in kept["declared"])
-            booked = {
-                str(dataset): {str(guarantee): int(count) for guarantee, count in counts.items()}
-                for dataset, counts in kept["booked"].items()
-            }
-            found = cls(int(kept["row"]), str(kept["head"]), declared, booked, tuple(map(str, kept["keys"])))
-        except (KeyError, TypeError, ValueError, AttributeError):
+            found = cls(**kept) if kept.pop("format", None) == 1 else cls()
+            rows = len(found.declared) + sum(sum(counts.values()) for counts in found.booked.values())
+        except (TypeError, AttributeError):
             return None
-        rows = len(declared) + sum(sum(counts.values()) for counts in booked.values())
-        return found if kept.get("format") == 1 and rows == found.row > 0 else None
+        return found if 0 < rows == found.row else None
 
     def remember(self, first: str) -> None:
         """Keep it for the next spend."""

@@ -20,7 +20,7 @@ from sudare.privacy.state import recall, remember
 
 @dataclass(frozen=True)
 class KnownHead:
-    """The hash of a row that paid for a release of a data set, and who knows of it: a release's folder, or a ledger."""
+    """The hash of a row that paid for a release of a data set, and where it is known from: a release, or a ledger."""
 
     head: str
     release: Path | None = None
@@ -28,13 +28,14 @@ class KnownHead:
 
 
 @dataclass(frozen=True)
-class BookedLater:
-    """A release that is out, as its certificate states it, with what a ledger that lacks it has to book."""
+class StatedRelease:
+    """A release that is out, as its certificate states it; ``head`` is the row that paid for it."""
 
+    dataset: str
     release_id: str
-    head: str
-    recipe_hash: str | None
     created: str
+    recipe_hash: str
+    head: str
 
 
 def last_head(dataset: str) -> tuple[KnownHead, ...]:
@@ -54,12 +55,11 @@ def remember_head(dataset: str, ledger: Path, head: str) -> None:
 def refuse_unknown_heads(dataset: str, path: Path, missing: Sequence[KnownHead]) -> None:
     """Refuse a release after ``missing``: rows of the data set that the ledger at ``path`` does not hold."""
     for known in missing:
-        beside = known.release is not None
         raise LedgerError(
-            f"the ledger {path} does not hold the row of an earlier release of data set {dataset!r}"
-            if beside
-            else f"the ledger {path} does not hold the last row that this machine has spent on data set {dataset!r}",
-            value=str(known.release if beside else known.ledger),
+            f"the ledger {path} does not hold the last row that this machine has spent on data set {dataset!r}"
+            if known.release is None
+            else f"the ledger {path} does not hold the row of an earlier release of data set {dataset!r}",
+            value=str(known.release or known.ledger),
             allowed="the ledger with all its releases",
             hint="Give the path of that ledger, or restore it, then book what it lacks with: sudare ledger reconcile;"
             " if two budgets are meant, confirm it: confirm_other_history = true under [ledger].",

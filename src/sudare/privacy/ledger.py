@@ -24,7 +24,7 @@ from sudare.privacy.chain import NO_DATASET, Entry, canonical, next_entry
 from sudare.privacy.composition import composes
 from sudare.privacy.fingerprint import Fingerprint, key_path, load_or_create
 from sudare.privacy.guarantee import Guarantee
-from sudare.privacy.history import BookedLater, KnownHead, refuse_unknown_heads
+from sudare.privacy.history import KnownHead, StatedRelease, refuse_unknown_heads
 from sudare.privacy.names import declared, refuse_look_alike
 from sudare.privacy.people import Member, People
 from sudare.privacy.same_data import names_of_same_data, refuse_same_data
@@ -217,12 +217,9 @@ class Ledger:
             }
             return _append(session, name, "spend", content)
 
-    def reconcile(self, dataset: str, guarantee: Guarantee, made: BookedLater) -> Entry | None:
-        """Book a release that is out and that this ledger lacks; None where it has it.
-
-        What was given away is booked whether or not a cap admits it; `balance` then shows what is left.
-        """
-        name, release = declared(dataset, "the name of a data set"), declared(made.release_id, "a release id")
+    def reconcile(self, guarantee: Guarantee, made: StatedRelease) -> Entry | None:
+        """Book a release that is out and that this ledger lacks, also above a cap; None where it has it."""
+        name, release = declared(made.dataset, "the name of a data set"), declared(made.release_id, "a release id")
         with writing(self.path, self.timeout, resumed=True) as session:
             if _has_release(session, name, release):
                 return None
@@ -273,15 +270,18 @@ class Ledger:
 
     def beginnings(self, dataset: str) -> tuple[LedgerWarning, ...]:
         """What a first release of ``dataset`` begins, to be said to whoever expected earlier ones to count."""
+        name = declared(dataset, "the name of a data set")
         with reading(self.path, self.timeout) as session:
             known = _books(session).datasets
-        if session is None or session.last is None:
-            said = f"a new ledger begins at {self.path}"
-        elif declared(dataset, "the name of a data set") not in known:
-            said = f"data set {dataset!r} is new in the ledger {self.path}"
-        else:
+        if name in known:
             return ()
-        return (LedgerWarning(said, hint="Releases that are booked elsewhere, or under another name, do not count."),)
+        begun = LedgerWarning(
+            f"data set {name!r} is new in the ledger {self.path}"
+            if session is not None and session.last is not None
+            else f"a new ledger begins at {self.path}",
+            hint="Releases that are booked elsewhere, or under another name, do not count.",
+        )
+        return (begun,)
 
     def balances(self, dataset: str | None = None) -> tuple[Balance, ...]:
         """Where every data set stands, or the one named, which must be known."""
@@ -383,8 +383,7 @@ def _append(session: Session, dataset: str, kind: str, content: dict[str, Any]) 
         warnings.warn(
             LedgerWarning(
                 f"the clock went back: row {session.last.id} of the ledger is later than now",
-                value=time,
-                allowed=session.last.time,
+                value=session.last.time,
                 hint="Rows count in their order, whatever their times; set the clock right.",
             ),
             stacklevel=3,

@@ -10,6 +10,7 @@ import sqlite3
 import stat
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -30,22 +31,15 @@ _SELECT = f"SELECT {', '.join(COLUMNS)} FROM entries"  # noqa: S608 - names of o
 _INSERT = f"INSERT INTO entries VALUES ({', '.join('?' * len(COLUMNS))})"  # noqa: S608 - question marks only
 
 
+@dataclass
 class Session:
-    """The verified entries of an open ledger, or those after a ``checkpoint``, and the way to add one."""
+    """The verified entries of an open ledger, or those after a ``checkpoint``; its last row, the first one's hash."""
 
-    def __init__(
-        self,
-        connection: sqlite3.Connection,
-        entries: tuple[Entry, ...],
-        checkpoint: Checkpoint,
-        last: Entry | None,
-        first: str,
-    ) -> None:
-        self._connection = connection
-        self.entries = entries
-        self.checkpoint = checkpoint
-        self.last = last
-        self.first = first
+    connection: sqlite3.Connection
+    entries: tuple[Entry, ...]
+    checkpoint: Checkpoint
+    last: Entry | None
+    first: str
 
     def mentioning(self, *texts: str) -> tuple[Entry, ...]:
         """Rows that may have one of ``texts`` (ASCII) in their payload or as their hash: all after the checkpoint too.
@@ -54,7 +48,7 @@ class Session:
         """
         sought = " OR ".join(["instr(payload, ?) OR hash = ?"] * len(texts)) or "FALSE"
         doubled = [text for text in texts for _ in range(2)]
-        before = self._connection.execute(f"{_SELECT} WHERE id <= ? AND ({sought})", [self.checkpoint.row, *doubled])
+        before = self.connection.execute(f"{_SELECT} WHERE id <= ? AND ({sought})", [self.checkpoint.row, *doubled])
         return (*(Entry(*row) for row in before), *self.entries)
 
     def holds(self, head: str) -> bool:
@@ -64,9 +58,9 @@ class Session:
 
     def append(self, entry: Entry) -> None:
         """Add the row that follows the last one; on the disk when the session has ended."""
-        self._connection.execute(_INSERT, [getattr(entry, name) for name in COLUMNS])
+        self.connection.execute(_INSERT, [getattr(entry, name) for name in COLUMNS])
         if entry.kind in ("account", "join"):
-            self._connection.execute(f"PRAGMA user_version = {FORMAT_WITH_ACCOUNTS}")
+            self.connection.execute(f"PRAGMA user_version = {FORMAT_WITH_ACCOUNTS}")
         self.entries = (*self.entries, entry)
         self.last = entry
 
@@ -100,24 +94,21 @@ def writing(path: Path, timeout: float, *, resumed: bool = False) -> Iterator[Se
 
 
 @contextmanager
-def reading(path: Path, timeout: float) -> Iterator[Session | None]:
-    """A session that reads the rows after a checkpoint, if there is one; None where there is no ledger yet."""
+def reading(path: Path, timeout: float, *, resumed: bool = True) -> Iterator[Session | None]:
+    """A session that reads, if ``resumed`` the rows after a checkpoint alone; None where there is no ledger yet."""
     if not exists(path):
         yield None
         return
     # Not read-only: after a crash the next reader has to roll the journal back.
     with _connection(path, "rw", timeout) as connection:
         connection.execute("BEGIN")
-        yield None if _is_new(connection, path) else _session(connection, path, resumed=True)
+        yield None if _is_new(connection, path) else _session(connection, path, resumed)
 
 
 def read(path: Path, timeout: float) -> tuple[Entry, ...]:
     """All entries, verified; empty where there is no file."""
-    if not exists(path):
-        return ()
-    with _connection(path, "rw", timeout) as connection:
-        connection.execute("BEGIN")
-        return () if _is_new(connection, path) else _session(connection, path, resumed=False).entries
+    with reading(path, timeout, resumed=False) as session:
+        return () if session is None else session.entries
 
 
 def exists(path: Path) -> bool:

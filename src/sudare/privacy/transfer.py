@@ -7,6 +7,7 @@ are, so that the chain can be checked from the text alone. The key of the finger
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -43,14 +44,12 @@ def import_ledger(file: Path, path: Path, timeout: float = 10.0) -> tuple[Entry,
     except (OSError, UnicodeDecodeError) as problem:
         raise InputError(f"the exported ledger cannot be read: {type(problem).__name__}", value=str(file)) from None
     if not lines or lines[0].get("kind") != _KIND:
-        raise InputError("this is not an exported ledger", value=str(file), hint="Make one with: sudare ledger export.")
+        raise _no_ledger(file)
     InputError.refuse_newer(f"the file {file}", lines[0].get("format"), FORMAT)
     entries = verified((tuple(line.get(name) for name in COLUMNS) for line in lines[1:]), str(file))
     head = entries[-1].hash if entries else None
     if (lines[0].get("rows"), lines[0].get("head")) != (len(entries), head):
         raise InputError("the exported ledger is not whole", value=len(entries), allowed="as many rows as it says")
-    if exists(path) and path.stat().st_size:
-        raise LedgerError(f"there is a ledger at {path} already", hint="Nothing is overwritten: give another path.")
     with writing(path, timeout) as session:
         if session.last is not None:
             raise LedgerError(f"there is a ledger at {path} already", hint="Nothing is overwritten: give another path.")
@@ -60,10 +59,11 @@ def import_ledger(file: Path, path: Path, timeout: float = 10.0) -> tuple[Entry,
 
 
 def _object(line: str, file: Path) -> dict[str, Any]:
-    try:
-        value = json.loads(line)
-    except (ValueError, RecursionError):
-        value = None
-    if not isinstance(value, dict):
-        raise InputError("this is not an exported ledger", value=str(file), hint="Make one with: sudare ledger export.")
-    return value
+    with suppress(ValueError, RecursionError):
+        if isinstance(value := json.loads(line), dict):
+            return value
+    raise _no_ledger(file)
+
+
+def _no_ledger(file: Path) -> InputError:
+    return InputError("this is not an exported ledger", value=str(file), hint="Make one with: sudare ledger export.")

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from sudare.errors import InputError, SudareError, VerificationError
-from sudare.privacy import Balance, Ledger
-from sudare.privacy.history import BookedLater, KnownHead
+from sudare.privacy import Balance, Guarantee, Ledger
+from sudare.privacy.history import KnownHead, StatedRelease
 from sudare.privacy.names import skeleton
-from sudare.publish.certificate import NAME, verify
+from sudare.publish.certificate import NAME, Verification, verify
 
 _HEAD = re.compile("[0-9a-f]{64}")
 
@@ -86,32 +86,30 @@ def reconcile(ledger: Ledger, folders: Iterable[str | Path], *, publisher: str |
             raise InputError("there is no release in the folder", value=str(folder), allowed=f"a folder with {NAME}")
         for path in paths:
             try:
-                checked = verify(path, publisher=publisher)
-                verified.append((checked, _booked_later(checked.certificate), path.parent))
+                verified.append((path.parent, *_stated(verify(path, publisher=publisher))))
             except SudareError as problem:
                 releases.append(Reconciled(path.parent, refused=problem))
-    for checked, later, folder in sorted(verified, key=lambda each: each[1].created):
-        known = folder, later.release_id, str(checked.certificate["dataset"])
+    for folder, guarantee, stated in sorted(verified, key=lambda each: each[2].created):
+        release_id, dataset = stated.release_id, stated.dataset
         try:
-            entry = ledger.reconcile(known[2], checked.guarantee, later)
+            entry = ledger.reconcile(guarantee, stated)
+            releases.append(Reconciled(folder, release_id, dataset, None if entry is None else entry.id))
         except SudareError as problem:
-            releases.append(Reconciled(*known, refused=problem))
-        else:
-            releases.append(Reconciled(*known, row=None if entry is None else entry.id))
+            releases.append(Reconciled(folder, release_id, dataset, refused=problem))
     names = dict.fromkeys(each.dataset for each in releases if each.dataset is not None and each.refused is None)
     return Reconciliation(tuple(releases), tuple(ledger.balance(name) for name in names))
 
 
-def _booked_later(certificate: dict[str, Any]) -> BookedLater:
-    stated = [certificate.get(key) for key in ("release_id", "ledger_head", "recipe_sha256", "created")]
-    if not all(isinstance(value, str) for value in stated) or not _HEAD.fullmatch(str(stated[1])):
-        raise VerificationError("the certificate names no row of a ledger", value=stated[1])
-    return BookedLater(*map(str, stated))
+def _stated(verified: Verification) -> tuple[Guarantee, StatedRelease]:
+    values = [
+        verified.certificate.get(name) for name in ("dataset", "release_id", "created", "recipe_sha256", "ledger_head")
+    ]
+    if not all(isinstance(value, str) for value in values) or not _HEAD.fullmatch(str(values[-1])):
+        raise VerificationError("the certificate names no row of a ledger", value=values[-1])
+    return verified.guarantee, StatedRelease(*map(str, values))
 
 
 def _certificates(folder: Path) -> Iterator[Path]:
     """Of the releases in a folder; not of what a release that was interrupted left."""
-    found: Sequence[Path] = ()
     with suppress(OSError):
-        found = sorted(folder.glob(f"*/{NAME}"))
-    return (path for path in found if not path.parent.name.startswith("."))
+        yield from (path for path in sorted(folder.glob(f"*/{NAME}")) if not path.parent.name.startswith("."))

@@ -27,6 +27,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """Fresh examples of Hypothesis are for those who look for mistakes: with --full, or by --hypothesis-profile."""
     # The ledger of whoever runs the tests is not theirs.
     os.environ.pop("SUDARE_LEDGER", None)
+    os.environ["SUDARE_STATE"] = "off"  # and what this machine remembers of ledgers is not theirs either
     os.environ["XDG_CONFIG_HOME"] = str(Path(__file__).parent / "no-configuration")
     if not config.getoption("--hypothesis-profile", None):
         settings.load_profile("fresh" if config.getoption("full") else "same")

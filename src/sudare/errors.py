@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from collections.abc import Iterable
 from decimal import Decimal
 from difflib import get_close_matches
@@ -66,6 +67,18 @@ class SudareError(Exception):
         sentence += f". {hint}" if hint else ""
         super().__init__(one_line(sentence))
 
+    @classmethod
+    def refuse_newer(cls, what: str, found: object, known: int) -> None:
+        """Refuse ``what`` where its format ``found`` is not one of 1 to ``known``, those that this version reads.
+
+        >>> RecipeError.refuse_newer("the recipe", 1, 1)
+        """
+        number = found if type(found) is int else 0
+        if not 1 <= number <= known:
+            own = sys.modules["sudare"].__version__  # not imported: this is the lowest layer
+            said = f"{what} was made by a newer Sudare" if number > known else f"{what} names a format that is none"
+            raise cls(said, value=found, allowed=f"formats up to {known}, which Sudare {own} reads")
+
 
 class ParameterError(SudareError):
     """An argument is outside what the function can mean."""
@@ -122,6 +135,10 @@ class AccountingError(SudareError):
 
 class PrivacyWarning(SudareError, UserWarning):  # noqa: N818 - it is a warning
     """A promise that will be kept and is worth little: said, and not refused."""
+
+
+class LedgerWarning(PrivacyWarning):
+    """What a steward should hear about the ledger: a new one begins, the clock went back."""
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str | None:

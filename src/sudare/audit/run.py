@@ -27,6 +27,7 @@ from sudare.audit.sampling import sampling_findings
 from sudare.audit.statements import statement_findings
 from sudare.audit.watching import timings
 from sudare.errors import OutputError, SudareError
+from sudare.privacy.state import nothing_remembered
 from sudare.words import ENGLISH, Words
 
 
@@ -64,7 +65,7 @@ def audit(
     minute instead of several. With more than one of ``processes``, so many parts are tried at a time, in fresh ones.
     """
     effort, start = QUICK if quick else FULL, time.perf_counter()
-    with tempfile.TemporaryDirectory(prefix="sudare-audit-") as name:
+    with tempfile.TemporaryDirectory(prefix="sudare-audit-") as name, nothing_remembered():
         work = Path(name)
         findings = []
         for finding in _findings(work, effort) if processes == 1 else _side_by_side(work, effort, processes):

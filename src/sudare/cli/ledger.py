@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -14,7 +17,11 @@ from sudare.cli.console import (
     print_json,
     print_table,
     remove_leftovers,
+    spoken,
 )
+
+if TYPE_CHECKING:
+    from sudare.privacy import Entry
 
 
 def _common_options(command: Command) -> Command:
@@ -88,11 +95,15 @@ def verify(head: str | None, path: Path | None, as_json: bool) -> None:
     from sudare.privacy.settings import default_ledger
 
     books = Ledger.open(path or default_ledger())
-    rows = books.verify(head)
+    rows, entries = books.verify(head), books.entries()
+    back = [row.id for before, row in pairwise(entries) if row.time < before.time]
+    last = entries[-1].hash if entries else None
     if as_json:
-        print_json({"ledger": str(books.path), "verified": True, "rows": rows, "head": books.head()})
-    else:
-        click.echo(f"The ledger {books.path} is whole: {rows} rows, head {books.head() or 'none yet'}.")
+        print_json({"ledger": str(books.path), "verified": True, "rows": rows, "head": last, "clock_back": back})
+        return
+    click.echo(f"The ledger {books.path} is whole: {rows} rows, head {last or 'none yet'}.")
+    if back:
+        click.echo(f"Note: the clock went back before rows {', '.join(map(str, back))}; they count in their order.")
 
 
 @ledger.command("set-cap")
@@ -100,7 +111,7 @@ def verify(head: str | None, path: Path | None, as_json: bool) -> None:
 @click.option("--epsilon", metavar="NUMBER", help="The most epsilon in all: a decimal or a fraction.")
 @click.option("--delta", metavar="NUMBER", default="0", show_default=True, help="The most delta in all.")
 @click.option("--rho", metavar="NUMBER", help="Instead of epsilon: the most rho in all; needs --delta.")
-@click.option("--confirm", is_flag=True, help="Change the cap of a data set that has one already.")
+@click.option("--confirm", is_flag=True, help="Change the cap of a data set, or name one much like another.")
 @_common_options
 def set_cap(
     dataset: str, epsilon: str | None, delta: str, rho: str | None, confirm: bool, path: Path | None, as_json: bool
@@ -158,8 +169,11 @@ def account(
 @click.argument("account")
 @click.option("--part", metavar="NAME", help="Nobody of this data set is in one of another part: the largest counts.")
 @click.option("--units", type=int, metavar="NUMBER", help="How many of the data set's units (days, rows) one can be.")
+@click.option("--confirm", is_flag=True, help="The data set is new, and its name looks like that of another one.")
 @_common_options
-def join(dataset: str, account: str, part: str | None, units: int | None, path: Path | None, as_json: bool) -> None:
+def join(
+    dataset: str, account: str, part: str | None, units: int | None, confirm: bool, path: Path | None, as_json: bool
+) -> None:
     """Let DATASET count in an ACCOUNT of people, with what it has spent so far.
 
     Example: sudare ledger join census-tokyo residents --part tokyo
@@ -168,8 +182,84 @@ def join(dataset: str, account: str, part: str | None, units: int | None, path: 
     from sudare.privacy.settings import default_ledger
 
     books = Ledger(path or default_ledger())
-    entry = books.join(dataset, account, part=part, units=units)
+    entry = books.join(dataset, account, part=part, units=units, confirm=confirm)
     if as_json:
         print_json(entry.to_json())
     else:
         click.echo(str(books.account(account)))
+
+
+@ledger.command()
+@click.argument("folders", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="FOLDER...")
+@click.option(
+    "--publisher", metavar="KEY", help="The publisher's public key (PEM file or digits): no other's releases."
+)
+@_common_options
+@click.pass_context
+def reconcile(
+    context: click.Context, folders: tuple[Path, ...], publisher: str | None, path: Path | None, as_json: bool
+) -> None:
+    """Book the releases in each FOLDER that the ledger lacks: after an older copy was restored, or a ledger was lost.
+
+    A FOLDER is a release, or has releases in it. Those that do not verify are refused; a cap does not stop it. The exit
+    code is 1 where one was refused.
+
+    Example: sudare ledger reconcile releases
+    """
+    from sudare.privacy import Ledger
+    from sudare.privacy.settings import default_ledger
+    from sudare.publish.reconcile import reconcile as run
+    from sudare.words import sentence
+
+    made = run(Ledger(path or default_ledger()), folders, publisher=publisher)
+    if as_json:
+        print_json(made.to_json())
+    else:
+        for each in made.releases:
+            what = "refused" if each.refused else "known already" if each.row is None else f"booked as row {each.row}"
+            why = sentence(each.refused, spoken(context)) if each.refused else f"{each.release_id} of {each.dataset}"
+            click.echo(f"{each.folder}: {what}: {why}")
+        for balance in made.balances:
+            click.echo(str(balance))
+        for balance in made.over_cap:
+            click.echo(f"Note: {balance.dataset} has spent more than its cap, and nothing more is admitted.")
+    if any(each.refused for each in made.releases):
+        context.exit(1)
+
+
+@ledger.command("export")
+@click.argument("file", type=click.Path(path_type=Path))
+@_common_options
+def export(file: Path, path: Path | None, as_json: bool) -> None:
+    """Write all rows of the ledger into a new FILE of JSON lines, to keep or to move it.
+
+    Example: sudare ledger export ledger-2026-11.jsonl
+    """
+    from sudare.privacy.settings import default_ledger
+    from sudare.privacy.transfer import export_ledger
+
+    _say_moved(export_ledger(path or default_ledger(), file), file, as_json)
+
+
+@ledger.command("import")
+@click.argument("file", type=click.Path(path_type=Path))
+@_common_options
+def import_(file: Path, path: Path | None, as_json: bool) -> None:
+    """Make the ledger that was exported into FILE, where none is yet; its chain is verified.
+
+    Example: sudare ledger import ledger-2026-11.jsonl --ledger /srv/books/ledger.db
+    """
+    from sudare.privacy.settings import default_ledger
+    from sudare.privacy.transfer import import_ledger
+
+    made = path or default_ledger()
+    _say_moved(import_ledger(file, made), made, as_json)
+
+
+def _say_moved(entries: Sequence[Entry], written: Path, as_json: bool) -> None:
+    head = entries[-1].hash if entries else None
+    if as_json:
+        print_json({"file": str(written), "rows": len(entries), "head": head})
+    else:
+        click.echo(f"{written}: {len(entries)} rows, head {head or 'none yet'}.")
+        click.echo("Note: the key of its fingerprints, the ledger's name with .key, is a file of its own; keep it too.")

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sudare.privacy import Cap, Ledger
+from sudare.privacy.history import last_head, remember_head
+from sudare.privacy.names import declared
 
 if TYPE_CHECKING:
     from sudare.collector.survey import Survey
@@ -18,6 +21,8 @@ class Books:
     path: str
     dataset: str
     cap: Cap | None = None
+    confirm_other_history: bool = False
+    confirm_similar_name: bool = False
 
     def enter(self, survey: Survey) -> None:
         """Charge the survey once, however often its collector is started; `BudgetError` where the cap is passed.
@@ -26,5 +31,16 @@ class Books:
         """
         ledger, name = Ledger(self.path), f"survey-{survey.fingerprint}"
         if all(entry.content.get("release_id") != name for entry in ledger.entries(self.dataset)):
-            note = f"reports to the survey {survey.name}"
-            ledger.spend(self.dataset, survey.encoding.guarantee, name, note=note, default_cap=self.cap)
+            for begun in ledger.beginnings(self.dataset):
+                warnings.warn(begun, stacklevel=2)
+            entry = ledger.spend(
+                self.dataset,
+                survey.encoding.guarantee,
+                name,
+                note=f"reports to the survey {survey.name}",
+                default_cap=self.cap,
+                heads=last_head(declared(self.dataset, "the name of a data set")),
+                confirm_other_history=self.confirm_other_history,
+                confirm_similar_name=self.confirm_similar_name,
+            )
+            remember_head(entry.dataset, ledger.path, entry.hash)

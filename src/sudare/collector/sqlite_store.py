@@ -119,13 +119,7 @@ class SqliteStore:
             return True
         if application != _APPLICATION:
             raise StorageError(f"{self._path} is a database, but not one of a survey", hint="Give another path.")
-        if version != FORMAT:
-            raise StorageError(
-                f"the database {self._path} has a format that this version of Sudare does not know",
-                value=version,
-                allowed=str(FORMAT),
-                hint="Use the version that wrote it, or a newer one.",
-            )
+        StorageError.refuse_newer(f"the database {self._path}", version, FORMAT)
         return False
 
     def _check_place(self) -> None:

@@ -25,6 +25,7 @@ from sudare.errors import InputError, SudareError, did_you_mean
 from sudare.local import ENCODINGS, Encoding, encoding_from_json
 from sudare.privacy import Cap, exact
 
+FORMAT = 1
 LANGUAGES = ("en", "ja")
 ENCODED = tuple(name for name in ENCODINGS if name != "permanent_unary")
 """A survey asks once; the permanent encoding is for devices that report again and again, and remember."""
@@ -132,6 +133,8 @@ class LedgerPart(Part):
     path: str = Field(description="the ledger's file, beside the survey")
     dataset: str = Field(min_length=1, description="the declared name that the ledger keeps its account under")
     cap: CapPart | None = Field(default=None, description="set where the data set has none yet")
+    confirm_other_history: bool = Field(default=False, description="as in a recipe: the last ledger was another one")
+    confirm_similar_name: bool = Field(default=False, description="as in a recipe: dataset looks like another name")
 
 
 class TranslationPart(Part):
@@ -145,6 +148,7 @@ class TranslationPart(Part):
 class SurveyFile(Part):
     """All of it, as written."""
 
+    format: int = Field(default=FORMAT, ge=1, description="of the file itself; a newer one needs a newer Sudare")
     name: str = Field(min_length=1, max_length=200, description="the declared name; a new round has a new one")
     title: str = ""
     question: str = Field(min_length=1, max_length=2000)
@@ -190,6 +194,7 @@ def parse(text: str) -> Survey:
     try:
         contents = tomllib.loads(text, parse_float=Decimal)
         shown = json.dumps(contents, default=str)  # a number of 5,000 hexadecimal digits is read, but never shown
+        InputError.refuse_newer("the survey", contents.get("format", FORMAT), FORMAT)
         written = SurveyFile.model_validate(contents)
     except tomllib.TOMLDecodeError as problem:
         raise InputError(f"the survey is not TOML: {problem}") from None
@@ -243,7 +248,7 @@ def _books(ledger: LedgerPart | None) -> Books | None:
     if ledger is None:
         return None
     cap = None if ledger.cap is None else Cap.asked(**ledger.cap.model_dump(exclude_none=True))
-    return Books(ledger.path, ledger.dataset, cap)
+    return Books(ledger.path, ledger.dataset, cap, ledger.confirm_other_history, ledger.confirm_similar_name)
 
 
 def _secret(written: str, where: str) -> str:

@@ -25,7 +25,8 @@ from sudare.local.reports import Reports, same_survey
 from sudare.local.tally import Tally
 
 _COLUMN = "report"
-_SURVEY, _SEEDED = b"sudare.survey", b"sudare.seeded"
+_SURVEY, _SEEDED, _FORMAT = b"sudare.survey", b"sudare.seeded", b"sudare.format"
+FORMAT = 1
 _CHUNK = 1 << 16
 
 
@@ -92,7 +93,11 @@ def write_parquet(reports: Reports, path: Path) -> Path:
     kind = pa.binary(reports.encoding.report_bytes)
     schema = pa.schema(
         [pa.field(_COLUMN, kind, nullable=False)],
-        metadata={_SURVEY: survey.encode(), _SEEDED: b"true" if reports.seeded else b"false"},
+        metadata={
+            _FORMAT: str(FORMAT).encode(),
+            _SURVEY: survey.encode(),
+            _SEEDED: b"true" if reports.seeded else b"false",
+        },
     )
     try:
         with parquet.ParquetWriter(path, schema, compression="zstd") as writer:
@@ -120,7 +125,7 @@ def read_parquet(path: Path, encoding: Encoding | None = None) -> Iterator[Repor
         metadata = file.schema_arrow.metadata or {}
         if _SURVEY not in metadata or file.schema_arrow.names != [_COLUMN]:
             raise InputError("a Parquet file without reports", value=path, hint="Write it with reports.to_parquet.")
-        own = _survey(metadata[_SURVEY], path)
+        own = _survey(metadata[_SURVEY], metadata.get(_FORMAT, b"1"), path)
         if encoding is not None:
             same_survey(encoding, own)
         if file.schema_arrow.field(_COLUMN).type != pa.binary(own.report_bytes):
@@ -147,7 +152,7 @@ def _batches(file: Any, path: Path) -> Iterator[Any]:
 
 def write_json_lines(reports: Reports, path: Path) -> Path:
     """A first line that says the survey, then one line per report."""
-    first = {"survey": reports.encoding.to_json(), "seeded": reports.seeded}
+    first = {"format": FORMAT, "survey": reports.encoding.to_json(), "seeded": reports.seeded}
     try:
         with path.open("w", encoding="utf-8", newline="\n") as file:
             file.write(json.dumps(first) + "\n")
@@ -168,7 +173,8 @@ def read_json_lines(path: Path, encoding: Encoding | None = None) -> Iterator[Re
             first = next(lines, None)
             own, seeded = encoding, False
             if first is not None and "survey" in first[1]:
-                own, seeded = _survey(json.dumps(first[1]["survey"]), path), first[1].get("seeded") is True
+                survey, version = (json.dumps(first[1].get(key, 1)) for key in ("survey", "format"))
+                own, seeded = _survey(survey, version, path), first[1].get("seeded") is True
                 if encoding is not None:
                     same_survey(encoding, own)
             elif first is not None:
@@ -210,7 +216,12 @@ def _object(line: str, path: Path, number: int) -> dict[str, Any]:
     return value
 
 
-def _survey(text: str | bytes, path: Path) -> Encoding:
+def _survey(text: str | bytes, version: str | bytes, path: Path) -> Encoding:
+    try:
+        number = json.loads(version)
+    except (ValueError, RecursionError):
+        number = None
+    InputError.refuse_newer(f"the file {path}", number, FORMAT)
     try:
         return encoding_from_json(json.loads(text))
     except RecursionError:

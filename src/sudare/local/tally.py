@@ -13,6 +13,8 @@ from sudare.local.encoding import Encoding
 from sudare.local.layout import Packed
 from sudare.local.reports import Reports, same_survey
 
+FORMAT = 1
+
 
 class Tally:
     """Sums over the reports of one ``encoding``; memory does not grow with their number.
@@ -61,6 +63,7 @@ class Tally:
     def to_json(self) -> dict[str, Any]:
         """Plain JSON."""
         return {
+            "format": FORMAT,
             "survey": self.encoding.to_json(),
             "reports": self.reports,
             "seeded": self.seeded,
@@ -71,10 +74,11 @@ class Tally:
     def from_json(cls, data: dict[str, Any]) -> Tally:
         """The inverse of `to_json`."""
         try:
+            InputError.refuse_newer("the tally", data.get("format", 1), FORMAT)
             tally = cls(encoding_from_json(data["survey"]))
             tally.reports, tally.seeded = int(data["reports"]), bool(data["seeded"])
             sums = np.array(data["sums"], dtype=np.int64)
-        except (KeyError, TypeError, ValueError, OverflowError):
+        except (AttributeError, KeyError, TypeError, ValueError, OverflowError):
             raise InputError("the JSON of a tally lacks a part", allowed="survey, reports, seeded, sums") from None
         if not 0 <= tally.reports < 2**62:
             raise InputError("a tally is not of so many reports", allowed="0 to 2**62")

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any
 
 from sudare.errors import BudgetError, LedgerError, ParameterError, did_you_mean
 from sudare.privacy.adjacency import common_adjacency, cost_of
 from sudare.privacy.balance import Balance
 from sudare.privacy.cap import Cap
 from sudare.privacy.chain import NO_DATASET, Entry, canonical, text_of
+from sudare.privacy.checkpoint import Checkpoint
 from sudare.privacy.composition import Total, composes
 from sudare.privacy.guarantee import Guarantee
 from sudare.privacy.people import Member, People
@@ -29,7 +30,6 @@ class Account:
     dataset: str
     cap: Cap | None = None
     guarantees: tuple[Guarantee, ...] = ()
-    release_ids: frozenset[str] = frozenset()
     other_datasets: tuple[str, ...] = ()
     people: People | None = None
 
@@ -99,19 +99,22 @@ class Account:
 class Books:
     """A verified chain, read: accounts of people at once, the rows of each data set when they are asked for."""
 
-    def __init__(self, entries: Iterable[Entry]) -> None:
+    def __init__(self, entries: Iterable[Entry], checkpoint: Checkpoint | None = None) -> None:
+        before = checkpoint or Checkpoint()
+        self._booked = before.booked
         self._rows: dict[str, list[Entry]] = {}
         self._caps: dict[str, tuple[Cap, str]] = {}
         self._members: dict[str, tuple[str, Member]] = {}
         self._read: dict[str, Account] = {}
         self._standing: dict[str, Balance] = {}
         self._guarantees: dict[str, Guarantee] = {}
-        for entry in entries:
+        declared = (Entry(0, "", *row, "", "") for row in before.declared)
+        for entry in (*declared, *entries):
             if entry.dataset != NO_DATASET:
                 self._rows.setdefault(entry.dataset, []).append(entry)
             if entry.kind in ("account", "join"):
                 self._note(entry)
-        self.datasets = tuple(self._rows)
+        self.datasets = tuple(dict.fromkeys((*self._rows, *self._booked)))
         self.accounts = tuple(self._caps)
 
     def account(self, dataset: str) -> Account:
@@ -157,28 +160,28 @@ class Books:
         except _UNREADABLE:
             raise _unreadable(entry) from None
 
-    def _guarantee(self, data: dict[str, Any]) -> Guarantee:
+    def _guarantee(self, text: str) -> Guarantee:
         """Read once for all rows that promise the same: a year of releases has few different promises."""
-        key = canonical(data)
-        if key not in self._guarantees:
-            self._guarantees[key] = Guarantee.from_json(data)
-        return self._guarantees[key]
+        if text not in self._guarantees:
+            self._guarantees[text] = Guarantee.from_json(json.loads(text))
+        return self._guarantees[text]
 
     def _alone(self, dataset: str) -> Account:
         if dataset not in self._read:
-            cap, guarantees, release_ids = None, [], set()
+            cap, guarantees = None, list[Guarantee]()
+            for text, count in self._booked.get(dataset, {}).items():
+                guarantees += [self._guarantee(text)] * count
             for entry in self._rows.get(dataset, ()):
                 try:
                     content = entry.content
                     if entry.kind == "cap":
                         cap = Cap.from_json(content)
                     elif entry.kind == "spend":
-                        guarantees.append(self._guarantee(content["guarantee"]))
-                        release_ids.add(str(content["release_id"]))
+                        guarantees.append(self._guarantee(canonical(content["guarantee"])))
                     text_of(entry.kind, content)  # what is admitted can also be shown
                 except _UNREADABLE:
                     raise _unreadable(entry) from None
-            self._read[dataset] = Account(dataset, cap, tuple(guarantees), frozenset(release_ids))
+            self._read[dataset] = Account(dataset, cap, tuple(guarantees))
         return self._read[dataset]
 
 
@@ -188,5 +191,6 @@ _UNREADABLE = (KeyError, TypeError, ValueError, RecursionError, ParameterError)
 def _unreadable(entry: Entry) -> LedgerError:
     return LedgerError(
         f"row {entry.id} of the ledger holds no {entry.kind} that can be read",
-        hint="It was not written by Sudare; restore the ledger from a backup before publishing.",
+        hint="It was not written by Sudare; restore the ledger from a backup before publishing, and book what "
+        "that lacks with: sudare ledger reconcile.",
     )

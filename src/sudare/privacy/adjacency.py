@@ -56,7 +56,8 @@ def common_adjacency(guarantees: Iterable[Guarantee]) -> str:
     >>> common_adjacency([Guarantee("epsilon-DP", epsilon=1), Guarantee("epsilon-LDP", epsilon=1)])
     'replace one record'
     """
-    return REPLACED if any(adjacency_of(guarantee) == REPLACED for guarantee in guarantees) else ADDED
+    each = {id(guarantee): guarantee for guarantee in guarantees}.values()  # thousands of rows share a few objects
+    return REPLACED if any(adjacency_of(guarantee) == REPLACED for guarantee in each) else ADDED
 
 
 def cost_of(guarantee: Guarantee, adjacency: str | None = None, units: int = 1) -> Cost:

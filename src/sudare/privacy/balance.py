@@ -123,6 +123,14 @@ class Balance:
         return len(self.units) > 1 or len(self.adjacencies) > 1
 
     @property
+    def over_cap(self) -> bool:
+        """True where more is spent than the cap allows: releases that were booked later, or a cap that was lowered."""
+        if self.cap is None:
+            return False
+        spent = self.spent.epsilon if self.cap.rho is None else self.spent.rho
+        return spent is None or spent > self.cap.amount or (self.cap.rho is None and self.spent.delta > self.cap.delta)
+
+    @property
     def spent_text(self) -> str:
         """``spent`` in the cap's currency."""
         if self.cap and self.cap.rho is not None:

@@ -99,11 +99,15 @@ def next_entry(last: Entry | None, time: str, dataset: str, kind: str, content: 
     )
 
 
-def verified(rows: Iterable[tuple[Any, ...]], name: str) -> tuple[Entry, ...]:
-    """``rows`` (the values of `COLUMNS`, by id) as entries; `LedgerError` for the first broken one."""
+def verified(
+    rows: Iterable[tuple[Any, ...]], name: str, after: int = 0, previous: str = BEGINNING
+) -> tuple[Entry, ...]:
+    """``rows`` (the values of `COLUMNS`, by id) as entries; `LedgerError` for the first broken one.
+
+    They follow the row number ``after`` with the hash ``previous``.
+    """
     entries: list[Entry] = []
-    previous = BEGINNING
-    for number, row in enumerate(rows, start=1):
+    for number, row in enumerate(rows, start=after + 1):
         entry = Entry(*row)
         fault = None
         if entry.id != number:
@@ -117,7 +121,8 @@ def verified(rows: Iterable[tuple[Any, ...]], name: str) -> tuple[Entry, ...]:
         if fault:
             raise LedgerError(
                 f"row {number} of the ledger {name} {fault}",
-                hint="The ledger was changed by hand or damaged; restore it from a backup before publishing.",
+                hint="The ledger was changed by hand or damaged; restore it from a backup before publishing, and book "
+                "what that lacks with: sudare ledger reconcile.",
             )
         entries.append(entry)
         previous = entry.hash

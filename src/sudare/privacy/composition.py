@@ -12,11 +12,12 @@ are taken as fixed without looking at earlier outputs.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from itertools import zip_longest
+from itertools import repeat, zip_longest
 
 from sudare.errors import ParameterError
 from sudare.privacy.adjacency import LOCAL, Cost, adjacency_of, cost_of
@@ -85,27 +86,25 @@ class Total:
 
         Under ``adjacency``, or each under its own, which adds up only where they agree.
         """
-        costs: dict[int, Cost] = {}
         held = list(guarantees)
-        for guarantee in held:
-            if id(guarantee) not in costs:
-                costs[id(guarantee)] = _cost(guarantee, adjacency, units)
-        return cls.summed(costs[id(guarantee)] for guarantee in held)
+        each = {id(guarantee): guarantee for guarantee in held}  # thousands of rows share a few objects
+        counts = Counter(map(id, held))
+        return cls.summed((_cost(each[key], adjacency, units) for key in each), counts.values())
 
     @classmethod
-    def summed(cls, costs: Iterable[Cost]) -> Total:
-        """The total of costs."""
+    def summed(cls, costs: Iterable[Cost], times: Iterable[int] = repeat(1)) -> Total:
+        """The total of costs, each so many ``times``."""
         counts: dict[Fraction, int] = {}
         delta = rho = stated = _ZERO
-        for cost in costs:
+        for cost, number in zip(costs, times, strict=False):  # one for each by default, without end
             if cost.epsilon is not None:
-                counts[cost.epsilon] = counts.get(cost.epsilon, 0) + 1
+                counts[cost.epsilon] = counts.get(cost.epsilon, 0) + number
             if cost.delta:
-                delta += cost.delta
+                delta += cost.delta * number
             if cost.rho:
-                rho += cost.rho
+                rho += cost.rho * number
             if cost.stated_delta:
-                stated += cost.stated_delta
+                stated += cost.stated_delta * number
         return cls(tuple(sorted(counts.items())), delta, rho, stated)
 
     def __add__(self, other: Total) -> Total:

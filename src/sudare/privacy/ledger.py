@@ -3,31 +3,32 @@
 Spend first, write after: `Ledger.spend` returns when the row is on the disk, and only then may a release
 appear. A crash at any moment can leave a row without a release, never a release without a row. A spend holds
 the file's write lock from reading the balance to writing the row, so two processes cannot spend the same
-budget. The whole file is verified at every call.
+budget. A spend verifies the rows since the last checkpoint (`checkpoint`), everything else the whole file.
 """
 
 from __future__ import annotations
 
-import unicodedata
+import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from sudare.errors import BudgetError, LedgerError, ParameterError, did_you_mean
+from sudare.errors import BudgetError, LedgerError, LedgerWarning, ParameterError, did_you_mean
 from sudare.privacy.account import Account, Books
 from sudare.privacy.balance import Balance
 from sudare.privacy.budget import Number, asked_delta
 from sudare.privacy.cap import Amounts, Cap
-from sudare.privacy.chain import NO_DATASET, Entry, next_entry
+from sudare.privacy.chain import NO_DATASET, Entry, canonical, next_entry
 from sudare.privacy.composition import composes
 from sudare.privacy.fingerprint import Fingerprint, key_path, load_or_create
 from sudare.privacy.guarantee import Guarantee
+from sudare.privacy.history import KnownHead, StatedRelease, refuse_unknown_heads
+from sudare.privacy.names import declared, refuse_look_alike
 from sudare.privacy.people import Member, People
 from sudare.privacy.same_data import names_of_same_data, refuse_same_data
-from sudare.privacy.store import FORMAT, Session, exists, read, writing
-
-_LONGEST_NAME = 200
+from sudare.privacy.store import FORMAT, Session, exists, read, reading, writing
 
 
 class Ledger:
@@ -75,12 +76,13 @@ class Ledger:
     ) -> Entry:
         """Set the cap of ``dataset``, or change it where ``confirm`` is given; the same one again adds no row.
 
-        A cap below what is spent is allowed and leaves nothing.
+        A cap below what is spent is allowed and leaves nothing. A new name that looks like another is confirmed too.
         """
-        name = _declared(dataset, "the name of a data set")
+        name = declared(dataset, "the name of a data set")
         cap = Cap.asked(epsilon=epsilon, delta=delta, rho=rho)
         with writing(self.path, self.timeout) as session:
-            before = Account.read(name, session.entries).cap
+            books = Books(session.entries)
+            before = books.account(name).cap
             if before == cap:
                 return next(row for row in reversed(session.entries) if (row.dataset, row.kind) == (name, "cap"))
             if before is not None and confirm is not True:
@@ -89,6 +91,8 @@ class Ledger:
                     value=str(before),
                     hint="To change it, confirm it: --confirm, or confirm=True.",
                 )
+            if confirm is not True:
+                refuse_look_alike(name, books.datasets)
             return _append(session, name, "cap", cap.to_json())
 
     def set_account(
@@ -105,7 +109,7 @@ class Ledger:
 
         Like that of a data set it is changed where ``confirm`` is given.
         """
-        name, who = _declared(account, "the name of an account"), _declared(unit, "the name of a unit")
+        name, who = declared(account, "the name of an account"), declared(unit, "the name of a unit")
         cap = Cap.asked(epsilon=epsilon, delta=delta, rho=rho)
         with writing(self.path, self.timeout) as session:
             books = Books(session.entries)
@@ -121,21 +125,26 @@ class Ledger:
                     )
             return _append(session, NO_DATASET, "account", {"account": name, "unit": who, "cap": cap.to_json()})
 
-    def join(self, dataset: str, account: str, *, part: str | None = None, units: int | None = None) -> Entry:
+    def join(
+        self, dataset: str, account: str, *, part: str | None = None, units: int | None = None, confirm: bool = False
+    ) -> Entry:
         """Let ``dataset``, with all its releases so far and to come, count in an account of people.
 
         ``part`` declares that nobody of this data set is in a data set of another part, ever (prefectures; not where
         people move and are counted again). ``units`` declares how many units of the data set's releases one person can
         be at most: needed where they protect something else than the account does, as a person's day or a row. A data
-        set stays where it is; later only its part may be given up and its units raised, which count for more.
+        set stays where it is; later only its part may be given up and its units raised, which count for more. A new
+        name that looks like another needs ``confirm``.
         """
-        name, target = _declared(dataset, "the name of a data set"), _declared(account, "the name of an account")
-        piece = None if part is None else _declared(part, "the name of a part")
+        name, target = declared(dataset, "the name of a data set"), declared(account, "the name of an account")
+        piece = None if part is None else declared(part, "the name of a part")
         if units is not None and (type(units) is not int or units < 1):
             raise ParameterError("units is not a whole number from 1 on", value=units)
         with writing(self.path, self.timeout) as session:
             books = Books(session.entries)
             people = self._people(books, target)
+            if confirm is not True:
+                refuse_look_alike(name, books.datasets)
             if (joined := books.membership(name)) is not None:
                 before, terms = joined
                 lower = (units or 1) < (terms.units or 1) or (terms.units is not None and units is None)
@@ -149,7 +158,7 @@ class Ledger:
 
     def account(self, account: str) -> Balance:
         """Where an account of people stands, with what each of its data sets costs one of them."""
-        return Balance.of_people(self._people(Books(self.entries()), _declared(account, "the name of an account")))
+        return Balance.of_people(self._people(Books(self.entries()), declared(account, "the name of an account")))
 
     def accounts(self) -> tuple[Balance, ...]:
         """Where every account of people stands."""
@@ -167,7 +176,10 @@ class Ledger:
         accept_no_guarantee: bool = False,
         default_cap: Cap | None = None,
         sources: Sequence[Fingerprint] = (),
+        heads: Sequence[KnownHead] = (),
         confirm_same_data: bool = False,
+        confirm_similar_name: bool = False,
+        confirm_other_history: bool = False,
     ) -> Entry:
         """Charge one release to ``dataset``: its row is on the disk when this returns, its hash is the head.
 
@@ -175,34 +187,48 @@ class Ledger:
         none; ``default_cap`` is set first where the data set has none, and must be the cap where it has one. A release
         whose guarantee does not add up needs ``accept_no_guarantee=True`` and is counted as unbounded; a seeded one is
         refused. A ``release_id`` is good for one row. ``sources`` are fingerprints of the data; those that were
-        released under another name need ``confirm_same_data=True``, and the row then names it.
+        released under another name need ``confirm_same_data=True``, and the row then names it; so do ``heads`` of the
+        data set that are not in this ledger (`history`) and a new name that looks like another one.
         """
-        name = _declared(dataset, "the name of a data set")
-        release = _declared(release_id, "a release id")
+        name = declared(dataset, "the name of a data set")
+        release = declared(release_id, "a release id")
         _refuse_large_delta(guarantee, default_cap)
         terms: dict[str, Any] = {"accept_no_guarantee": accept_no_guarantee, "default_cap": default_cap}
         if not exists(self.path):
             Account(name).admit(guarantee, **terms)  # so that a refusal makes no file
-        with writing(self.path, self.timeout) as session:
-            account = Account.read(name, session.entries)
-            if release in account.release_ids:
+        with writing(self.path, self.timeout, resumed=True) as session:
+            books = Books(session.entries, session.checkpoint)
+            account = books.account(name)
+            if _has_release(session, name, release):
                 raise LedgerError("the release is already in the ledger", value=release, allowed="a new id")
             _refuse_other_cap(account, default_cap)
+            if confirm_similar_name is not True:
+                refuse_look_alike(name, books.datasets)
+            missing = self._missing(session, name, heads, confirm_other_history)
+            found = session.mentioning(*(source.hash for source in sources if source.hash is not None))
             if confirm_same_data is not True:
-                refuse_same_data(session.entries, name, sources)
+                refuse_same_data(found, name, sources, session.checkpoint.keys)
             cap = account.admit(guarantee, **terms).cap
             if account.cap is None and cap is not None:
                 _append(session, name, "cap", cap.to_json())
-            content = {
-                "release_id": release,
-                "recipe_hash": recipe_hash,
-                "note": note,
-                "unbounded": not composes(guarantee),
-                "guarantee": guarantee.booked().to_json(),
+            content = _booking(release, guarantee, recipe_hash, note, missing) | {
                 "sources": [source.to_json() for source in sources],
-                "same_data_as": list(names_of_same_data(session.entries, name, sources)),
+                "same_data_as": list(names_of_same_data(found, name, sources)),
             }
             return _append(session, name, "spend", content)
+
+    def reconcile(self, guarantee: Guarantee, made: StatedRelease) -> Entry | None:
+        """Book a release that is out and that this ledger lacks, also above a cap; None where it has it."""
+        name, release = declared(made.dataset, "the name of a data set"), declared(made.release_id, "a release id")
+        with writing(self.path, self.timeout, resumed=True) as session:
+            if _has_release(session, name, release):
+                return None
+            people = Books(session.entries, session.checkpoint).account(name).people
+            if people is not None:
+                member = next(each for each in people.members if each.dataset == name)
+                people.refuse_unit(replace(member, guarantees=(*member.guarantees, guarantee)))
+            content = _booking(release, guarantee, made.recipe_hash, None, [made.head])
+            return _append(session, name, "spend", content | {"booked_later": True, "created": made.created})
 
     def fingerprint_key(self) -> bytes:
         """The key of this ledger's fingerprints, in a file beside it; made when there is none yet."""
@@ -219,17 +245,43 @@ class Ledger:
         *,
         accept_no_guarantee: bool = False,
         default_cap: Cap | None = None,
+        heads: Sequence[KnownHead] = (),
+        confirm_similar_name: bool = False,
+        confirm_other_history: bool = False,
     ) -> Balance:
         """The balance after a release that is not made, or the error that `spend` would raise now."""
         _refuse_large_delta(guarantee, default_cap)
-        account = Account.read(_declared(dataset, "the name of a data set"), self.entries())
+        name = declared(dataset, "the name of a data set")
+        with reading(self.path, self.timeout) as session:
+            books = _books(session)
+            self._missing(session, name, heads, confirm_other_history)
+        if confirm_similar_name is not True:
+            refuse_look_alike(name, books.datasets)
+        account = books.account(name)
         _refuse_other_cap(account, default_cap)
         terms: dict[str, Any] = {"accept_no_guarantee": accept_no_guarantee, "default_cap": default_cap}
         return account.admit(guarantee, **terms).balance
 
     def balance(self, dataset: str) -> Balance:
         """Where ``dataset`` stands; one that the ledger does not know has no cap and no releases."""
-        return Books(self.entries()).balance(_declared(dataset, "the name of a data set"))
+        name = declared(dataset, "the name of a data set")
+        with reading(self.path, self.timeout) as session:
+            return _books(session).balance(name)
+
+    def beginnings(self, dataset: str) -> tuple[LedgerWarning, ...]:
+        """What a first release of ``dataset`` begins, to be said to whoever expected earlier ones to count."""
+        name = declared(dataset, "the name of a data set")
+        with reading(self.path, self.timeout) as session:
+            known = _books(session).datasets
+        if name in known:
+            return ()
+        begun = LedgerWarning(
+            f"data set {name!r} is new in the ledger {self.path}"
+            if session is not None and session.last is not None
+            else f"a new ledger begins at {self.path}",
+            hint="Releases that are booked elsewhere, or under another name, do not count.",
+        )
+        return (begun,)
 
     def balances(self, dataset: str | None = None) -> tuple[Balance, ...]:
         """Where every data set stands, or the one named, which must be known."""
@@ -246,7 +298,7 @@ class Ledger:
 
     def entries(self, dataset: str | None = None) -> tuple[Entry, ...]:
         """The rows in their order, of one data set or of all; none where there is no file yet."""
-        name = None if dataset is None else _declared(dataset, "the name of a data set")
+        name = None if dataset is None else declared(dataset, "the name of a data set")
         return tuple(e for e in read(self.path, self.timeout) if name is None or e.dataset == name)
 
     def datasets(self) -> tuple[str, ...]:
@@ -303,11 +355,18 @@ class Ledger:
             )
         return books.people(account)
 
+    def _missing(self, session: Session | None, dataset: str, heads: Sequence[KnownHead], confirmed: bool) -> list[str]:
+        """The ``heads`` that the ledger does not hold, where that is confirmed; `LedgerError` where it is not."""
+        missing = [known for known in heads if session is None or not session.holds(known.head)]
+        if confirmed is not True:
+            refuse_unknown_heads(dataset, self.path, missing)
+        return list(dict.fromkeys(known.head for known in missing))
+
     def _chosen(self, books: Books, dataset: str | None) -> tuple[str, ...]:
         names = books.datasets
         if dataset is None:
             return names
-        name = _declared(dataset, "the name of a data set")
+        name = declared(dataset, "the name of a data set")
         if name not in names:
             raise LedgerError(
                 f"the ledger {self.path} has no such data set",
@@ -319,11 +378,42 @@ class Ledger:
 
 
 def _append(session: Session, dataset: str, kind: str, content: dict[str, Any]) -> Entry:
-    last = session.entries[-1] if session.entries else None
     time = datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
-    entry = next_entry(last, time, dataset, kind, content)
+    if session.last is not None and time < session.last.time:
+        warnings.warn(
+            LedgerWarning(
+                f"the clock went back: row {session.last.id} of the ledger is later than now",
+                value=session.last.time,
+                hint="Rows count in their order, whatever their times; set the clock right.",
+            ),
+            stacklevel=3,
+        )
+    entry = next_entry(session.last, time, dataset, kind, content)
     session.append(entry)
     return entry
+
+
+def _books(session: Session | None) -> Books:
+    return Books(()) if session is None else Books(session.entries, session.checkpoint)
+
+
+def _has_release(session: Session, dataset: str, release: str) -> bool:
+    rows = (e for e in session.mentioning(canonical(release)) if (e.dataset, e.kind) == (dataset, "spend"))
+    return any(row.content.get("release_id") == release for row in rows)
+
+
+def _booking(
+    release: str, guarantee: Guarantee, recipe_hash: str | None, note: str | None, heads: list[str]
+) -> dict[str, Any]:
+    """What every row of a release says; ``heads`` of other ledgers, or of a later state of this one, that it names."""
+    return {
+        "release_id": release,
+        "recipe_hash": recipe_hash,
+        "note": note,
+        "unbounded": not composes(guarantee),
+        "guarantee": guarantee.booked().to_json(),
+        **({"heads": heads} if heads else {}),
+    }
 
 
 def _refuse_large_delta(guarantee: Guarantee, default_cap: Cap | None) -> None:
@@ -343,16 +433,3 @@ def _refuse_other_cap(account: Account, default_cap: Cap | None) -> None:
             allowed=str(account.cap),
             hint="Leave the cap out or write the ledger's; to change that, use: sudare ledger set-cap --confirm.",
         )
-
-
-def _declared(text: str, what: str) -> str:
-    """``text`` in one spelling: two names that look the same must not have two budgets."""
-    name = unicodedata.normalize("NFC", text)
-    invisible = any(unicodedata.category(character).startswith("C") for character in name)
-    if not name or name != name.strip() or invisible or len(name) > _LONGEST_NAME:
-        raise ParameterError(
-            f"{what} is not a name",
-            value=text,
-            allowed=f"1 to {_LONGEST_NAME} visible characters without spaces around them",
-        )
-    return name

@@ -22,7 +22,8 @@ def fingerprints_of(entry: Entry) -> tuple[Fingerprint, ...]:
     except (AttributeError, KeyError, TypeError, ValueError, RecursionError):
         raise LedgerError(
             f"row {entry.id} of the ledger holds no {entry.kind} that can be read",
-            hint="It was not written by Sudare; restore the ledger from a backup before publishing.",
+            hint="It was not written by Sudare; restore the ledger from a backup before publishing, and book what "
+            "that lacks with: sudare ledger reconcile.",
         ) from None
 
 
@@ -45,9 +46,12 @@ def names_of_same_data(entries: Iterable[Entry], dataset: str, sources: Sequence
     return tuple(dict.fromkeys(name for name in found if name != dataset))
 
 
-def refuse_same_data(entries: Sequence[Entry], dataset: str, sources: Sequence[Fingerprint]) -> None:
+def refuse_same_data(
+    entries: Sequence[Entry], dataset: str, sources: Sequence[Fingerprint], known_keys: Sequence[str] = ()
+) -> None:
     """Refuse a release of data that are known under another name, or that cannot be compared: their key is gone."""
     keys = {source.key for entry in entries for source in fingerprints_of(entry) if source.key is not None}
+    keys |= set(known_keys)
     if any(source.key is not None and keys and source.key not in keys for source in sources):
         raise LedgerError(
             "the ledger's fingerprints were made with another key, so that nobody can tell the same data again",

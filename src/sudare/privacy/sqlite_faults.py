@@ -14,7 +14,10 @@ _UNWRITABLE = ("is not writable", "Allow writing to the file and its folder.")
 _KNOWN = {
     **dict.fromkeys(LOCKED, _LOCKED),
     sqlite3.SQLITE_NOTADB: ("is not a SQLite database", "Give the path of a file that Sudare made."),
-    sqlite3.SQLITE_CORRUPT: ("is damaged", "Restore it from a backup."),
+    sqlite3.SQLITE_CORRUPT: (
+        "is damaged",
+        "Restore it from a backup; a ledger then lacks releases, to be booked with: sudare ledger reconcile.",
+    ),
     sqlite3.SQLITE_READONLY: _UNWRITABLE,
     sqlite3.SQLITE_PERM: _UNWRITABLE,
     sqlite3.SQLITE_CANTOPEN: ("cannot be opened", "Allow reading and writing of the file and its folder."),

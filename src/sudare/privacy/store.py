@@ -10,43 +10,67 @@ import sqlite3
 import stat
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from sudare.errors import LedgerError
 from sudare.privacy.chain import COLUMNS, Entry, verified
+from sudare.privacy.checkpoint import FEWEST, STEP, Checkpoint
 from sudare.privacy.sqlite_faults import FAILURES, Fault, fault_of, fault_of_code
 
 FORMAT = 1
 FORMAT_WITH_ACCOUNTS = 2
 """Of a ledger with accounts of people: versions that cannot count them refuse it, and say so."""
-_FORMATS = (FORMAT, FORMAT_WITH_ACCOUNTS)
 _APPLICATION = 0x53554441  # "SUDA" in the header of the file
 _TABLE = (
     "CREATE TABLE entries (id INTEGER PRIMARY KEY, time TEXT NOT NULL, dataset TEXT NOT NULL, "
     "kind TEXT NOT NULL, payload TEXT NOT NULL, previous TEXT NOT NULL, hash TEXT NOT NULL)"
 )
-_SELECT = f"SELECT {', '.join(COLUMNS)} FROM entries ORDER BY id"  # noqa: S608 - names of our own columns
+_SELECT = f"SELECT {', '.join(COLUMNS)} FROM entries"  # noqa: S608 - names of our own columns
 _INSERT = f"INSERT INTO entries VALUES ({', '.join('?' * len(COLUMNS))})"  # noqa: S608 - question marks only
 
 
+@dataclass
 class Session:
-    """The verified entries of an open ledger, and the way to add one."""
+    """The verified entries of an open ledger, or those after a ``checkpoint``; its last row, the first one's hash."""
 
-    def __init__(self, connection: sqlite3.Connection, entries: tuple[Entry, ...]) -> None:
-        self._connection = connection
-        self.entries = entries
+    connection: sqlite3.Connection
+    entries: tuple[Entry, ...]
+    checkpoint: Checkpoint
+    last: Entry | None
+    first: str
+
+    def mentioning(self, *texts: str) -> tuple[Entry, ...]:
+        """Rows that may have one of ``texts`` (ASCII) in their payload or as their hash: all after the checkpoint too.
+
+        SQLite looks for the characters alone, so that few rows have to be opened to know.
+        """
+        sought = " OR ".join(["instr(payload, ?) OR hash = ?"] * len(texts)) or "FALSE"
+        doubled = [text for text in texts for _ in range(2)]
+        before = self.connection.execute(f"{_SELECT} WHERE id <= ? AND ({sought})", [self.checkpoint.row, *doubled])
+        return (*(Entry(*row) for row in before), *self.entries)
+
+    def holds(self, head: str) -> bool:
+        """Whether a row has the hash ``head``, or names it as one that it stands for."""
+        found = self.mentioning(head)
+        return any(e.hash == head or (e.kind == "spend" and head in e.content.get("heads", ())) for e in found)
 
     def append(self, entry: Entry) -> None:
         """Add the row that follows the last one; on the disk when the session has ended."""
-        self._connection.execute(_INSERT, [getattr(entry, name) for name in COLUMNS])
+        self.connection.execute(_INSERT, [getattr(entry, name) for name in COLUMNS])
         if entry.kind in ("account", "join"):
-            self._connection.execute(f"PRAGMA user_version = {FORMAT_WITH_ACCOUNTS}")
+            self.connection.execute(f"PRAGMA user_version = {FORMAT_WITH_ACCOUNTS}")
         self.entries = (*self.entries, entry)
+        self.last = entry
 
 
 @contextmanager
-def writing(path: Path, timeout: float) -> Iterator[Session]:
-    """A session that holds the write lock; it commits at the end, or leaves no trace after an exception."""
+def writing(path: Path, timeout: float, *, resumed: bool = False) -> Iterator[Session]:
+    """A session that holds the write lock; it commits at the end, or leaves no trace after an exception.
+
+    ``resumed``: rows before a checkpoint are not read. Before this returns a new connection has read the last row back.
+    """
     if not path.parent.is_dir():
         raise LedgerError(f"the folder of the ledger {path} does not exist", hint="Make the folder first.")
     exists(path)  # refuses what is no file, before SQLite writes beside it
@@ -59,18 +83,32 @@ def writing(path: Path, timeout: float) -> Iterator[Session]:
             connection.execute(_TABLE)
             connection.execute(f"PRAGMA application_id = {_APPLICATION}")
             connection.execute(f"PRAGMA user_version = {FORMAT}")
-        yield Session(connection, _sound_entries(connection, path))
+        session = _session(connection, path, resumed)
+        before = session.last
+        yield session
         connection.execute("COMMIT")
+    if session.last is not None and session.last is not before:
+        _read_back(path, timeout, session.last)
+        if resumed and session.last.id >= FEWEST and len(session.entries) >= STEP:
+            session.checkpoint.moved(session.entries).remember(session.first)
+
+
+@contextmanager
+def reading(path: Path, timeout: float, *, resumed: bool = True) -> Iterator[Session | None]:
+    """A session that reads, if ``resumed`` the rows after a checkpoint alone; None where there is no ledger yet."""
+    if not exists(path):
+        yield None
+        return
+    # Not read-only: after a crash the next reader has to roll the journal back.
+    with _connection(path, "rw", timeout) as connection:
+        connection.execute("BEGIN")
+        yield None if _is_new(connection, path) else _session(connection, path, resumed)
 
 
 def read(path: Path, timeout: float) -> tuple[Entry, ...]:
     """All entries, verified; empty where there is no file."""
-    if not exists(path):
-        return ()
-    # Not read-only: after a crash the next reader has to roll the journal back.
-    with _connection(path, "rw", timeout) as connection:
-        connection.execute("BEGIN")
-        return () if _is_new(connection, path) else _sound_entries(connection, path)
+    with reading(path, timeout, resumed=False) as session:
+        return () if session is None else session.entries
 
 
 def exists(path: Path) -> bool:
@@ -99,21 +137,48 @@ def _connection(path: Path, mode: str, timeout: float) -> Iterator[sqlite3.Conne
         raise _refusal(path, fault_of(error)) from None
 
 
-def _sound_entries(connection: sqlite3.Connection, path: Path) -> tuple[Entry, ...]:
+def _session(connection: sqlite3.Connection, path: Path, resumed: bool) -> Session:
     """The rows, after checking their chain and the pages they lie on: a lost page can look like an end."""
-    found = [name for _, name, *_ in connection.execute("PRAGMA table_info(entries)")]
-    found += [name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'")]
-    if found != list(COLUMNS):
+    columns = [name for _, name, *_ in connection.execute("PRAGMA table_info(entries)")]
+    columns += [name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'")]
+    if columns != list(COLUMNS):
         raise LedgerError(
             f"the ledger {path} has other columns or triggers than Sudare gave it",
-            value=", ".join(found),
+            value=", ".join(columns),
             allowed=", ".join(COLUMNS),
             hint="Another program changed it: take out there what it added, or go back to the file as Sudare left it.",
         )
-    entries = verified(connection.execute(_SELECT), str(path))
+
+    def row(number: int) -> tuple[Any, ...] | None:
+        found: tuple[Any, ...] | None = connection.execute(f"{_SELECT} WHERE id = ?", [number]).fetchone()
+        return found
+
+    first = str((row(1) or ("",))[-1])
+    checkpoint = (Checkpoint.recalled(first) if resumed else None) or Checkpoint()
+    marked, last = row(checkpoint.row), None
+    if marked is not None and marked[-1] == checkpoint.head:
+        (last,) = verified([marked], str(path), checkpoint.row - 1, str(marked[-2]))
+        rows = connection.execute(f"{_SELECT} WHERE id > ? ORDER BY id", [checkpoint.row])
+        entries = verified(rows, str(path), checkpoint.row, checkpoint.head)
+    else:
+        checkpoint = Checkpoint()
+        entries = verified(connection.execute(f"{_SELECT} ORDER BY id"), str(path))
     if connection.execute("PRAGMA integrity_check(1)").fetchone() != ("ok",):
         raise _refusal(path, fault_of_code(sqlite3.SQLITE_CORRUPT))
-    return entries
+    return Session(connection, entries, checkpoint, entries[-1] if entries else last, first)
+
+
+def _read_back(path: Path, timeout: float, entry: Entry) -> None:
+    """Look through a new connection whether the row that was committed is there: some network folders lose writes."""
+    with _connection(path, "rw", timeout) as connection:
+        found = connection.execute(f"{_SELECT} WHERE id = ?", [entry.id]).fetchone()
+    if found != tuple(getattr(entry, name) for name in COLUMNS):
+        raise LedgerError(
+            f"the ledger {path} does not have the row that was written to it",
+            value=entry.id,
+            hint="Nothing was released. Keep the ledger on a disk of this machine, not in a folder that another "
+            "program synchronises.",
+        )
 
 
 def _refusal(path: Path, fault: Fault) -> LedgerError:
@@ -129,11 +194,5 @@ def _is_new(connection: sqlite3.Connection, path: Path) -> bool:
         return True
     if application != _APPLICATION:
         raise LedgerError(f"{path} is a database, but not a ledger of Sudare", hint="Give the ledger's path.")
-    if version not in _FORMATS:
-        raise LedgerError(
-            f"the ledger {path} has a format that this version of Sudare does not know",
-            value=version,
-            allowed=" or ".join(map(str, _FORMATS)),
-            hint="Use the version that wrote it, or a newer one.",
-        )
+    LedgerError.refuse_newer(f"the ledger {path}", version, FORMAT_WITH_ACCOUNTS)
     return False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 FORMAT = "sudare-release/1"
+_FORMAT = re.compile(r"sudare-release/([0-9]{1,9})")
 NAME = "release.json"
 
 
@@ -167,8 +169,10 @@ def _read(path: Path) -> dict[str, Any]:
     except (OSError, ValueError, RecursionError):
         hint = "It is text in UTF-8, as its publisher wrote it: fetch it again."
         raise VerificationError("the certificate cannot be read as JSON", value=str(path), hint=hint) from None
-    if not isinstance(certificate, dict) or certificate.get("format") != FORMAT:
+    named = isinstance(certificate, dict) and _FORMAT.fullmatch(str(certificate.get("format")))
+    if not isinstance(certificate, dict) or not named:
         raise VerificationError("not a certificate of this format", value=str(path), allowed=FORMAT)
+    VerificationError.refuse_newer(f"the certificate {path}", int(named[1]), int(FORMAT.partition("/")[2]))
     needed = {"signature", "publisher", "guarantee", "files", "summary", "release_id", "dataset"}
     if missing := needed - certificate.keys():
         raise VerificationError("the certificate is incomplete", value=sorted(missing))

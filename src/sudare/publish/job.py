@@ -17,6 +17,8 @@ from sudare.errors import PrivacyWarning
 from sudare.noise import Source
 from sudare.privacy import Cap, Guarantee, Ledger, Publishable
 from sudare.privacy.caution import cautions
+from sudare.privacy.history import last_head
+from sudare.privacy.names import declared
 from sudare.privacy.settings import chosen_ledger
 from sudare.publish.folder import is_there
 from sudare.publish.public_sources import PublicFile
@@ -158,7 +160,16 @@ class Job(ABC, Generic[Shape, Made]):
     @property
     def terms(self) -> dict[str, Any]:
         """On which terms the ledger admits the release."""
-        return {"default_cap": self.cap, "accept_no_guarantee": self.recipe.accept_no_guarantee}
+        from sudare.publish.reconcile import heads_beside
+
+        dataset, asked = declared(self.recipe.dataset, "the name of a data set"), self.recipe.ledger
+        return {
+            "default_cap": self.cap,
+            "accept_no_guarantee": self.recipe.accept_no_guarantee,
+            "heads": (*heads_beside(self.path(self.recipe.output.folder), dataset), *last_head(dataset)),
+            "confirm_similar_name": asked.confirm_similar_name,
+            "confirm_other_history": asked.confirm_other_history,
+        }
 
     @property
     def recipe_sha256(self) -> str:

@@ -20,6 +20,7 @@ from sudare.errors import RecipeError, did_you_mean
 from sudare.privacy import Unit
 from sudare.publish.amounts import Amount
 
+FORMAT = 1
 Shape = TypeVar("Shape", bound="Recipe")
 
 
@@ -113,6 +114,12 @@ class LedgerChoice(Part):
     confirm_same_data: bool = Field(
         default=False, description="the same data have a budget under another name too, or the ledger's key is new"
     )
+    confirm_similar_name: bool = Field(
+        default=False, description="dataset is new, and its name looks like that of another data set of the ledger"
+    )
+    confirm_other_history: bool = Field(
+        default=False, description="releases of dataset are known that this ledger does not hold; said once is enough"
+    )
 
 
 class Output(Part):
@@ -135,6 +142,7 @@ class Report(Part):
 class Recipe(Part):
     """What recipes of every kind share."""
 
+    format: int = Field(default=FORMAT, ge=1, description="of the recipe itself; a newer one needs a newer Sudare")
     kind: str
     dataset: str = Field(min_length=1, description="the declared name that the ledger keeps its account under")
     title: str = ""
@@ -176,6 +184,7 @@ def read_text(path: Path) -> dict[str, Any]:
         raise RecipeError("the recipe is not TOML: a number is too long, or brackets are too deep") from None
     if "\\u0000" in shown.replace("\\\\", ""):
         raise RecipeError("the recipe holds a character of code 0, which no path and no text may have")
+    RecipeError.refuse_newer("the recipe", contents.get("format", FORMAT), FORMAT)
     return contents
 
 

@@ -11,9 +11,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from sudare.errors import AccountingError, PrivacyWarning
+from sudare.errors import AccountingError, LedgerWarning, PrivacyWarning
 from sudare.noise import Source, stamped
 from sudare.privacy import Balance
+from sudare.privacy.history import remember_head
 from sudare.publish.certificate import NAME, certify
 from sudare.publish.folder import refuse_existing, whole_folder
 from sudare.publish.job import Job
@@ -37,6 +38,7 @@ class Publication:
     left_out: tuple[str, ...] = ()
     report: Path | None = None
     internal_report: Path | None = None
+    begins: tuple[LedgerWarning, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """For machines; public facts only."""
@@ -47,6 +49,7 @@ class Publication:
             "report": None if self.report is None else str(self.report),
             "internal_report": None if self.internal_report is None else str(self.internal_report),
             "left_out": list(self.left_out),
+            "begins": [str(begun) for begun in self.begins],
             "summary": self.release.summary,
             "guarantee": self.release.guarantee.to_json(),
             "balance": self.balance.to_json(),
@@ -71,7 +74,8 @@ def publish(
     key = load_or_create(job.path(job.recipe.output.key))
     # A cap that is too small refuses here, before the long work; the binding check is the spending below.
     job.ledger.check(job.recipe.dataset, job.guarantee, **job.terms)
-    for caution in job.cautions:
+    begins = job.ledger.beginnings(job.recipe.dataset)
+    for caution in (*job.cautions, *begins):
         warnings.warn(caution, stacklevel=2)
     refuse_private_rows(job)
     sources = Sources.of(job)
@@ -90,6 +94,7 @@ def publish(
             confirm_same_data=job.recipe.ledger.confirm_same_data,
             **job.terms,
         )
+        remember_head(entry.dataset, job.ledger.path, entry.hash)
         progress("protecting")
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", PrivacyWarning)  # said above
@@ -117,5 +122,5 @@ def publish(
     left_out = (*job.left_out(made), *pages.left_out)
     headline = job.headline(made)
     return Publication(
-        release_id, target, made, certificate, balance, headline, left_out, pages.report, pages.internal_report
+        release_id, target, made, certificate, balance, headline, left_out, pages.report, pages.internal_report, begins
     )

@@ -204,10 +204,12 @@ class Desk:
             remarks.append(f"the data are not there yet: {job.recipe.data.path}")
         if is_there(target):
             remarks.append(f"the output folder exists already: {job.recipe.output.folder}")
+        can_publish = not remarks  # a new ledger is said, and may begin
+        remarks += [str(begun) for begun in job.ledger.beginnings(job.recipe.dataset)]
         shown = self.workspace.shown(target)
         return {
             **said,
-            "can_publish": not remarks,
+            "can_publish": can_publish,
             "dataset": job.recipe.dataset,
             "confirm": job.recipe.dataset,
             "title": job.recipe.title or None,

@@ -87,6 +87,7 @@ def test_verify_says_how_much_it_checked(run, books):
         "verified": True,
         "rows": 3,
         "head": books.head(),
+        "clock_back": [],
     }
 
 

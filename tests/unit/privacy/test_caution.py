@@ -107,7 +107,8 @@ def test_plan_publish_and_the_command_line_tell_it(tmp_path):
     assert planned == [f"注意：{sentence(each, Words('ja'))}" for each in cautions(sd.plan(recipe).guarantee, 2000)]
     ran = CliRunner().invoke(main, ["publish", str(recipe)])
     assert ran.exit_code == 0, ran.output
-    assert ran.stderr.count("Note: ") == 2
+    assert ran.stderr.count("Note: ") == 3
+    assert "a new ledger begins at" in ran.stderr
     assert "this epsilon protects hardly anybody" in ran.stderr
     recipe.write_text(RECIPE.replace('"out"', '"more"'))
     with pytest.warns(PrivacyWarning) as caught:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+import sudare
 from sudare.errors import BudgetError, LedgerError, ParameterError
 from sudare.privacy import Balance, Budget, Cap, Guarantee, Ledger, Unit
 from sudare.privacy.account import Account
@@ -207,7 +208,9 @@ def test_spending_is_durable_before_it_is_reported(filled, monkeypatch):
     monkeypatch.setattr(sqlite3, "connect", traced)
     filled.spend("census", TENTH, "x")
     assert statements[:2] == ["PRAGMA synchronous = EXTRA", "BEGIN IMMEDIATE"]
-    assert statements[-1] == "COMMIT"
+    committed = statements.index("COMMIT")
+    assert not any(statement.startswith(("INSERT", "UPDATE", "PRAGMA user")) for statement in statements[committed:])
+    assert "WHERE id = 6" in statements[-1]  # read back, by another connection
 
 
 # Verification
@@ -327,12 +330,15 @@ def test_the_database_of_another_program_is_refused(ledger):
             use()
 
 
-@pytest.mark.parametrize("version", [0, 3, 77])
-def test_another_format_is_refused(filled, version):
+@pytest.mark.parametrize(
+    ("version", "said"), [(0, "names a format that is none"), *((new, "made by a newer Sudare") for new in (3, 77))]
+)
+def test_another_format_is_refused(filled, version, said):
     change(filled, f"PRAGMA user_version = {version}")
     for use in (filled.entries, lambda: filled.spend("census", TENTH, "x")):
         with pytest.raises(
-            LedgerError, match=rf"format that this version of Sudare does not know \(got {version}; allowed: 1 or 2\)"
+            LedgerError,
+            match=rf"{said} \(got {version}; allowed: formats up to 2, which Sudare {sudare.__version__} reads\)",
         ):
             use()
 

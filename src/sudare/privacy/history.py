@@ -1,0 +1,70 @@
+"""What is known of a data set outside its ledger: the heads that certificates and this machine have seen.
+
+The chain of a ledger shows that no row was changed. It does not show that rows are missing at its end: an older copy
+is as whole as the ledger was then, and a new file is whole too. So a release is compared with what else knows of the
+data set: the certificates of releases beside it, each of which names the hash of its row, and the last row that this
+machine's user has paid with. A head that the ledger does not hold is refused until its release is booked
+(`Ledger.reconcile`) or somebody confirms that another history is meant; either way a row then names the head.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from sudare.errors import LedgerError
+from sudare.privacy.state import recall, remember
+
+
+@dataclass(frozen=True)
+class KnownHead:
+    """The hash of a row that paid for a release of a data set, and where it is known from: a release, or a ledger."""
+
+    head: str
+    release: Path | None = None
+    ledger: Path | None = None
+
+
+@dataclass(frozen=True)
+class StatedRelease:
+    """A release that is out, as its certificate states it; ``head`` is the row that paid for it."""
+
+    dataset: str
+    release_id: str
+    created: str
+    recipe_hash: str
+    head: str
+
+
+def last_head(dataset: str) -> tuple[KnownHead, ...]:
+    """The last row that was paid with for ``dataset`` on this machine, by this user; none where none is known."""
+    kept = recall(_name(dataset))
+    head, ledger = kept.get("head"), kept.get("ledger")
+    if kept.get("dataset") != dataset or not isinstance(head, str) or not isinstance(ledger, str):
+        return ()
+    return (KnownHead(head, ledger=Path(ledger)),)
+
+
+def remember_head(dataset: str, ledger: Path, head: str) -> None:
+    """Keep the row that was paid with for ``dataset``."""
+    remember(_name(dataset), {"dataset": dataset, "ledger": str(ledger.absolute()), "head": head})
+
+
+def refuse_unknown_heads(dataset: str, path: Path, missing: Sequence[KnownHead]) -> None:
+    """Refuse a release after ``missing``: rows of the data set that the ledger at ``path`` does not hold."""
+    for known in missing:
+        raise LedgerError(
+            f"the ledger {path} does not hold the last row that this machine has spent on data set {dataset!r}"
+            if known.release is None
+            else f"the ledger {path} does not hold the row of an earlier release of data set {dataset!r}",
+            value=str(known.release or known.ledger),
+            allowed="the ledger with all its releases",
+            hint="Give the path of that ledger, or restore it, then book what it lacks with: sudare ledger reconcile;"
+            " if two budgets are meant, confirm it: confirm_other_history = true under [ledger].",
+        )
+
+
+def _name(dataset: str) -> str:
+    return f"head-{hashlib.sha256(dataset.encode()).hexdigest()[:32]}"

@@ -80,6 +80,7 @@ class DuckdbEngine:
     def read_values(self, columns: Sequence[Column], bound: Bound | None) -> list[NDArray[Any]]:
         """See `Engine`."""
         with self._opened(needed(columns, bound)) as shell:
+            shell.connection.execute("SET preserve_insertion_order = true")
             return values_of(shell, columns, bound)
 
     def hash_rows(self, columns: Sequence[Column], named: bool) -> pyarrow.Table:

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import sudare
 from sudare.errors import SudareError, VerificationError
-from sudare.noise import stamped
 from sudare.privacy import Guarantee, Publishable
+from sudare.privacy.fingerprint import file_digest
 from sudare.publish.folder import is_there
 from sudare.publish.kinds import KINDS, job_of
 from sudare.publish.signing import fingerprint, is_signed, public_text
@@ -31,6 +29,7 @@ def certify(
     kind: str,
     further: dict[str, Any],
     release_id: str,
+    created: str,
     dataset: str,
     title: str,
     recipe_sha256: str,
@@ -44,7 +43,7 @@ def certify(
         "sudare": sudare.__version__,
         "kind": kind,
         "release_id": release_id,
-        "created": stamped("created", datetime.now(UTC).isoformat(timespec="seconds")),
+        "created": created,
         "dataset": dataset,
         "title": title,
         "guarantee": release.guarantee.to_json(),
@@ -69,8 +68,7 @@ def canonical(body: dict[str, Any]) -> bytes:
 
 def digest(path: Path) -> str:
     """SHA-256 of a file."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    return file_digest(path)
 
 
 @dataclass(frozen=True)

@@ -7,13 +7,14 @@ the rows of both sides and belongs to `publish`. Neither is seen in a release: t
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from sudare.engines import files_of, read, refuse_same_file, refuse_shared_rows
 from sudare.engines.file_state import FilesState
 from sudare.errors import InputError
-from sudare.privacy.fingerprint import Fingerprint, content_digest
+from sudare.privacy.fingerprint import Fingerprint, content_digest, file_digest
 
 if TYPE_CHECKING:
     from sudare.publish.job import Job
@@ -68,10 +69,14 @@ def refuse_private_rows(job: Job[Any, Any]) -> None:
 
 @dataclass(frozen=True)
 class Sources:
-    """What a release is made of: its fingerprint, and the files as they were when it was taken."""
+    """What a release is made of: its fingerprint, and the files as they were when it was taken.
+
+    ``public`` is a hash of all bytes of the public files.
+    """
 
     fingerprint: Fingerprint
     state: FilesState = field(default_factory=FilesState)
+    public: str = ""
 
     @classmethod
     def of(cls, job: Job[Any, Any]) -> Sources:
@@ -84,7 +89,10 @@ class Sources:
             return cls(Fingerprint())
         state = FilesState.of(files)
         digests = [records.digest()] if job.recipe.data.table else [content_digest(file) for file in files]
-        made = cls(Fingerprint.of_digests(digests, job.ledger.fingerprint_key()), state)
+        public = [path for file in job.public_files() for path in files_of(_origin(job, file)) if path.is_file()]
+        listed = repr([(path.name, file_digest(path)) for path in public])
+        fingerprint = Fingerprint.of_digests(digests, job.ledger.fingerprint_key())
+        made = cls(fingerprint, state, hashlib.sha256(listed.encode()).hexdigest())
         made.require_unchanged(job)
         return made
 

@@ -39,7 +39,8 @@ def is_there(path: Path) -> bool:
 def refuse_existing(folder: Path) -> None:
     """Nothing is ever overwritten, not even by something better."""
     try:
-        exists = os.path.lexists(folder) or folder.exists()  # a link that leads nowhere is there too
+        # A link that leads nowhere is there too, and so is what a path that goes down and up again leads to.
+        exists = os.path.lexists(folder) or Path(os.path.realpath(folder)).exists()
     except OSError as problem:
         raise _unwritable(folder, problem) from None
     if exists:

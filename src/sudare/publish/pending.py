@@ -134,15 +134,12 @@ class PendingReleases:
         path = self._path(pending)
         if not path.exists():
             return
-        with self._alone():
-            with suppress(FileNotFoundError):
-                with path.open("r+b", buffering=0) as file:
-                    file.write(bytes(path.stat().st_size))
-                    os.fsync(file.fileno())
-                path.unlink()
-                _sync(self.folder)
-            with suppress(OSError):
-                self.folder.rmdir()  # unless it holds others
+        with self._alone(), suppress(FileNotFoundError):
+            with path.open("r+b", buffering=0) as file:
+                file.write(bytes(path.stat().st_size))
+                os.fsync(file.fileno())
+            path.unlink()
+            _sync(self.folder)
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
@@ -153,6 +150,8 @@ class PendingReleases:
                     if left.name.startswith(".") or not any(left.read_bytes()):
                         left.unlink()
                 yield
+                with suppress(OSError):
+                    self.folder.rmdir()  # unless it holds a record
         except OSError as problem:
             reason = problem.strerror or type(problem).__name__
             raise LedgerError(

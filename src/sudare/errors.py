@@ -125,6 +125,25 @@ class OutputError(SudareError):
     """A release cannot be written."""
 
 
+class PaidError(OutputError):
+    """A release that the ledger has paid for is not out, whatever ended its run; it waits to be completed.
+
+    >>> print(PaidError.of("20260401-5f2c", "the run was interrupted", can_resume=False))
+    release 20260401-5f2c was paid for and is not out: the run was interrupted. It cannot be completed; to pay for \
+another one: sudare publish RECIPE --anew
+    """
+
+    @classmethod
+    def of(cls, release_id: str, reason: str, *, can_resume: bool) -> Self:
+        """The refusal that names the release; ``reason`` is a sentence or a part of one."""
+        return cls(
+            f"release {release_id} was paid for and is not out: {reason}",
+            hint="To complete it: sudare publish RECIPE --resume; to pay for another one instead: --anew"
+            if can_resume
+            else "It cannot be completed; to pay for another one: sudare publish RECIPE --anew",
+        )
+
+
 class VerificationError(SudareError):
     """A certificate and its files do not agree."""
 

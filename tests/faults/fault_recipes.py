@@ -21,11 +21,11 @@ from fault_changes import CANARY, CANARY_NUMBER, changed_bytes, changed_tree, to
 from hypothesis import strategies as st
 
 from sudare.noise import Source
+from sudare.privacy.fingerprint import file_digest as digest
 from sudare.publish import publish, verify
-from sudare.publish.certificate import canonical, digest
 from sudare.publish.job import Job
 from sudare.publish.kinds import open_job
-from sudare.publish.signing import load_or_create, public_text
+from sudare.publish.signing import canonical, load_or_create, public_text
 from sudare.publish.table_job import TableJob
 
 SMALL = 2**14

@@ -14,8 +14,7 @@ from fault_recipes import RECIPES, SHARED, house, releases, tame
 
 from sudare.errors import OutputError, VerificationError
 from sudare.publish import draw_report, publish, verify
-from sudare.publish.certificate import canonical
-from sudare.publish.signing import load_or_create
+from sudare.publish.signing import canonical, load_or_create
 
 BOTH = SHARED.replace("public = false", "internal = true")
 LISTS = {

@@ -268,7 +268,7 @@ def test_a_killed_job_is_told_by_the_ledger(launch, folder, held, stage, spent):
     (process,) = workers(folder)
     os.kill(process, signal.SIGKILL)
     found = studio.wait(job["id"], "failed")
-    assert ("stays spent" if spent else "Nothing was spent") in found["error"]["message"]
+    assert ("was paid for and is not out" if spent else "Nothing was spent") in found["error"]["message"]
     rows = [row for row in Ledger(folder / "ledger.db").entries() if row.kind == "spend"]
     assert len(rows) == spent
     assert not (folder / "release").exists()

@@ -18,7 +18,7 @@ from pathlib import Path
 from sudare.audit.finding import Finding
 from sudare.audit.publications import table
 from sudare.audit.statements import Rules, rule_finding
-from sudare.errors import BudgetError, LedgerError, VerificationError
+from sudare.errors import BudgetError, LedgerError, PaidError, VerificationError
 from sudare.privacy import Cap, Guarantee, Ledger
 from sudare.publish.certificate import NAME, verify
 from sudare.publish.run import publish
@@ -70,7 +70,7 @@ def ledger_rules(folder: Path) -> Rules:
 
     try:
         publish(folder / "stopped.toml", progress=stop)
-    except _Stopped:
+    except PaidError:
         booked = ledger.balance("stopped").releases == 1 and not (folder / "stopped").exists()
     else:
         booked = False

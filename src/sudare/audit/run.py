@@ -14,6 +14,7 @@ from pathlib import Path
 from sudare.audit.behaviour import layout_findings, refusal_findings
 from sudare.audit.books import book_findings
 from sudare.audit.collections import collection_findings
+from sudare.audit.completing import completed_findings
 from sudare.audit.finding import Audit, Finding, said
 from sudare.audit.keys import key_findings
 from sudare.audit.laws import law_findings
@@ -128,6 +129,7 @@ def parts_of(work: Path, effort: Effort) -> tuple[tuple[str, Iterator[Finding]],
         ("behaviour", refusal_findings(work)),
         ("behaviour", layout_findings(work)),
         ("behaviour", book_findings(work / "books")),
+        ("behaviour", completed_findings(work / "completed")),
         ("behaviour", statement_findings()),
     )
 

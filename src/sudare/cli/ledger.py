@@ -48,7 +48,8 @@ def ledger() -> None:
 def show(dataset: str | None, language: str | None, path: Path | None, as_json: bool) -> None:
     """Show cap, spending and what is left of every data set, or of one with its rows, and where each number comes from.
 
-    What runs of yours that were killed have left on disks is removed, and named.
+    What runs of yours that were killed have left on disks is removed, and named. Releases that were paid for and are
+    not out, since a run was killed or failed, are listed at the end.
 
     Example: sudare ledger show --dataset census
     """
@@ -56,13 +57,15 @@ def show(dataset: str | None, language: str | None, path: Path | None, as_json: 
     from sudare.privacy.same_data import source_text
     from sudare.privacy.settings import default_ledger
     from sudare.privacy.shown import balance_row, entry_words, explanation
+    from sudare.publish.pending import PendingReleases
     from sudare.words import Words, spoken_here
 
     remove_leftovers()
     books = Ledger.open(path or default_ledger())
     words = Words(language) if language else spoken_here()
+    pending = [each for each in PendingReleases(books).waiting() if dataset in (None, each.facts.dataset)]
     if as_json:
-        print_json(books.to_json(dataset))
+        print_json({**books.to_json(dataset), "pending": [each.to_json() for each in pending]})
         return
     found, accounts = books.balances(dataset), books.accounts() if dataset is None else ()
     amounts = words("ledger.cap"), words("ledger.spent"), words("ledger.left")
@@ -81,6 +84,12 @@ def show(dataset: str | None, language: str | None, path: Path | None, as_json: 
             rows.append((str(row.id), row.time, *what, source_text(row, words)))
         names = words("ledger.row"), words("ledger.time"), words("ledger.kind")
         print_table((*names, words("ledger.what"), words("ledger.data")), rows)
+    if pending:
+        waits = words("ledger.pending"), words("ledger.dataset"), words("ledger.time"), words("files.folder")
+        done = {True: words("ledger.resume"), False: words("ledger.anew")}
+        facts = [each.to_json() for each in pending]
+        shown = [(f["release_id"], f["dataset"], f["created"], f["folder"], done[f["can_resume"]]) for f in facts]
+        print_table((*waits, words("ledger.remarks")), shown)
 
 
 @ledger.command()

@@ -15,23 +15,33 @@ from sudare.cli.console import (
     remove_leftovers,
     stages,
 )
+from sudare.errors import PaidError
 
 
 @click.command()
 @recipe_argument
+@click.option("--resume", is_flag=True, help="Complete the release that was paid for and is not out; it costs nothing.")
+@click.option("--anew", is_flag=True, help="Give that release up, and pay for another one.")
 @language_option("The language of pages, if not the recipe's or English.")
 @json_option
 @quiet_option
-def publish(recipe: str, language: str | None, as_json: bool, quiet: bool) -> None:
+def publish(recipe: str, resume: bool, anew: bool, language: str | None, as_json: bool, quiet: bool) -> None:
     """Make the release that RECIPE describes, spend its cost, and write its files, certificate and report.
 
     Example: sudare publish recipe.toml --language ja
     """
+    if resume and anew:
+        raise click.UsageError("--resume and --anew are two different things")
     from sudare.publish import publish as run
 
     remove_leftovers()
     with stages(as_json or quiet) as progress, noted_warnings():
-        made = run(recipe, language=language, progress=progress)
+        try:
+            made = run(recipe, language=language, resume=resume, anew=anew, progress=progress)
+        except KeyboardInterrupt as end:
+            if isinstance(end.__cause__, PaidError):
+                raise end.__cause__ from None
+            raise
     if as_json:
         print_json(made.to_json())
     elif not quiet:

@@ -96,6 +96,9 @@ class ClusterTableJob(Job[TableRecipe, ClusterRelease]):
             data.discard()
         return replace(made, folder=self.path(self.recipe.output.folder), guarantee=made.guarantee.booked())
 
+    def compared(self, data: ClusterTable) -> None:
+        """Nothing that is in this process: workers derive their noise from the values it is added to (`Grant`)."""
+
     def discard(self, data: ClusterTable) -> None:
         """The exact counts, and parts that were not moved to where they belong."""
         data.discard()

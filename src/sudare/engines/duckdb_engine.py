@@ -89,6 +89,7 @@ class DuckdbEngine:
     def read_values(self, columns: Sequence[Column], bound: Bound | None) -> list[NDArray[Any]]:
         """See `Engine`."""
         with self._opened(needed(columns, bound)) as shell:
+            shell.connection.execute("SET preserve_insertion_order = true")
             return values_of(shell, columns, bound)
 
     def hash_rows(self, columns: Sequence[Column], named: bool) -> pyarrow.Table:
@@ -197,7 +198,7 @@ def _describing(source: Source) -> Iterator[tuple[duckdb.DuckDBPyConnection, Pat
 def _describer(process: int) -> duckdb.DuckDBPyConnection:  # noqa: ARG001 - one that a fork copied is dead
     import duckdb
 
-    settings = {"autoinstall_known_extensions": False, "enable_external_file_cache": False, "threads": 1}
+    settings: dict[str, Any] = {"autoinstall_known_extensions": False, "enable_external_file_cache": False, "threads": 1}
     return duckdb.connect(":memory:", config=settings)
 
 

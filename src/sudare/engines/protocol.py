@@ -130,7 +130,7 @@ class Engine(Protocol):
         """The distinct tuples of ``columns`` as text, after at most so many rows of each unit are kept."""
 
     def read_values(self, columns: Sequence[Column], bound: Bound | None) -> list[NDArray[Any]]:
-        """The columns in one unstated order of rows: float64 for numbers (NaN where missing), else objects of text
+        """The columns, rows in the same order every time: float64 for numbers (NaN where missing), else objects of text
         (None where missing)."""
 
     def hash_rows(self, columns: Sequence[Column], named: bool) -> pyarrow.Table:

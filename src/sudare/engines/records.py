@@ -197,9 +197,10 @@ class Records:
     ) -> dict[str, NDArray[Any]]:
         """Columns as arrays, row by row: float64 for numbers (NaN where missing), else text (None where missing).
 
-        With ``unit``, at most ``max_rows`` rows of each person, chosen as in `groups`. The order of rows is the
-        engine's, the same in every column. Text is in its plain form (`sudare.domain.text`), unless ``as_written``;
-        whole numbers of the columns ``as_text`` are text, since a double cannot hold all of them.
+        With ``unit``, at most ``max_rows`` rows of each person, chosen as in `groups`. The order of rows is the same in
+        every column, and whenever the same files are read: noise that is drawn row by row can be drawn again. Text is
+        in its plain form (`sudare.domain.text`), unless ``as_written``; whole numbers of the columns ``as_text`` are
+        text, since a double cannot hold all of them.
 
         >>> import pyarrow
         >>> from sudare.engines import read

@@ -85,7 +85,10 @@ def groups_of(shell: Shell, columns: Sequence[Column], bound: Bound | None) -> G
 
 def values_of(shell: Shell, columns: Sequence[Column], bound: Bound | None) -> list[NDArray[Any]]:
     """See `Engine.read_values`."""
-    found = shell.ask(values_sql(columns, bound, shell.dialect, shell.name("source")))
+    rows = values_sql(columns, bound, shell.dialect, shell.name("source"))
+    if bound is not None:  # rows that were bounded come in any order, those of a file in its own
+        rows = f"SELECT * FROM ({rows}) ORDER BY {', '.join(f'c{place}' for place in range(len(columns)))}"
+    found = shell.ask(rows)
     if bound is not None:
         refuse_nobody(bound, found)
         found = found.drop_columns([NOBODY_COLUMN])

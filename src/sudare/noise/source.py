@@ -47,6 +47,19 @@ class Source:
         return cls._derived(os.urandom(KEY_BYTES), seeded=False)
 
     @classmethod
+    def resumed(cls, key: bytes) -> Source:
+        """The source of a publication that was interrupted, from the key that was sealed for this alone.
+
+        As little seeded as it was: nobody chose the key, and whoever kept it could have kept the noise as well.
+        """
+        return cls._derived(key, seeded=False)
+
+    def key_to_seal(self) -> bytes:
+        """The key, to be sealed until the release is out: see `sudare.publish.pending`. Who has it has the noise."""
+        self._check_process()
+        return self._key
+
+    @classmethod
     def _derived(cls, key: bytes, *, seeded: bool) -> Source:
         """A source whose key comes from another's, or from the operating system: as seeded as that is."""
         source = cls(key)

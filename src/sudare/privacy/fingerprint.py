@@ -85,6 +85,12 @@ def content_digest(path: Path) -> bytes:
     return found.digest()
 
 
+def file_digest(path: Path) -> str:
+    """SHA-256 of a file's bytes as they are, as hexadecimal digits."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
 def beginning(path: Path) -> bytes:
     """The first bytes of what `content_digest` covers: where they differ, the whole does."""
     with _opened(path) as file:

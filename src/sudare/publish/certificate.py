@@ -7,18 +7,17 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import sudare
 from sudare.errors import SudareError, VerificationError
-from sudare.noise import stamped
 from sudare.privacy import Guarantee, Publishable
+from sudare.privacy.fingerprint import file_digest
 from sudare.publish.folder import is_there
 from sudare.publish.kinds import KINDS, job_of
 from sudare.publish.reports import LIST, Reports, check_reports
-from sudare.publish.signing import canonical, digest, fingerprint, is_signed, public_text
+from sudare.publish.signing import canonical, fingerprint, is_signed, public_text
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -34,6 +33,7 @@ def certify(
     kind: str,
     further: dict[str, Any],
     release_id: str,
+    created: str,
     dataset: str,
     title: str,
     recipe_sha256: str,
@@ -47,7 +47,7 @@ def certify(
         "sudare": sudare.__version__,
         "kind": kind,
         "release_id": release_id,
-        "created": stamped("created", datetime.now(UTC).isoformat(timespec="seconds")),
+        "created": created,
         "dataset": dataset,
         "title": title,
         "guarantee": release.guarantee.to_json(),
@@ -56,7 +56,7 @@ def certify(
         "recipe_sha256": recipe_sha256,
         "ledger_head": ledger_head,
         "files": {
-            path.name: {"format": name, "sha256": digest(path), "bytes": path.stat().st_size}
+            path.name: {"format": name, "sha256": file_digest(path), "bytes": path.stat().st_size}
             for name, paths in files.items()
             for path in ([paths] if isinstance(paths, Path) else paths)
         },
@@ -125,7 +125,7 @@ def checked_release(
         file = path.parent / name
         if Path(name).name != name or not is_there(file) or not file.is_file():
             raise VerificationError("a file of the release is missing", value=name)
-        if not isinstance(facts, dict) or (digest(file), file.stat().st_size) != (
+        if not isinstance(facts, dict) or (file_digest(file), file.stat().st_size) != (
             facts.get("sha256"),
             facts.get("bytes"),
         ):

@@ -9,10 +9,11 @@ import secrets
 import shutil
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from sudare.errors import OutputError
+from sudare.privacy.file_lock import locked
 
 _REASONS = {
     errno.ENOSPC: "no space is left on the disk",
@@ -40,7 +41,8 @@ def is_there(path: Path) -> bool:
 def refuse_existing(folder: Path) -> None:
     """Nothing is ever overwritten, not even by something better."""
     try:
-        exists = folder.exists()
+        # A link that leads nowhere is there too, and so is what a path that goes down and up again leads to.
+        exists = os.path.lexists(folder) or Path(os.path.realpath(folder)).exists()
     except OSError as problem:
         raise _unwritable(folder, problem) from None
     if exists:
@@ -48,6 +50,36 @@ def refuse_existing(folder: Path) -> None:
         raise OutputError(
             f"the output {what} exists already", value=str(folder), hint="Name another one in the recipe."
         )
+
+
+def lock_path(folder: Path) -> Path:
+    """The file that a run holds locked while it makes the release in ``folder``: one for all paths that lead there."""
+    place = Path(os.path.realpath(folder))
+    return place.with_name(f".{place.name}.lock")
+
+
+@contextmanager
+def taken(folder: Path) -> Iterator[None]:
+    """Have ``folder`` for one run alone, before anything is spent for it; the system frees it when the run dies.
+
+    Whoever comes second is refused at once while the first one is at work, and afterwards because of what it made.
+    """
+    refuse_existing(folder)
+    with ExitStack() as held:
+        try:
+            lock = lock_path(folder)
+            lock.parent.mkdir(parents=True, exist_ok=True)
+            held.enter_context(locked(lock, wait=False, remove=True))
+        except BlockingIOError:
+            raise OutputError(
+                "another publication into this folder is under way",
+                value=str(folder),
+                hint="Nothing was spent by this one. Wait for the other.",
+            ) from None
+        except OSError as problem:
+            raise _unwritable(folder, problem) from None
+        refuse_existing(folder)  # again: the one before may have come to its end in between
+        yield
 
 
 @contextmanager

@@ -216,6 +216,10 @@ class Job(ABC, Generic[Shape, Made]):
     def protect(self, data: Any, source: Source) -> Made:
         """The release of what `gather` gave."""
 
+    def compared(self, data: Any) -> Any:
+        """What of `gather`'s data must be the same where their noise is drawn again (see `pending`): all of them."""
+        return data
+
     def discard(self, data: Any) -> None:
         """Remove what `gather` and `protect` left on disks, whether or not a release came of it: most leave nothing."""
 

@@ -7,6 +7,7 @@ the rows of both sides and belongs to `publish`. Neither is seen in a release: t
 
 from __future__ import annotations
 
+import hashlib
 import zlib
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -15,7 +16,7 @@ from sudare.engines import files_of, read, refuse_same_file, refuse_shared_rows
 from sudare.engines.csv_layout import unpacked_badly
 from sudare.engines.file_state import FilesState
 from sudare.errors import InputError
-from sudare.privacy.fingerprint import Fingerprint, content_digest
+from sudare.privacy.fingerprint import Fingerprint, content_digest, file_digest
 
 if TYPE_CHECKING:
     from sudare.publish.job import Job
@@ -70,10 +71,14 @@ def refuse_private_rows(job: Job[Any, Any]) -> None:
 
 @dataclass(frozen=True)
 class Sources:
-    """What a release is made of: its fingerprint, and the files as they were when it was taken."""
+    """What a release is made of: its fingerprint, and the files as they were when it was taken.
+
+    ``public`` is a hash of all bytes of the public files.
+    """
 
     fingerprint: Fingerprint
     state: FilesState = field(default_factory=FilesState)
+    public: str = ""
 
     @classmethod
     def of(cls, job: Job[Any, Any]) -> Sources:
@@ -89,7 +94,10 @@ class Sources:
             digests = [records.digest()] if job.recipe.data.table else [content_digest(file) for file in files]
         except (OSError, EOFError, zlib.error):  # the end of a packed file is met here first
             raise unpacked_badly(files[0]) from None
-        made = cls(Fingerprint.of_digests(digests, job.ledger.fingerprint_key()), state)
+        public = [path for file in job.public_files() for path in files_of(_origin(job, file)) if path.is_file()]
+        listed = repr([(path.name, file_digest(path)) for path in public])
+        fingerprint = Fingerprint.of_digests(digests, job.ledger.fingerprint_key())
+        made = cls(fingerprint, state, hashlib.sha256(listed.encode()).hexdigest())
         made.require_unchanged(job)
         return made
 

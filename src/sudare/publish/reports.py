@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sudare.errors import OutputError, VerificationError
+from sudare.privacy.fingerprint import file_digest
 from sudare.publish.folder import flush
-from sudare.publish.signing import canonical, digest, is_signed, public_text
+from sudare.publish.signing import canonical, is_signed, public_text
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -80,7 +81,7 @@ def read_list(certificate_path: Path, certificate: dict[str, Any]) -> dict[str, 
             value=LIST,
             hint="Take it away and draw it again with: sudare report FOLDER --key KEY",
         )
-    if stated != (certificate["publisher"], certificate["release_id"], digest(certificate_path)):
+    if stated != (certificate["publisher"], certificate["release_id"], file_digest(certificate_path)):
         raise VerificationError("the list of reports is that of another release", value=LIST)
     return found
 
@@ -94,7 +95,7 @@ def check_reports(certificate_path: Path, certificate: dict[str, Any]) -> tuple[
             raise VerificationError(
                 "a report of the release is missing", value=name, hint="Draw it again with: sudare report FOLDER"
             )
-        if digest(folder / name) != report.sha256:
+        if file_digest(folder / name) != report.sha256:
             raise VerificationError(
                 "a report differs from the one that was certified",
                 value=name,
@@ -119,7 +120,7 @@ def write_list(path: Path, certificate: dict[str, Any], known: dict[str, Report]
     body = {
         "format": FORMAT,
         "release_id": certificate["release_id"],
-        "certificate_sha256": digest(path),
+        "certificate_sha256": file_digest(path),
         "reports": {name: {"language": one.language, "sha256": one.sha256} for name, one in sorted(known.items())},
         "publisher": public_text(key),
     }

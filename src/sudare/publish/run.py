@@ -3,26 +3,32 @@
 from __future__ import annotations
 
 import json
+import os
 import secrets
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from sudare.errors import AccountingError, LedgerWarning, PrivacyWarning
+from sudare.errors import AccountingError, LedgerWarning, OutputError, PrivacyWarning
 from sudare.noise import Source, stamped
-from sudare.privacy import Balance
+from sudare.privacy import Balance, Entry
 from sudare.privacy.history import remember_head
 from sudare.publish.certificate import NAME, certify
-from sudare.publish.folder import refuse_existing, whole_folder
+from sudare.publish.folder import refuse_existing, taken, whole_folder
 from sudare.publish.job import Job
 from sudare.publish.pages import internal_path, write_pages
+from sudare.publish.pending import Facts, Pending, PendingReleases, gathered_hash, versions
 from sudare.publish.public_sources import Sources, refuse_private_rows
 from sudare.publish.reports import LIST
 from sudare.publish.signing import load_or_create
 from sudare.words import Words
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 
 @dataclass(frozen=True)
@@ -56,45 +62,125 @@ class Publication:
         }
 
 
+@dataclass(frozen=True)
+class _Run:
+    """A run that may draw: its facts and its source of noise, new ones, or those of the run that was ``paid`` for."""
+
+    facts: Facts
+    source: Source
+    sources: Sources
+    pending: Pending | None = None
+    paid: Entry | None = None
+    given_up: tuple[Pending, ...] = ()
+    begins: tuple[LedgerWarning, ...] = ()
+
+    @classmethod
+    def new(cls, job: Job[Any, Any], target: Path, language: str, given_up: tuple[Pending, ...]) -> _Run:
+        """The first run for a release."""
+        # A cap that is too small refuses here, before the long work; the binding check is the spending.
+        job.ledger.check(job.recipe.dataset, job.guarantee, **job.terms)
+        begins = job.ledger.beginnings(job.recipe.dataset)
+        for caution in (*job.cautions, *begins):
+            warnings.warn(caution, stacklevel=3)
+        refuse_private_rows(job)
+        sources, now = Sources.of(job), datetime.now(UTC)
+        facts = Facts(
+            release_id=stamped("release id", f"{now:%Y%m%d}-{secrets.token_hex(6)}"),
+            created=stamped("created", now.isoformat(timespec="seconds")),
+            dataset=job.recipe.dataset,
+            folder=os.path.realpath(target),
+            recipe_sha256=job.recipe_sha256,
+            language=language,
+            public=sources.public,
+            versions=versions(),
+        )
+        return cls(facts, Source.system(), sources, given_up=given_up, begins=begins)
+
+    @classmethod
+    def again(cls, job: Job[Any, Any], pending: Pending, entry: Entry | None, signing: Ed25519PrivateKey) -> _Run:
+        """The run that was paid for, once more; refuses whatever would make another one of it: see `pending`."""
+        facts = pending.facts
+        if entry is None or {facts.recipe_sha256, entry.content["recipe_hash"]} != {job.recipe_sha256}:
+            raise pending.refused("the recipe is not the one that was paid for")
+        if pending.sealed is None:
+            raise pending.refused("its data lie where they have no fingerprint")
+        if facts.versions != (here := versions()):
+            others = sorted(name for name in {*here, *facts.versions} if facts.versions.get(name) != here.get(name))
+            raise pending.refused(f"it was begun under another version of {', '.join(others)}")
+        source, sources = pending.open(signing), Sources.of(job)
+        if (sources.public, [sources.fingerprint.to_json()]) != (facts.public, entry.content["sources"]):
+            raise pending.refused("the private or the public files are not those that were read")
+        return cls(facts, source, sources, pending, entry)
+
+    def recorded(self, data: Any, signing: Ed25519PrivateKey) -> Pending:
+        """The record of the release, now that the data are there: a new one, or that of which they must be the same."""
+        if self.pending is None:
+            made = Pending.seal(self.facts, data, self.source, signing)
+            return made if self.sources.fingerprint.hash is not None else replace(made, sealed=None)
+        if gathered_hash(data, self.source) != self.facts.gathered:
+            raise self.pending.refused("the data are not read as they were")
+        return self.pending
+
+
 def publish(
-    recipe: str | Path, *, language: str | None = None, progress: Callable[[str], None] = lambda _: None
+    recipe: str | Path,
+    *,
+    language: str | None = None,
+    resume: bool = False,
+    anew: bool = False,
+    progress: Callable[[str], None] = lambda _: None,
 ) -> Publication:
     """Read, spend, protect, write, certify, report; in this order. ``language`` is of the reports, if not the recipe's.
 
-    The ledger's row is on the disk before noise meets data, so a crash at any moment can only over-count. The
-    files appear under their final folder all together, or not at all; reports are drawn once they are there, so that
-    nothing that goes wrong with a page can lose a release that is paid for.
+    The folder is taken first: of two runs for one folder, one is refused before it spends. The ledger's row is on the
+    disk before noise meets data, so a crash at any moment can only over-count. The files appear under their final
+    folder all together, or not at all; reports are drawn once they are there, so that nothing that goes wrong with a
+    page can lose a release that is paid for.
+
+    A run that ends between its row and its files raises `PaidError`, which names the release. ``resume`` completes such
+    a release, of the same recipe on the same data, and spends nothing: its files are, byte for byte, those that the run
+    would have written. ``anew`` gives it up and pays for another one; without either it is refused.
     """
     job = Job.ready(recipe)
     words = Words(language or job.recipe.report.language)
     target = job.path(job.recipe.output.folder)
-    refuse_existing(target)
-    if job.recipe.report.internal:
-        refuse_existing(internal_path(target))
-    key = load_or_create(job.path(job.recipe.output.key))
-    # A cap that is too small refuses here, before the long work; the binding check is the spending below.
-    job.ledger.check(job.recipe.dataset, job.guarantee, **job.terms)
-    begins = job.ledger.beginnings(job.recipe.dataset)
-    for caution in (*job.cautions, *begins):
-        warnings.warn(caution, stacklevel=2)
-    refuse_private_rows(job)
-    sources = Sources.of(job)
-    source = Source.system()
-    release_id = stamped("release id", f"{datetime.now(UTC):%Y%m%d}-{secrets.token_hex(6)}")
+    records = PendingReleases(job.ledger)
+    records.waiting()  # removes what runs that were killed in the end could not
+    with taken(target):
+        if job.recipe.report.internal:
+            refuse_existing(internal_path(target))
+        key = load_or_create(job.path(job.recipe.output.key))
+        waiting = records.waiting(target)
+        if resume:
+            if not waiting:
+                raise OutputError("no release that was paid for waits to go into this folder", value=str(target))
+            run = _Run.again(job, waiting[-1], records.row_of(waiting[-1]), key)
+        else:
+            if waiting and not anew:
+                raise waiting[-1].refused("another run was ended before its files were complete")
+            run = _Run.new(job, target, words.language, given_up=waiting)
+        return _published(job, target, run, records, key, progress)
+
+
+def _published(
+    job: Job[Any, Any],
+    target: Path,
+    run: _Run,
+    records: PendingReleases,
+    key: Ed25519PrivateKey,
+    progress: Callable[[str], None],
+) -> Publication:
+    facts, source = run.facts, run.source
     progress("reading")
-    with job.gathered(source) as data, whole_folder(target) as folder:
-        progress("spending")
-        sources.require_unchanged(job)
-        entry = job.ledger.spend(
-            job.recipe.dataset,
-            job.guarantee,
-            release_id,
-            recipe_hash=job.recipe_sha256,
-            sources=[sources.fingerprint],
-            confirm_same_data=job.recipe.ledger.confirm_same_data,
-            **job.terms,
-        )
-        remember_head(entry.dataset, job.ledger.path, entry.hash)
+    with ExitStack() as held:
+        data = held.enter_context(job.gathered(source))
+        pending = run.recorded(job.compared(data), key)
+        held.enter_context(records.kept(pending))
+        folder = held.enter_context(whole_folder(target))
+        if run.paid is None:
+            progress("spending")
+        run.sources.require_unchanged(job)
+        entry = run.paid or _spent(job, run, pending, records)
         progress("protecting")
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", PrivacyWarning)  # said above
@@ -107,7 +193,8 @@ def publish(
             made,
             kind=job.recipe.kind,
             further=job.certified(made),
-            release_id=release_id,
+            release_id=facts.release_id,
+            created=facts.created,
             dataset=job.recipe.dataset,
             title=job.recipe.title,
             recipe_sha256=job.recipe_sha256,
@@ -118,9 +205,26 @@ def publish(
         text = json.dumps(certificate, indent=2, ensure_ascii=False)
         (folder / NAME).write_text(text + "\n", encoding="utf-8", newline="\n")
     balance = job.ledger.balance(job.recipe.dataset)
-    pages = write_pages(job, data, made, target, words, key, progress)
+    pages = write_pages(job, data, made, target, Words(facts.language), key, progress)
     left_out = (*job.left_out(made), *pages.left_out)
     headline = job.headline(made)
-    return Publication(
-        release_id, target, made, certificate, balance, headline, left_out, pages.report, pages.internal_report, begins
+    reports = (pages.report, pages.internal_report)
+    return Publication(facts.release_id, target, made, certificate, balance, headline, left_out, *reports, run.begins)
+
+
+def _spent(job: Job[Any, Any], run: _Run, pending: Pending, records: PendingReleases) -> Entry:
+    """The ledger's row of the release; its record is on the disk before."""
+    records.add(pending)
+    entry = job.ledger.spend(
+        job.recipe.dataset,
+        job.guarantee,
+        run.facts.release_id,
+        recipe_hash=job.recipe_sha256,
+        sources=[run.sources.fingerprint],
+        confirm_same_data=job.recipe.ledger.confirm_same_data,
+        **job.terms,
     )
+    remember_head(entry.dataset, job.ledger.path, entry.hash)
+    for other in run.given_up:
+        records.remove(other)
+    return entry

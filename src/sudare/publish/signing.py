@@ -27,12 +27,6 @@ def canonical(body: dict[str, Any]) -> bytes:
     return json.dumps(body, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
 
 
-def digest(path: Path) -> str:
-    """SHA-256 of a file."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
 def load_or_create(path: Path) -> Ed25519PrivateKey:
     """The key in ``path``; made there, readable by its owner alone, when there is none yet."""
     try:

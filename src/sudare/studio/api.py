@@ -179,7 +179,7 @@ def routes(desk: Desk, access: Access) -> APIRouter:
     @api.post("/api/publish", response_model=models.Job, status_code=202)
     def post_publish(words: Spoken, asked: bodies.PublishAsked) -> Any:
         """Publish the recipe, once: it spends, and cannot be undone."""
-        return desk.publish(asked.based_on, asked.confirm, words).to_json(words)
+        return desk.publish(asked.based_on, asked.confirm, words, asked.paid).to_json(words)
 
     @api.get("/api/jobs/{name}", response_model=models.Job)
     def get_job(words: Spoken, name: str) -> Any:

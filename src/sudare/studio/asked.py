@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -38,9 +38,13 @@ class RehearseAsked(BasedOn):
 
 
 class PublishAsked(BasedOn):
-    """A publication; ``confirm`` is the name of the data set, typed out."""
+    """A publication; ``confirm`` is the name of the data set, typed out.
+
+    ``paid`` is for a release that was paid for and is not out: complete it at no cost, or pay for another one instead.
+    """
 
     confirm: str
+    paid: Literal["complete", "anew"] | None = None
 
 
 class VerifyAsked(Asked):

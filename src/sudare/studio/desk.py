@@ -5,6 +5,7 @@ It has no privacy logic of its own. What is shown comes from `plan`, `rehearse`,
 
 from __future__ import annotations
 
+import os
 from dataclasses import asdict
 from typing import Any, get_args
 
@@ -13,6 +14,7 @@ from sudare.errors import BudgetError, SudareError
 from sudare.privacy import Balance
 from sudare.publish.folder import is_there
 from sudare.publish.kinds import KINDS
+from sudare.publish.pending import PendingReleases
 from sudare.publish.table_recipe import MethodChoice
 from sudare.studio import releases
 from sudare.studio.books import ledger_json
@@ -187,7 +189,7 @@ class Desk:
             "valid": reading.valid,
             "problem": problem_json(reading, words),
             "can_publish": False,
-            **dict.fromkeys(("dataset", "confirm", "title", "output", "guarantee", "ledger", "release")),
+            **dict.fromkeys(("dataset", "confirm", "title", "output", "guarantee", "ledger", "release", "pending")),
             "remarks": [],
             "remarks_shown": [],
             "job": self._last("publish", words),
@@ -196,6 +198,7 @@ class Desk:
             return said
         try:
             balance, after, refusal = self._books(job)
+            waiting = PendingReleases(job.ledger).waiting()
         except SudareError as problem:
             return {**said, "problem": as_json(problem, words)}
         target = job.path(job.recipe.output.folder)
@@ -206,9 +209,11 @@ class Desk:
             remarks.append(f"the output folder exists already: {job.recipe.output.folder}")
         can_publish = not remarks  # a new ledger is said, and may begin
         remarks += [str(begun) for begun in job.ledger.beginnings(job.recipe.dataset)]
-        shown = self.workspace.shown(target)
+        shown, place = self.workspace.shown(target), os.path.realpath(target)
+        pending = [each.to_json() for each in waiting if each.facts.folder == place]
         return {
             **said,
+            "pending": pending[-1] if pending else None,
             "can_publish": can_publish,
             "dataset": job.recipe.dataset,
             "confirm": job.recipe.dataset,
@@ -221,8 +226,8 @@ class Desk:
             "release": next((one for one in releases.listed(self.workspace) if one["folder"] == shown), None),
         }
 
-    def publish(self, based_on: int, confirm: str, words: Words) -> Task:
-        """Begin a publication of exactly the version that was confirmed."""
+    def publish(self, based_on: int, confirm: str, words: Words, paid: str | None = None) -> Task:
+        """Begin a publication of exactly the version that was confirmed; ``paid`` as in `PublishAsked`."""
         now = self._exactly(based_on)
         job = self.readings.read(now.text).required()
         if confirm != job.recipe.dataset:
@@ -239,6 +244,7 @@ class Desk:
             "recipe_sha256": job.recipe_sha256,
             "folder": job.recipe.output.folder,
             "language": words.language,
+            "paid": paid,
         }
         return self.processes.start("publish", task)
 

@@ -301,8 +301,15 @@ class ReleaseFacts(BaseModel):
     report: str | None
 
 
+class PaidRelease(BaseModel):
+    """A release that was paid for and is not out."""
+
+    release_id: str
+    can_resume: bool
+
+
 class PublishPage(BaseModel):
-    """What will be spent, and on what; ``confirm`` is to be typed."""
+    """What will be spent, and on what; ``confirm`` is to be typed. ``pending`` waits to go into the output folder."""
 
     valid: bool
     problem: ErrorParts | None
@@ -317,6 +324,7 @@ class PublishPage(BaseModel):
     remarks_shown: list[str]
     job: Job | None
     release: ReleaseFacts | None
+    pending: PaidRelease | None
 
 
 class Balance(BaseModel):

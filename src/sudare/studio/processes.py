@@ -9,7 +9,7 @@ import threading
 from datetime import UTC, datetime
 from typing import Any
 
-from sudare.errors import SudareError
+from sudare.errors import PaidError, SudareError
 from sudare.privacy import Ledger
 from sudare.publish.certificate import NAME
 from sudare.publish.pages import public_path
@@ -115,9 +115,8 @@ class Processes:
             self.tasks.move(task.id, ("spending",), "done", stage="", fraction=1.0, result=result)
             return
         if entry is not None:
-            lost = SudareError(
-                "the job ended after it had spent and before its release was written",
-                hint="The ledger has its row; what was spent stays spent.",
+            lost: SudareError = PaidError.of(
+                entry.content["release_id"], "the job ended before its end", can_resume=True
             )
         else:
             lost = SudareError("the job ended before its end", hint="Nothing was spent. Begin it again.")

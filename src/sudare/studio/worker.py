@@ -74,7 +74,8 @@ def run(workspace: Workspace, name: str) -> None:
 
 def _publish(workspace: Workspace, tasks: Tasks, task: Task) -> dict[str, Any]:
     with workspace.written(task.task["text"]) as path:
-        made = publish(path, progress=Progress(tasks, task.id))
+        paid = task.task.get("paid")
+        made = publish(path, resume=paid == "complete", anew=paid == "anew", progress=Progress(tasks, task.id))
     return publication_json(workspace, made, Words(task.task.get("language", "en")))
 
 

@@ -65,6 +65,7 @@ PLACES = {
     "laws": "law_findings",
     "distinguishers": "promise_findings",
     "sampling": "sampling_findings",
+    "behaviour: publish, completed": "completed_findings",
     "behaviour: publish": "book_findings",
     "behaviour: statements": "statement_findings",
     "behaviour": "refusal_findings",

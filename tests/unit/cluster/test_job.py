@@ -102,8 +102,9 @@ def test_a_publication_in_parts_can_be_verified(spark, recipe, tmp_path):
 
 def halves(folder, certificate, tmp_path):
     """The same release as two parts, signed anew: verified as one table; what is wrong across parts is found."""
+    from sudare.privacy.fingerprint import file_digest as digest
     from sudare.publish import signing
-    from sudare.publish.certificate import canonical, digest
+    from sudare.publish.signing import canonical
 
     table = pq.read_table(folder / "part-000000.parquet")
     middle = table.num_rows // 2

@@ -12,8 +12,7 @@ import sudare as sd
 from sudare.errors import BudgetError, RecipeError, VerificationError
 from sudare.noise import Source, record
 from sudare.publish import Job
-from sudare.publish.certificate import canonical
-from sudare.publish.signing import load_or_create
+from sudare.publish.signing import canonical, load_or_create
 
 RECIPE = """
 kind = "perturbation"
@@ -150,7 +149,7 @@ def test_tampering_is_found(office):
     # Signed again by the publisher, it is still no value that the noise gives.
     path = made.folder / "release.json"
     certificate = json.loads(path.read_text(encoding="utf-8"))
-    from sudare.publish.certificate import digest
+    from sudare.privacy.fingerprint import file_digest as digest
 
     certificate["files"]["records.parquet"] |= {
         "sha256": digest(made.folder / "records.parquet"),

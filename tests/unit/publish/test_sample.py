@@ -15,8 +15,9 @@ import pytest
 
 import sudare as sd
 from sudare.errors import BudgetError, InputError, SudareError, VerificationError
+from sudare.privacy.fingerprint import file_digest as digest
 from sudare.publish import kinds, signing
-from sudare.publish.certificate import canonical, digest
+from sudare.publish.signing import canonical
 
 RECIPE = """
 kind = "sample"

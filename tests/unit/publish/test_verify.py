@@ -9,8 +9,9 @@ import pytest
 
 import sudare as sd
 from sudare.errors import VerificationError
+from sudare.privacy.fingerprint import file_digest as digest
 from sudare.publish import signing
-from sudare.publish.certificate import canonical, digest
+from sudare.publish.signing import canonical
 
 
 @pytest.fixture

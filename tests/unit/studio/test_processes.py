@@ -55,7 +55,7 @@ def test_a_job_that_paid_and_wrote_nothing_says_so(processes, workspace):
     job.ledger.spend("village", job.guarantee, "release-1", recipe_hash=job.recipe_sha256, **job.terms)
     found = processes.get(name)
     assert found.state == "failed"
-    assert "what was spent stays spent" in found.error["message"]
+    assert "was paid for and is not out" in found.error["message"]
 
 
 def test_a_job_whose_release_is_out_is_done(processes, workspace):

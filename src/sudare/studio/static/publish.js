@@ -33,7 +33,16 @@ function show() {
   byId("budget").replaceChildren(...(ledger ? [meter(ledger), booksTable(ledger)] : []));
   byId("confirm-name").textContent = say("live.publish.type", { dataset: dataset ?? "" });
   showConfirm();
+  showPaid();
   if (page.release) showRelease(page.release);
+}
+
+function showPaid() {
+  const paid = page.pending;
+  byId("paid").hidden = !paid || running !== null;
+  if (!paid) return;
+  byId("paid-text").textContent = say(paid.can_resume ? "live.publish.paid" : "live.publish.lost", { release: paid.release_id });
+  byId("complete").hidden = !paid.can_resume;
 }
 
 function showSummary() {
@@ -63,11 +72,14 @@ function showConfirm() {
 async function publish(event) {
   event.preventDefault();
   if (byId("publish").disabled) return;
+  await start(byId("confirm").value, page.pending ? "anew" : null);
+}
+
+async function start(confirm, paid) {
   byId("outcome").hidden = true;
   try {
     await settled();
-    const asked = { based_on: current().version, confirm: byId("confirm").value };
-    await watchJob(await ask("POST", "/api/publish", asked), true);
+    await watchJob(await ask("POST", "/api/publish", { based_on: current().version, confirm, paid }), true);
   } catch (problem) {
     outcome("alarm", problem.message);
   }
@@ -76,6 +88,7 @@ async function publish(event) {
 async function watchJob(job, asked = false) {
   running = job.id;
   showConfirm();
+  showPaid();
   showProgress(byId("publishing"), job);
   // The button that had the focus is switched off now.
   if (asked) byId("publishing-cancel").focus();
@@ -120,6 +133,7 @@ function showRelease(release) {
 
 byId("confirm").addEventListener("input", showConfirm);
 byId("confirm-form").addEventListener("submit", publish);
+byId("complete").addEventListener("click", () => running === null && start(page.confirm, "complete"));
 byId("publishing-cancel").addEventListener("click", () => running && cancel(running).catch(complain));
 bindFields(document);
 watch((state) => {

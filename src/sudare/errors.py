@@ -112,6 +112,10 @@ class OutputError(SudareError):
     """A release cannot be written."""
 
 
+class CapacityError(SudareError):
+    """The machine has too little memory or disk for what was asked."""
+
+
 class VerificationError(SudareError):
     """A certificate and its files do not agree."""
 

@@ -16,6 +16,7 @@ from sudare.noise import Source
 from sudare.privacy import Cap, Guarantee, Ledger, Publishable
 from sudare.privacy.caution import cautions
 from sudare.privacy.settings import chosen_ledger
+from sudare.publish.needs import Needs
 from sudare.publish.public_sources import PublicFile
 from sudare.publish.recipe import Recipe
 
@@ -36,6 +37,7 @@ class Outlook:
     details: dict[str, Any]
     errors: list[dict[str, Any]]
     errors_from: str
+    needs: Needs = Needs()
 
 
 @dataclass(frozen=True)
@@ -62,7 +64,7 @@ class Rehearsal:
 class Job(ABC, Generic[Shape, Made]):
     """A recipe and the folder its paths are relative to. Each kind is a subclass, named in `kinds`.
 
-    The order of a publication is `foresee`, `gather` (reads private data), spend, `protect`, `write`, `discard`.
+    The order of a publication is `foresee`, `gather` (reads private data), `needs`, spend, `protect`, `write`, `discard`.
     """
 
     recipe: Shape
@@ -179,6 +181,10 @@ class Job(ABC, Generic[Shape, Made]):
             yield data
         finally:
             self.discard(data)
+
+    def needs(self, data: Any) -> Needs:  # noqa: ARG002 - a kind may know
+        """What `protect` and `write` will need for what `gather` gave, or for a stand-in of it."""
+        return Needs()
 
     @abstractmethod
     def protect(self, data: Any, source: Source) -> Made:

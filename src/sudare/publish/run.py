@@ -15,8 +15,9 @@ from sudare.errors import AccountingError, PrivacyWarning
 from sudare.noise import Source, stamped
 from sudare.privacy import Balance
 from sudare.publish.certificate import NAME, certify
-from sudare.publish.folder import refuse_existing, whole_folder
+from sudare.publish.folder import refuse_existing, refuse_unusable, whole_folder
 from sudare.publish.job import Job
+from sudare.publish.needs import memory_refused
 from sudare.publish.pages import internal_path, write_pages
 from sudare.publish.public_sources import Sources, refuse_private_rows
 from sudare.publish.signing import load_or_create
@@ -52,6 +53,7 @@ class Publication:
         }
 
 
+@memory_refused()
 def publish(
     recipe: str | Path, *, language: str | None = None, progress: Callable[[str], None] = lambda _: None
 ) -> Publication:
@@ -65,6 +67,7 @@ def publish(
     words = Words(language or job.recipe.report.language)
     target = job.path(job.recipe.output.folder)
     refuse_existing(target)
+    refuse_unusable(target)
     if job.recipe.report.internal:
         refuse_existing(internal_path(target))
     key = load_or_create(job.path(job.recipe.output.key))
@@ -78,6 +81,8 @@ def publish(
     release_id = stamped("release id", f"{datetime.now(UTC):%Y%m%d}-{secrets.token_hex(6)}")
     progress("reading")
     with job.gathered(source) as data, whole_folder(target) as folder:
+        if not job.recipe.output.confirm_resources:
+            job.needs(data).refuse_scarce(target)
         progress("spending")
         sources.require_unchanged(job)
         entry = job.ledger.spend(
@@ -90,13 +95,14 @@ def publish(
             **job.terms,
         )
         progress("protecting")
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), memory_refused():
             warnings.simplefilter("ignore", PrivacyWarning)  # said above
             made = job.protect(data, source)
         if made.guarantee != job.guarantee:
             raise AccountingError("the release promises something else than was paid for")
         progress("writing")
-        files = job.write(made, folder)
+        with memory_refused():
+            files = job.write(made, folder)
         certificate = certify(
             made,
             kind=job.recipe.kind,

@@ -11,7 +11,7 @@ from typing import Any, get_args
 from sudare.domain.mesh import LEVELS
 from sudare.errors import BudgetError, SudareError
 from sudare.privacy import Balance
-from sudare.publish.folder import is_there
+from sudare.publish.plan import remarks_on_files
 from sudare.publish.kinds import KINDS
 from sudare.publish.table_recipe import MethodChoice
 from sudare.studio import releases
@@ -200,10 +200,7 @@ class Desk:
             return {**said, "problem": as_json(problem, words)}
         target = job.path(job.recipe.output.folder)
         remarks = [] if refusal is None else [str(refusal)]
-        if "://" not in job.recipe.data.path and not is_there(job.path(job.recipe.data.path)):
-            remarks.append(f"the data are not there yet: {job.recipe.data.path}")
-        if is_there(target):
-            remarks.append(f"the output folder exists already: {job.recipe.output.folder}")
+        remarks += remarks_on_files(job)
         shown = self.workspace.shown(target)
         return {
             **said,

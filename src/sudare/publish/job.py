@@ -16,7 +16,7 @@ from sudare.noise import Source
 from sudare.privacy import Cap, Guarantee, Ledger, Publishable
 from sudare.privacy.caution import cautions
 from sudare.privacy.settings import chosen_ledger
-from sudare.publish.needs import Needs
+from sudare.publish.needs import NOT_KNOWN, Needs
 from sudare.publish.public_sources import PublicFile
 from sudare.publish.recipe import Recipe
 
@@ -37,7 +37,7 @@ class Outlook:
     details: dict[str, Any]
     errors: list[dict[str, Any]]
     errors_from: str
-    needs: Needs = Needs()
+    needs: Needs = NOT_KNOWN
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,8 @@ class Rehearsal:
 class Job(ABC, Generic[Shape, Made]):
     """A recipe and the folder its paths are relative to. Each kind is a subclass, named in `kinds`.
 
-    The order of a publication is `foresee`, `gather` (reads private data), `needs`, spend, `protect`, `write`, `discard`.
+    The order of a publication is `foresee`, `gather` (reads private data), `needs`, spend, `protect`, `write`,
+    `discard`.
     """
 
     recipe: Shape
@@ -184,7 +185,7 @@ class Job(ABC, Generic[Shape, Made]):
 
     def needs(self, data: Any) -> Needs:  # noqa: ARG002 - a kind may know
         """What `protect` and `write` will need for what `gather` gave, or for a stand-in of it."""
-        return Needs()
+        return NOT_KNOWN
 
     @abstractmethod
     def protect(self, data: Any, source: Source) -> Made:

@@ -123,7 +123,9 @@ def _free_on_windows() -> int | None:  # pragma: no cover - only there
         _fields_ = [
             ("length", ctypes.c_uint32),
             ("load", ctypes.c_uint32),
-            *((name, ctypes.c_uint64) for name in ("total", "free", "pages", "free_pages", "space", "free_space", "more")),
+            ("total", ctypes.c_uint64),
+            ("free", ctypes.c_uint64),
+            ("others", ctypes.c_uint64 * 5),
         ]
 
     status = Status(length=ctypes.sizeof(Status))

@@ -15,7 +15,6 @@ FIXED_MEMORY = 64 << 20
 """What a release of any size takes: writers of files keep buffers of this order."""
 FIXED_DISK = 1 << 16
 """Certificate and the heads of files."""
-_CONFIRM = "or set output.confirm_resources = true if this is mistaken."
 
 
 @dataclass(frozen=True)
@@ -23,8 +22,8 @@ class Needs:
     """Bytes: ``memory`` at the peak, beyond what the data take once they are read; ``disk`` of the release's files.
 
     None where nobody can say, such as for a cluster. An estimate is never below what is measured, and for a release
-    that is large beside `FIXED_MEMORY` at most twice it (tests/faults/test_needs.py): so what would just have worked on
-    a machine half as large may be refused, and ``output.confirm_resources`` is for that and for machines that misreport.
+    that is large beside `FIXED_MEMORY` at most twice it (tests/faults/test_needs.py). So what would just have worked
+    may be refused: ``output.confirm_resources`` is for that, and for machines that misreport.
     """
 
     memory: int | None = None
@@ -47,15 +46,19 @@ class Needs:
         if self.memory is not None and memory is not None and self.memory > memory:
             raise CapacityError(
                 f"the release needs about {rounded(self.memory)} of memory, and {rounded(memory, up=False)} is left",
-                hint=f"Nothing was spent. Take coarser cells or fewer columns, another method, a cluster (Spark) or a "
-                f"larger machine, {_CONFIRM}",
+                hint="Nothing was spent: take coarser cells or fewer columns, another method, a cluster (Spark) or a "
+                "larger machine, or set output.confirm_resources = true if this is mistaken.",
             )
         if self.disk is not None and disk is not None and self.disk > disk:
             raise CapacityError(
                 f"the release needs about {rounded(self.disk)} of disk, and {rounded(disk, up=False)} is free there",
                 value=str(target),
-                hint=f"Nothing was spent. Make room, name another folder or fewer formats, {_CONFIRM}",
+                hint="Nothing was spent: make room, name another folder or fewer formats, or set "
+                "output.confirm_resources = true if this is mistaken.",
             )
+
+
+NOT_KNOWN = Needs()
 
 
 def rounded(size: int, *, up: bool = True) -> str:

@@ -18,6 +18,7 @@ from sudare.privacy.shown import headline
 from sudare.publish.certificate import NAME
 from sudare.publish.folder import refuse_existing
 from sudare.publish.job import Job
+from sudare.publish.needs import memory_refused
 from sudare.words import Words
 
 PUBLIC = "report.html"
@@ -67,7 +68,8 @@ def write_pages(
         called = name.replace("_", " ")
         progress(f"drawing the {called}")
         try:
-            written[name] = write()
+            with memory_refused():
+                written[name] = write()
         except SudareError as problem:
             left_out.append(f"the {called} is left out: {problem}")
     return Pages(written.get("report"), written.get("internal_report"), tuple(left_out))

@@ -121,10 +121,13 @@ class PerturbationJob(Job[PerturbationRecipe, Perturbed]):
         """From the number of rows; some of them, perturbed by seeded noise, say how long one is in a file."""
         rows = len(next(iter(data.values())))
         some = {name: column[:: rows // _TRIED + 1] for name, column in data.items()}
-        frame = _frame(Context().run(self.perturb, some, Source.from_seed(0), epsilon=self.epsilon))
+        return self.needs_of(rows, Context().run(self.perturb, some, Source.from_seed(0), epsilon=self.epsilon))
+
+    def needs_of(self, rows: int, like: Perturbed) -> Needs:
+        """What so many rows need that are as long as those of another perturbation."""
         numbers, categories = len(self.recipe.bounds), len(self.recipe.categories)
         memory = rows * (_ROW + numbers * _NUMBER + categories * _CATEGORY)
-        disk = int(1.2 * rows * row_size(frame, self.recipe.output.formats))
+        disk = int(1.2 * rows * row_size(_frame(like), self.recipe.output.formats))
         return Needs(FIXED_MEMORY + memory, FIXED_DISK + disk)
 
     def protect(self, data: Columns, source: Source) -> Perturbed:

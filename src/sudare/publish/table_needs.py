@@ -80,7 +80,8 @@ def _dense(job: TableJob) -> bool:
 
 def _pilot(job: TableJob, table: CountTable, drawn: int) -> Pilot:
     cells = min(_MOST, max(SMALL // 2, drawn // 8))
-    part, share = _stretches(table, cells) if isinstance(job.method, Tree | TopDown) else _thinned(job, table, cells, drawn)
+    in_tree = isinstance(job.method, Tree | TopDown)
+    part, share = _stretches(table, cells) if in_tree else _thinned(job, table, cells, drawn)
     watched = tracemalloc.is_tracing()
     if not watched:
         tracemalloc.start()
@@ -93,10 +94,10 @@ def _pilot(job: TableJob, table: CountTable, drawn: int) -> Pilot:
     finally:
         if not watched:
             tracemalloc.stop()
-    if part.domain is not job.domain:
-        index = made.index.astype(np.float64) * (job.domain.size / part.domain.size)
-        places, first = np.unique(np.sort(job.domain.cells(np.minimum(index.astype(np.int64), job.domain.size - 1))), return_index=True)
-        made = CountTable.released(job.domain, places, made.count[first])
+    if not in_tree:
+        rank = np.minimum(made.index * (job.domain.size / part.domain.size), job.domain.size - 1).astype(np.int64)
+        index, first = np.unique(job.domain.cells(rank), return_index=True)
+        made = CountTable.released(job.domain, index, made.count[first])
     return Pilot(share, peak, made)
 
 

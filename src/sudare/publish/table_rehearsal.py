@@ -130,7 +130,8 @@ def _expected(job: TableJob) -> tuple[list[dict[str, Any]], str, Needs]:
     """Also what a release of the stand-in needs; where noise is drawn in every cell, of nobody: it is the same."""
     rows = [_exact_error(job, level) for level in shown_levels(job.domain)]
     if all(row["root_mean_square_error"] is not None for row in rows):
-        nobody = CountTable(job.domain, [], [], job.recipe.data.protected_unit(), bounded=True)
+        nothing = np.empty(0, dtype=np.int64)
+        nobody = CountTable(job.domain, nothing, nothing, job.recipe.data.protected_unit(), bounded=True)
         return rows, "the law of the noise: exact, whatever the data", job.needs(nobody)
     truth, basis = stand_in(job)
     errors = rehearse_on(job, truth, basis, repetitions=1).errors

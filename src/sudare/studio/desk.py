@@ -11,8 +11,8 @@ from typing import Any, get_args
 from sudare.domain.mesh import LEVELS
 from sudare.errors import BudgetError, SudareError
 from sudare.privacy import Balance
-from sudare.publish.plan import remarks_on_files
 from sudare.publish.kinds import KINDS
+from sudare.publish.plan import remarks_on_files
 from sudare.publish.table_recipe import MethodChoice
 from sudare.studio import releases
 from sudare.studio.books import ledger_json

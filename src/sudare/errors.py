@@ -144,6 +144,10 @@ another one: sudare publish RECIPE --anew
         )
 
 
+class CapacityError(SudareError):
+    """The machine has too little memory or disk for what was asked."""
+
+
 class VerificationError(SudareError):
     """A certificate and its files do not agree."""
 

@@ -198,7 +198,11 @@ def _describing(source: Source) -> Iterator[tuple[duckdb.DuckDBPyConnection, Pat
 def _describer(process: int) -> duckdb.DuckDBPyConnection:  # noqa: ARG001 - one that a fork copied is dead
     import duckdb
 
-    settings: dict[str, Any] = {"autoinstall_known_extensions": False, "enable_external_file_cache": False, "threads": 1}
+    settings: dict[str, Any] = {
+        "autoinstall_known_extensions": False,
+        "enable_external_file_cache": False,
+        "threads": 1,
+    }
     return duckdb.connect(":memory:", config=settings)
 
 

@@ -82,6 +82,46 @@ def taken(folder: Path) -> Iterator[None]:
         yield
 
 
+def nearest_folder(folder: Path) -> Path:
+    """The folder that is there already and holds ``folder``, or what it lies in; refuses a path that leads to none."""
+    if folder.name in ("", "..") or "\0" in folder.name:
+        raise OutputError(
+            "the output folder has no name of its own", value=str(folder), allowed="a path that ends in a new name"
+        )
+    for place in (folder, *folder.parents):
+        if is_there(place) and place != folder:
+            if not place.is_dir():
+                raise _unwritable(folder, OSError(errno.ENOTDIR, ""))
+            return place
+        if place.is_symlink():
+            raise OutputError(
+                "a link in the path of the output folder leads nowhere",
+                value=str(folder),
+                hint="Name another one in the recipe.",
+            )
+    raise _unwritable(folder, OSError(errno.ENOENT, "No such file or directory"))
+
+
+def refuse_unusable(folder: Path) -> None:
+    """Refuse a place where the release could not appear in the end: so that this is not found out when it is paid for.
+
+    A folder with the longest name that a publication uses beside ``folder`` is made, renamed and removed. Whether
+    there is room for the files is another question (`Needs`).
+    """
+    place = nearest_folder(folder)
+    drawn = secrets.token_hex(7)
+    probes = [place / f".{folder.name}-internal.html.partial-{drawn}{number:02x}" for number in range(2)]
+    try:
+        probes[0].mkdir()
+        probes[0].rename(probes[1])
+        probes[1].rmdir()
+    except OSError as problem:
+        raise _unwritable(folder, problem) from None
+    finally:
+        for probe in probes:
+            shutil.rmtree(probe, ignore_errors=True)
+
+
 @contextmanager
 def whole_folder(folder: Path) -> Iterator[Path]:
     """A folder to write into, renamed to ``folder`` at the end; on any failure it is removed."""

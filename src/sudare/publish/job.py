@@ -21,6 +21,7 @@ from sudare.privacy.history import last_head
 from sudare.privacy.names import declared
 from sudare.privacy.settings import chosen_ledger
 from sudare.publish.folder import is_there
+from sudare.publish.needs import NOT_KNOWN, Needs
 from sudare.publish.public_sources import PublicFile
 from sudare.publish.recipe import Recipe
 
@@ -41,6 +42,7 @@ class Outlook:
     details: dict[str, Any]
     errors: list[dict[str, Any]]
     errors_from: str
+    needs: Needs = NOT_KNOWN
 
 
 @dataclass(frozen=True)
@@ -67,7 +69,8 @@ class Rehearsal:
 class Job(ABC, Generic[Shape, Made]):
     """A recipe and the folder its paths are relative to. Each kind is a subclass, named in `kinds`.
 
-    The order of a publication is `foresee`, `gather` (reads private data), spend, `protect`, `write`, `discard`.
+    The order of a publication is `foresee`, `gather` (reads private data), `needs`, spend, `protect`, `write`,
+    `discard`.
     """
 
     recipe: Shape
@@ -211,6 +214,10 @@ class Job(ABC, Generic[Shape, Made]):
             yield data
         finally:
             self.discard(data)
+
+    def needs(self, data: Any) -> Needs:  # noqa: ARG002 - a kind may know
+        """What `protect` and `write` will need for what `gather` gave, or for a stand-in of it."""
+        return NOT_KNOWN
 
     @abstractmethod
     def protect(self, data: Any, source: Source) -> Made:

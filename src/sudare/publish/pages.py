@@ -22,6 +22,7 @@ from sudare.publish.certificate import NAME, as_a_release, checked_release
 from sudare.publish.folder import refuse_existing
 from sudare.publish.job import Job
 from sudare.publish.kinds import job_of
+from sudare.publish.needs import memory_refused
 from sudare.publish.recipe import Output
 from sudare.publish.reports import PUBLIC, Report, read_list, write_list
 from sudare.publish.signing import load_or_create, public_text
@@ -75,7 +76,8 @@ def write_pages(
         called = name.replace("_", " ")
         progress(f"drawing the {called}")
         try:
-            written[name] = write()
+            with memory_refused():
+                written[name] = write()
         except SudareError as problem:
             left_out.append(f"the {called} is left out: {problem}")
     return Pages(written.get("report"), written.get("internal_report"), tuple(left_out))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextvars import Context
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -17,7 +18,9 @@ from sudare.engines import Records
 from sudare.errors import InputError
 from sudare.noise import Source, secret
 from sudare.privacy import Guarantee
+from sudare.publish.files import row_size
 from sudare.publish.job import Job, Outlook
+from sudare.publish.needs import FIXED_DISK, FIXED_MEMORY, Needs
 from sudare.publish.perturbation_check import FILE_OF, check_perturbation
 from sudare.publish.perturbation_recipe import PerturbationRecipe
 from sudare.publish.recipe import Recipe
@@ -26,6 +29,8 @@ from sudare.reconstruct.noises import Noise, noise_from_json
 from sudare.reconstruct.perturb import Perturbed, perturb, promise, row_cost
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from sudare.report import Section
     from sudare.words import Words
 
@@ -33,6 +38,9 @@ USE = (
     "Single values mean little: each of them is noise for the most part. Distributions can be recovered with "
     "sudare reconstruct, which reads the noise from the certificate."
 )
+_TRIED = 4096
+_ROW, _NUMBER, _CATEGORY = 44, 18, 8
+"""Bytes of memory of a row while it is perturbed and written, and of each of its columns of numbers and categories."""
 Columns = dict[str, Any]
 """Columns by name, each one value per row."""
 
@@ -111,17 +119,29 @@ class PerturbationJob(Job[PerturbationRecipe, Perturbed]):
             )
         return found
 
+    def needs(self, data: Columns) -> Needs:
+        """From the number of rows; some of them, perturbed by seeded noise, say how long one is in a file."""
+        rows = len(next(iter(data.values())))
+        some = {name: column[:: rows // _TRIED + 1] for name, column in data.items()}
+        return self.needs_of(rows, Context().run(self.perturb, some, Source.from_seed(0), epsilon=self.epsilon))
+
+    def needs_of(self, rows: int, like: Perturbed) -> Needs:
+        """What so many rows need that are as long as those of another perturbation."""
+        numbers, categories = len(self.recipe.bounds), len(self.recipe.categories)
+        memory = rows * (_ROW + numbers * _NUMBER + categories * _CATEGORY)
+        disk = int(1.2 * rows * row_size(_frame(like), self.recipe.output.formats))
+        return Needs(FIXED_MEMORY + memory, FIXED_DISK + disk)
+
     def protect(self, data: Columns, source: Source) -> Perturbed:
         """Every row randomised, in a random order."""
         return self.perturb(data, source)
 
     def write(self, made: Perturbed, folder: Path) -> dict[str, Path]:
         """The rows in each format asked for."""
-        import pyarrow as pa
         import pyarrow.csv as csv
         import pyarrow.parquet as pq
 
-        rows = pa.table({name: pa.array(column.tolist()) for name, column in made.values.items()})
+        rows = _frame(made)
         paths: dict[str, Path] = {name: folder / FILE_OF[name] for name in self.recipe.output.formats}
         if "parquet" in paths:
             pq.write_table(rows, paths["parquet"], compression="zstd")
@@ -177,6 +197,12 @@ class PerturbationJob(Job[PerturbationRecipe, Perturbed]):
             Section(words.known("perturbation", "Perturbed records"), (Facts(facts),)),
             Section(words.known("perturbation", "How to use it"), (use,), "trust"),
         ]
+
+
+def _frame(made: Perturbed) -> pa.Table:
+    import pyarrow as pa
+
+    return pa.table({name: pa.array(column.tolist()) for name, column in made.values.items()})
 
 
 def _numbers(column: NDArray[Any], name: str) -> NDArray[Any]:

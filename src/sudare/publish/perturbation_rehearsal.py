@@ -80,7 +80,8 @@ def outlook(job: PerturbationJob) -> Outlook:
         "row_epsilon": str(job.row_epsilon),
         "records": asked.records,
     }
-    return Outlook(facts, details, tried.errors, f"one rehearsal on {tried.basis}: real data differ")
+    basis = f"one rehearsal on {tried.basis}: real data differ"
+    return Outlook(facts, details, tried.errors, basis, job.needs_of(rows, made))
 
 
 def _once(job: PerturbationJob) -> Any:

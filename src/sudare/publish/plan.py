@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from sudare.errors import BudgetError
+from sudare.errors import BudgetError, CapacityError, OutputError
 from sudare.privacy import Balance, Guarantee
-from sudare.publish.folder import is_there
+from sudare.publish.folder import is_there, nearest_folder
 from sudare.publish.job import Job, Outlook
+from sudare.publish.machine import available_memory, free_disk
+from sudare.publish.needs import memory_refused, rounded
 
 
 @dataclass(frozen=True)
@@ -60,6 +62,41 @@ class Plan:
         }
 
 
+def remarks_on_files(job: Job[Any, Any]) -> list[str]:
+    """What would stop a publication: data that are not there, an output folder that is, or cannot be."""
+    remarks = []
+    if "://" not in job.recipe.data.path and not is_there(job.path(job.recipe.data.path)):
+        remarks.append(f"the data are not there yet: {job.recipe.data.path}")
+    target = job.path(job.recipe.output.folder)
+    if is_there(target):
+        remarks.append(f"the output folder exists already: {job.recipe.output.folder}")
+    else:
+        try:
+            nearest_folder(target)
+        except OutputError as refusal:
+            remarks.append(str(refusal))
+    return remarks
+
+
+def _beside_this_machine(job: Job[Any, Any], outlook: Outlook) -> tuple[Outlook, list[str]]:
+    """The outlook with what the release would need and what is here, and the refusal of a publication if any."""
+    needs, target = outlook.needs, job.path(job.recipe.output.folder)
+    here = {"memory": available_memory(), "disk": free_disk(target)}
+    facts = dict(needs.said)
+    for name in facts:
+        left = here[name]
+        facts[name] += "" if left is None else f", {rounded(left, up=False)} left here"
+    bytes_needed = {"memory_bytes": needs.memory, "disk_bytes": needs.disk}
+    bytes_here = {f"{name}_bytes_here": left for name, left in here.items()}
+    beside = replace(outlook, facts=outlook.facts | facts, details=outlook.details | bytes_needed | bytes_here)
+    try:
+        needs.refuse_scarce(target)
+    except CapacityError as refusal:
+        return beside, [str(refusal)]
+    return beside, []
+
+
+@memory_refused()
 def plan(recipe: str | Path) -> Plan:
     """What comes out, expected errors, and the budget after: from the recipe and the ledger alone.
 
@@ -74,10 +111,7 @@ def plan(recipe: str | Path) -> Plan:
     except BudgetError as refusal:
         after = None
         remarks.append(str(refusal))
-    if job.lacks_data:
-        remarks.append(f"the data are not there yet: {job.recipe.data.path}")
-    if is_there(job.path(job.recipe.output.folder)):
-        remarks.append(f"the output folder exists already: {job.recipe.output.folder}")
-    remarks += map(str, job.cautions)
+    outlook, scarce = _beside_this_machine(job, outlook)
+    remarks += [*remarks_on_files(job), *scarce, *map(str, job.cautions)]
     balance = job.ledger.balance(job.recipe.dataset)
     return Plan(job.recipe.kind, job.recipe.dataset, job.guarantee, outlook, balance, after, tuple(remarks))

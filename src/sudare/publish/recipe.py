@@ -127,6 +127,9 @@ class Output(Part):
 
     folder: str
     key: str = "sudare-publisher.pem"
+    confirm_resources: bool = Field(
+        default=False, description="publish although this machine seems to have too little memory or disk for it"
+    )
 
 
 class Report(Part):

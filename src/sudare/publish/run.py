@@ -18,8 +18,9 @@ from sudare.noise import Source, stamped
 from sudare.privacy import Balance, Entry
 from sudare.privacy.history import remember_head
 from sudare.publish.certificate import NAME, certify
-from sudare.publish.folder import refuse_existing, taken, whole_folder
+from sudare.publish.folder import refuse_existing, refuse_unusable, taken, whole_folder
 from sudare.publish.job import Job
+from sudare.publish.needs import memory_refused
 from sudare.publish.pages import internal_path, write_pages
 from sudare.publish.pending import Facts, Pending, PendingReleases, gathered_hash, versions
 from sudare.publish.public_sources import Sources, refuse_private_rows
@@ -122,6 +123,7 @@ class _Run:
         return self.pending
 
 
+@memory_refused()
 def publish(
     recipe: str | Path,
     *,
@@ -146,6 +148,7 @@ def publish(
     target = job.path(job.recipe.output.folder)
     records = PendingReleases(job.ledger)
     records.waiting()  # removes what runs that were killed in the end could not
+    refuse_unusable(target)
     with taken(target):
         if job.recipe.report.internal:
             refuse_existing(internal_path(target))
@@ -174,6 +177,8 @@ def _published(
     progress("reading")
     with ExitStack() as held:
         data = held.enter_context(job.gathered(source))
+        if not job.recipe.output.confirm_resources:
+            job.needs(data).refuse_scarce(target)
         pending = run.recorded(job.compared(data), key)
         held.enter_context(records.kept(pending))
         folder = held.enter_context(whole_folder(target))
@@ -182,13 +187,14 @@ def _published(
         run.sources.require_unchanged(job)
         entry = run.paid or _spent(job, run, pending, records)
         progress("protecting")
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), memory_refused():
             warnings.simplefilter("ignore", PrivacyWarning)  # said above
             made = job.protect(data, source)
         if made.guarantee != job.guarantee:
             raise AccountingError("the release promises something else than was paid for")
         progress("writing")
-        files = job.write(made, folder)
+        with memory_refused():
+            files = job.write(made, folder)
         certificate = certify(
             made,
             kind=job.recipe.kind,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from sudare.anonymity import Anonymized
+from sudare.anonymity.hierarchy import Hierarchy
 from sudare.anonymity.request import Request
 from sudare.anonymity.tuples import Tuples
 from sudare.noise import Source
 from sudare.privacy import Guarantee
 from sudare.publish.job import Job, Outlook
+from sudare.publish.needs import FIXED_DISK, FIXED_MEMORY, Needs
 from sudare.publish.public_sources import PublicFile
 from sudare.publish.recipe import Recipe
 from sudare.publish.sample_check import FILE_OF, check_sample
@@ -93,6 +95,19 @@ class SampleJob(Job[SampleRecipe, Anonymized]):
         """The private records as distinct tuples with counts, one row of each person."""
         return self.request.read(self.records(), source)
 
+    def needs(self, data: Tuples) -> Needs:
+        """From the rows that may be drawn, and the names at the declared levels, or else at that of the longest."""
+        rate, formats = self.request.terms.sample, self.recipe.output.formats
+        rows = data.total if rate is None else float(rate) * data.total
+        levels = self.request.levels or (None,) * len(data.hierarchies)
+        names = [_name_length(tree, level) for tree, level in zip(data.hierarchies, levels, strict=True)]
+        beside = [_letters(column.values) for column in data.sensitive.values()]
+        letters, columns = sum(names) + sum(beside), len(names) + len(beside)
+        # A row of a Parquet file is next to nothing but for what stands beside the sorted classes.
+        disk = ("csv" in formats) * (letters + 3 * columns) + ("parquet" in formats) * (0.1 * columns + sum(beside) / 2)
+        memory = 1.2 * rows * (16 + 5 * columns + letters)
+        return Needs(FIXED_MEMORY + int(memory), FIXED_DISK + int(1.1 * rows * disk))
+
     def protect(self, data: Tuples, source: Source) -> Anonymized:
         """The sample."""
         return self.request.meet(data, source)
@@ -160,3 +175,14 @@ class SampleJob(Job[SampleRecipe, Anonymized]):
         from sudare.publish.sample_pages import public_sections
 
         return public_sections(certificate["summary"], words)
+
+
+def _letters(names: Sequence[str | None]) -> float:
+    """Bytes of a name, on average."""
+    return sum(len((name or "").encode()) for name in names) / max(1, len(names))
+
+
+def _name_length(tree: Hierarchy, level: int | None) -> float:
+    """Bytes of what is published for a leaf: at a level, or at most at any; a range is as long as both its ends."""
+    at_levels = [_letters([tree.labels[node] for node in row]) for row in tree.table]
+    return max(2 * at_levels[0] + 1, *at_levels) if level is None else at_levels[level]

@@ -95,12 +95,14 @@ def outlook(job: SampleJob) -> Outlook:
     }
     errors: list[dict[str, Any]] = [_row(measure, "at most") for measure in promised(terms.k)]
     population, basis = stand_in(job)
+    needs = job.needs(population)
     try:
         made = request.meet(population, Source.from_seed(0))
     except ParameterError as refusal:
-        return Outlook(facts, details, errors, f"k alone: a rehearsal on {basis} was refused, since {refusal.what}")
+        why = f"k alone: a rehearsal on {basis} was refused, since {refusal.what}"
+        return Outlook(facts, details, errors, why, needs)
     errors += [_row(measure, "rehearsed") for measure in made.assessment.table]
-    return Outlook(facts, details, errors, f"k, and one rehearsal on {basis}: real data differ")
+    return Outlook(facts, details, errors, f"k, and one rehearsal on {basis}: real data differ", needs)
 
 
 def _origin(job: SampleJob) -> str:

@@ -18,6 +18,7 @@ from sudare.noise.sparse import DENSE_LIMIT
 from sudare.privacy import Budget, Guarantee
 from sudare.publish.files import GEOJSON_LIMIT, write
 from sudare.publish.job import Job, Outlook
+from sudare.publish.needs import Needs
 from sudare.publish.public_sources import PublicFile
 from sudare.publish.recipe import Recipe
 from sudare.publish.table_check import check_table
@@ -147,6 +148,12 @@ class TableJob(Job[TableRecipe, Release]):
             missing_unit=data.rows_without_unit(),
         )
         return replace(table, unit=unit, bounded=True)
+
+    def needs(self, data: CountTable) -> Needs:
+        """By a pilot: a small release of the same law."""
+        from sudare.publish.table_needs import needs
+
+        return needs(self, data)
 
     def protect(self, data: CountTable, source: Source) -> Release:
         """The release of the private table."""

@@ -13,12 +13,12 @@ from sudare.engines import read
 from sudare.measure import error_by_block, l1_accuracy
 from sudare.publish.areas import shown_levels, square_km
 from sudare.publish.job import Outlook, Rehearsal
+from sudare.publish.needs import Needs
 from sudare.publish.synthetic import synthetic_table
 from sudare.publish.table_job import TableJob
 from sudare.tables import Release
 
 _ERRORS = ("mean_absolute_error", "root_mean_square_error", "mean_error")
-_BYTES_PER_CELL = 120  # sorted index and count, their noisy copies, and one pass of sorting
 
 
 @dataclass(frozen=True)
@@ -103,36 +103,39 @@ def _mean(runs: list[TableRehearsal]) -> TableRehearsal:
 
 def outlook(job: TableJob) -> Outlook:
     """Cells, memory, and the error by area size: exact where it does not depend on the data, else rehearsed."""
-    errors, errors_from = expected_errors(job)
-    dense = job.method.name in ("laplace", "privelet")
-    listed = job.domain.size if dense else 10 * job.recipe.rehearsal.people
-    memory = min(job.domain.size, listed) * _BYTES_PER_CELL
+    errors, errors_from, needs = _expected(job)
     explain = getattr(job.method, "explain", None)
     explanation = explain(job.domain, job.budget) if explain else ""
     facts = {
         "domain": job.domain.describe(),
         "cells": f"{job.domain.size:,}",
-        "memory": f"about {max(1, memory >> 20):,} MB at most",
         "method": f"{job.method.name} ({explanation})" if explanation else job.method.name,
     }
     details = {
         "domain": job.domain.describe(),
         "cells": job.domain.size,
         "index_bits": job.domain.bits,
-        "memory_bytes": memory,
         "method": job.method.name,
         "explanation": explanation,
     }
-    return Outlook(facts, details, errors, errors_from)
+    return Outlook(facts, details, errors, errors_from, needs)
 
 
 def expected_errors(job: TableJob) -> tuple[list[dict[str, Any]], str]:
     """Error by area size, exact or rehearsed, and what it rests on."""
+    return _expected(job)[:2]
+
+
+def _expected(job: TableJob) -> tuple[list[dict[str, Any]], str, Needs]:
+    """Also what a release of the stand-in needs; where noise is drawn in every cell, of nobody: it is the same."""
     rows = [_exact_error(job, level) for level in shown_levels(job.domain)]
     if all(row["root_mean_square_error"] is not None for row in rows):
-        return rows, "the law of the noise: exact, whatever the data"
+        nothing = np.empty(0, dtype=np.int64)
+        nobody = CountTable(job.domain, nothing, nothing, job.recipe.data.protected_unit(), bounded=True)
+        return rows, "the law of the noise: exact, whatever the data", job.needs(nobody)
     truth, basis = stand_in(job)
-    return rehearse_on(job, truth, basis, repetitions=1).errors, f"one rehearsal on {basis}: real data differ"
+    errors = rehearse_on(job, truth, basis, repetitions=1).errors
+    return errors, f"one rehearsal on {basis}: real data differ", job.needs(truth)
 
 
 def _exact_error(job: TableJob, level: int) -> dict[str, Any]:

@@ -16,7 +16,9 @@ from sudare.engines import Records, read
 from sudare.errors import InputError, did_you_mean
 from sudare.noise import Source
 from sudare.privacy import Guarantee
+from sudare.publish.files import row_size
 from sudare.publish.job import Job, Outlook
+from sudare.publish.needs import FIXED_DISK, Needs
 from sudare.publish.public_sources import PublicFile
 from sudare.publish.recipe import Recipe
 from sudare.publish.weights_check import check_weights, read_weighting
@@ -31,8 +33,13 @@ from sudare.reweight.saved import to_json
 from sudare.reweight.space import Numeric, numbers
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from sudare.report import Section
     from sudare.words import Words
+
+_TRIED = 4096
+_MODEL_ON_DISK = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -122,17 +129,23 @@ class WeightsJob(Job[WeightsRecipe, Weighting]):
         """The private records as codes of the declared columns."""
         return list(self.request.read(self.records(), source))
 
+    def needs(self, data: list[Rows]) -> Needs:  # noqa: ARG002 - the public rows tell
+        """The disk, from public rows. Memory is not estimated: `foresee` made a release from as many public rows."""
+        rows = len(next(iter(self.public.values())))
+        some = {name: column[:_TRIED] for name, column in self.public.items()}
+        size = row_size(_frame(some, np.random.default_rng(0).random(min(rows, _TRIED))), self.recipe.output.formats)
+        return Needs(disk=FIXED_DISK + _MODEL_ON_DISK + int(1.2 * rows * size))
+
     def protect(self, data: list[Rows], source: Source) -> Weighting:
         """The weights."""
         return self.request.meet(data, self.public, source)
 
     def write(self, made: Weighting, folder: Path) -> dict[str, Path]:
         """The public rows with their weights in each format asked for, and the model."""
-        import pyarrow as pa
         import pyarrow.csv as csv
         import pyarrow.parquet as pq
 
-        table = pa.table({**{name: _plain(column) for name, column in self.public.items()}, WEIGHT: made.weights})
+        table = _frame(self.public, made.weights)
         paths: dict[str, Path] = {name: folder / FILE_OF[name] for name in self.recipe.output.formats}
         if "parquet" in paths:
             pq.write_table(table, paths["parquet"], compression="zstd")
@@ -190,6 +203,13 @@ class WeightsJob(Job[WeightsRecipe, Weighting]):
     def _records(self, file: Any) -> Records:
         origin: object = self.path(file.path)
         return read((origin, file.table) if file.table else origin, encoding=file.encoding, delimiter=file.delimiter)
+
+
+def _frame(public: dict[str, NDArray[Any]], weights: NDArray[np.float64]) -> pa.Table:
+    """The public rows with their weights."""
+    import pyarrow as pa
+
+    return pa.table({**{name: _plain(column) for name, column in public.items()}, WEIGHT: weights})
 
 
 def _plain(column: NDArray[Any]) -> NDArray[Any] | list[Any]:

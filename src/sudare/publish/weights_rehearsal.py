@@ -93,4 +93,4 @@ def outlook(job: WeightsJob) -> Outlook:
     }
     details = {name: summary[name] for name in ("estimator", "basis", "features", "public_rows", "sensitivity")}
     errors = errors_of(job, stand_in, [made])
-    return Outlook(facts, details, errors, f"one rehearsal on {basis}: real data differ")
+    return Outlook(facts, details, errors, f"one rehearsal on {basis}: real data differ", job.needs([]))

@@ -12,9 +12,9 @@ from typing import Any, get_args
 from sudare.domain.mesh import LEVELS
 from sudare.errors import BudgetError, SudareError
 from sudare.privacy import Balance
-from sudare.publish.folder import is_there
 from sudare.publish.kinds import KINDS
 from sudare.publish.pending import PendingReleases
+from sudare.publish.plan import remarks_on_files
 from sudare.publish.table_recipe import MethodChoice
 from sudare.studio import releases
 from sudare.studio.books import ledger_json
@@ -203,10 +203,7 @@ class Desk:
             return {**said, "problem": as_json(problem, words)}
         target = job.path(job.recipe.output.folder)
         remarks = [] if refusal is None else [str(refusal)]
-        if job.lacks_data:
-            remarks.append(f"the data are not there yet: {job.recipe.data.path}")
-        if is_there(target):
-            remarks.append(f"the output folder exists already: {job.recipe.output.folder}")
+        remarks += remarks_on_files(job)
         can_publish = not remarks  # a new ledger is said, and may begin
         remarks += [str(begun) for begun in job.ledger.beginnings(job.recipe.dataset)]
         shown, place = self.workspace.shown(target), os.path.realpath(target)

@@ -69,6 +69,8 @@ def test_no_changed_bit_of_a_report_passes(release, full):
     page.write_bytes(b"<p>Everything is exact.")
     with pytest.raises(VerificationError, match="a report differs"):
         verify(release)
+    with pytest.raises(OutputError, match=r"another report is there already .*report\.html.* Take it away first"):
+        draw_report(release)
     page.unlink()
     with pytest.raises(VerificationError, match=r"a report of the release is missing .*sudare report FOLDER"):
         verify(release)

@@ -120,10 +120,10 @@ def draw_report(release: str | Path, *, language: str | None = None, key: str | 
     name = _name_of(folder, listed, words.language, sha256)
     if signing is not None:
         return Drawn(_list_and_write(path, certificate, name, page, words, signing), words.language, certified=True)
-    if listed.get(name) == Report(words.language, sha256):
-        return Drawn(_write(page, folder / name, mode=0o644), words.language, certified=True)
-    beside = folder.resolve().with_name(f"{folder.resolve().name}-{name}")
-    return Drawn(_write(page, beside, mode=0o644), words.language, certified=False)
+    certified = listed.get(name) == Report(words.language, sha256)
+    target = folder / name if certified else folder.resolve().with_name(f"{folder.resolve().name}-{name}")
+    _refuse_another(target, sha256)
+    return Drawn(_write(page, target, mode=0o644), words.language, certified)
 
 
 def _drawn(path: Path, certificate: dict[str, Any], words: Words) -> str:
@@ -164,11 +164,15 @@ def _list_and_write(
     """Listed first: a kill in between leaves a report that anybody can draw again, and none that nobody certified."""
     folder, known = path.parent, read_list(path, certificate)
     made = Report(words.language, hashlib.sha256(page.encode()).hexdigest())
+    _refuse_another(folder / name, made.sha256)
     if known.get(name) != made:
-        if (folder / name).exists() and _sha256(folder / name) != made.sha256:
-            refuse_existing(folder / name)
         write_list(path, certificate, {**known, name: made}, key)
     return _write(page, folder / name, mode=0o644)
+
+
+def _refuse_another(path: Path, sha256: str) -> None:
+    if path.exists() and _sha256(path) != sha256:
+        raise OutputError("another report is there already", value=path.name, hint="Take it away first.")
 
 
 def _sha256(path: Path) -> str:

@@ -58,6 +58,7 @@ import duckdb
 scratch, said, *command = words
 os.environ["SUDARE_SCRATCH"] = tempfile.tempdir = scratch
 os.dup2(os.open(said, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), 2)
+os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 connect = duckdb.connect

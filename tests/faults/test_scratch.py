@@ -127,8 +127,11 @@ ENCRYPTED = getattr(duckdb_engine, "can_encrypt", bool)()  # old code, which the
 
 def spilt(scratch: Path) -> bool:
     """Whether ids are on the disk: such that can be read, unless what is spilt is encrypted here."""
-    found = [path for path in scratch.glob("**/spill/*.tmp") if path.stat().st_size]
-    return bool(found) and (ENCRYPTED or any(CANARY in path.read_bytes() for path in found))
+    try:
+        found = [path for path in scratch.glob("**/spill/*.tmp") if path.stat().st_size]
+        return bool(found) and (ENCRYPTED or any(CANARY in path.read_bytes() for path in found))
+    except FileNotFoundError:  # removed while it was looked at
+        return False
 
 
 def halt(process: int) -> bool:
@@ -354,6 +357,13 @@ def spark_village(village) -> Path:
     return village
 
 
+def frozen(scratch: Path) -> bool:
+    try:
+        return any(scratch.glob("**/rows-*/*.parquet"))
+    except FileNotFoundError:
+        return False
+
+
 def begin_with_spark(village: Path) -> tuple[subprocess.Popen[str], list[int]]:
     """A publication by a Spark of its own, stopped when it has exact counts on the disk; and its Java processes."""
     scratch = village / "scratch"
@@ -363,11 +373,11 @@ def begin_with_spark(village: Path) -> tuple[subprocess.Popen[str], list[int]]:
         code = "import sys; from sudare.cli import main; main(sys.argv[1:])"
         command = [sys.executable, "-c", code, "publish", str(village / "spark.toml"), "--quiet"]
         process = subprocess.Popen(command, stderr=said, env=environment, text=True)
-    while not list(scratch.glob("**/rows-*/*.parquet")):
+    while not frozen(scratch):
         assert process.poll() is None, (village / "said").read_text()
         time.sleep(0.01)
     assert halt(process.pid)
-    assert list(scratch.glob("**/rows-*/*.parquet"))
+    assert frozen(scratch)
     return process, [
         int(child) for child in Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
     ]

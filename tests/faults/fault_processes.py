@@ -79,6 +79,7 @@ class Nursery:
     def wait(self) -> int:
         """The exit code, or minus the signal."""
         self._tell("wait")
+        self.process = 0
         return int(self._line())
 
     def _tell(self, line: str) -> None:

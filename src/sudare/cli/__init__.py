@@ -58,11 +58,12 @@ class Commands(click.Group):
                 from sudare.cli.console import spoken
                 from sudare.words import sentence
 
-                ended = heard() or (None if isinstance(end, SudareError) else signal.SIGINT)
+                words, ended = spoken(ctx), heard()
                 if isinstance(end, SudareError):
-                    said = sentence(end, spoken(ctx))
+                    said = sentence(end, words)
                 else:
-                    said = spoken(ctx)("signal.ended", name=signal.Signals(ended or signal.SIGINT).name)
+                    ended = ended or signal.SIGINT
+                    said = words("signal.ended", name=signal.Signals(ended).name)
                 if ended is not None:
                     from sudare.engines.scratch import close_rooms
 

@@ -136,9 +136,10 @@ def remove_leftovers() -> None:
 
     found = remove()
     words = spoken(click.get_current_context())
-    for key, rooms in (("scratch.removed", found.removed), ("scratch.kept", found.kept)):
-        if rooms:
-            click.echo(words(key, rooms=words.listing([str(room) for room in rooms])), err=True)
+    if found.removed:
+        click.echo(words("scratch.removed", rooms=words.listing([str(room) for room in found.removed])), err=True)
+    if found.kept:
+        click.echo(words("scratch.kept", rooms=words.listing([str(room) for room in found.kept])), err=True)
 
 
 @contextmanager

@@ -175,16 +175,20 @@ def _describing(source: Source) -> Iterator[tuple[duckdb.DuckDBPyConnection, Pat
 
     No row is read in it, so that nothing is spilt; no folder comes with it, and nothing of a file is kept.
     """
-    with _refusing(source), closing(_describer(os.getpid()).cursor()) as connection:
+    with _refusing(source), closing(_describer().cursor()) as connection:
         yield connection, Path()
 
 
 @cache
-def _describer(process: int) -> duckdb.DuckDBPyConnection:  # noqa: ARG001 - one that a fork copied is dead
+def _describer() -> duckdb.DuckDBPyConnection:
     import duckdb
 
     settings = {"autoinstall_known_extensions": False, "enable_external_file_cache": False, "threads": 1}
     return duckdb.connect(":memory:", config=settings)
+
+
+if hasattr(os, "register_at_fork"):  # a process that is copied with a database in it does not come to its end
+    os.register_at_fork(before=_describer.cache_clear)
 
 
 @contextmanager

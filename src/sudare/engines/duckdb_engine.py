@@ -9,6 +9,7 @@ DuckDB says when something fails can quote a value, so that its errors are never
 
 from __future__ import annotations
 
+import atexit
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
@@ -187,6 +188,7 @@ def _describer() -> duckdb.DuckDBPyConnection:
     return duckdb.connect(":memory:", config=settings)
 
 
+atexit.register(_describer.cache_clear)  # before Python takes DuckDB's binding apart
 if hasattr(os, "register_at_fork"):  # a process that is copied with a database in it does not come to its end
     os.register_at_fork(before=_describer.cache_clear)
 

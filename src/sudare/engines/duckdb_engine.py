@@ -9,6 +9,7 @@ DuckDB says when something fails can quote a value, so that its errors are never
 
 from __future__ import annotations
 
+import atexit
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
@@ -190,12 +191,12 @@ def _describing(source: Source) -> Iterator[tuple[duckdb.DuckDBPyConnection, Pat
 
     No row is read in it, so that nothing is spilt; no folder comes with it, and nothing of a file is kept.
     """
-    with _refusing(source), closing(_describer(os.getpid()).cursor()) as connection:
+    with _refusing(source), closing(_describer().cursor()) as connection:
         yield connection, Path()
 
 
 @cache
-def _describer(process: int) -> duckdb.DuckDBPyConnection:  # noqa: ARG001 - one that a fork copied is dead
+def _describer() -> duckdb.DuckDBPyConnection:
     import duckdb
 
     settings: dict[str, Any] = {
@@ -204,6 +205,11 @@ def _describer(process: int) -> duckdb.DuckDBPyConnection:  # noqa: ARG001 - one
         "threads": 1,
     }
     return duckdb.connect(":memory:", config=settings)
+
+
+atexit.register(_describer.cache_clear)  # before Python takes DuckDB's binding apart
+if hasattr(os, "register_at_fork"):  # a process that is copied with a database in it does not come to its end
+    os.register_at_fork(before=_describer.cache_clear)
 
 
 @contextmanager

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gc
 import gzip
+import subprocess
+import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -383,3 +385,18 @@ def test_an_encoding_belongs_to_csv(tmp_path: Path) -> None:
             read(source, encoding="cp932")
         with pytest.raises(ParameterError, match=r"^a delimiter belongs to a CSV file"):
             read(source, delimiter=";")
+
+
+def test_the_database_that_describes_files_outlives_no_process() -> None:
+    """Neither a copy of the process nor the process itself hangs at its end, or says anything about it."""
+    code = (
+        "import os, sys, pyarrow\n"
+        "from sudare.engines import read\n"
+        "assert list(read(pyarrow.table({'a': [1]})).columns) == ['a']\n"
+        "child = getattr(os, 'fork', lambda: None)()\n"
+        "if child == 0:\n"
+        "    sys.exit(list(read(pyarrow.table({'b': [1]})).columns) != ['b'])\n"
+        "assert child is None or os.waitpid(child, 0)[1] == 0\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=300)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")

@@ -104,7 +104,7 @@ def test_a_commit_is_synced_to_the_disk(tmp_path, postgres):
     [
         (b"not a database, but long enough to be taken for one " * 30, "is not a SQLite database"),
         ("CREATE TABLE other (x)", "is a database, but not one of a survey"),
-        ("PRAGMA application_id = 1398096963; PRAGMA user_version = 9", "has a format that this version"),
+        ("PRAGMA application_id = 1398096963; PRAGMA user_version = 9", "was made by a newer Sudare"),
     ],
 )
 def test_other_files_are_left_alone(tmp_path, content, sentence):

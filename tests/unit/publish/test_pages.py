@@ -60,7 +60,8 @@ def test_the_report_follows_from_the_release_alone(village):
     pq.write_table(people.slice(1), village.folder / "people.parquet")
     (village.folder / "ledger.db").unlink()  # a replay repeats the identifier, which one ledger takes once
     with record(replay=tape):
-        second = sd.publish(village.change(('folder = "release"', 'folder = "again"')))
+        folder, history = ('"release"', '"again"'), ("[ledger]\n", "[ledger]\nconfirm_other_history = true\n")
+        second = sd.publish(village.change(folder, history))
     drawn = []
     for made in (first, second):
         cover = Cover("x", "x", datetime.datetime(2026, 7, 5, 9, 41, tzinfo=datetime.UTC), made.release.guarantee)

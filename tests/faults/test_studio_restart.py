@@ -165,7 +165,9 @@ def check_books(load: Load, jobs: dict[str, dict[str, Any]], folder: Path) -> tu
     assert done == set(released)
     assert sum("was paid for and is not out" in job["error"]["message"] for job in unfinished) == len(paid) - len(done)
     for job in unfinished:
-        assert "was paid for and is not out" in job["error"]["message"] or "Nothing was spent" in job["error"]["message"]
+        assert (
+            "was paid for and is not out" in job["error"]["message"] or "Nothing was spent" in job["error"]["message"]
+        )
     for name, release in load.jobs.items():
         assert not release or (folder / release).exists() == (jobs[name]["state"] == "done")
     return len(spends), len(released)

@@ -2,7 +2,8 @@
 
 While a publication runs to its end, its folder is copied right before moments at which Python touches the world: each
 copy is what a kill at that moment leaves on the disk. Put back, it is completed, and must become, byte for byte, what
-the run that was not interrupted has published. The quick form takes every seventh moment of four kinds, the full one all.
+the run that was not interrupted has published. The quick form takes every seventh
+moment of four kinds, the full one all.
 """
 
 from __future__ import annotations

@@ -18,6 +18,7 @@ import pytest
 
 import sudare as sd
 from sudare.privacy import Ledger
+from sudare.publish.pending import PendingReleases
 
 RECIPE = """
 dataset = "village"
@@ -105,8 +106,9 @@ def test_a_file_that_cannot_grow_is_one_sentence_and_no_release(village, limit, 
     assert releases_in(village) == releases
     assert left_in(village) == set()
     if releases:  # with room it works again
-        assert run(CRAMPED, 10**9, "publish", village / "recipe.toml").returncode == 0
-        assert releases_in(village) == releases + 1
+        assert "was paid for and is not out" in sentence_of(run(CRAMPED, 10**9, "publish", village / "recipe.toml"))
+        assert run(CRAMPED, 10**9, "publish", village / "recipe.toml", "--resume").returncode == 0
+        assert releases_in(village) == releases
         sd.verify(village / "out" / "release")
 
 
@@ -151,7 +153,9 @@ def test_a_small_disk_that_fills_up(village, tmp_path, full):
             seen.add(sentence_of(done).partition("(")[0])
         if out:
             sd.verify(after / "out" / "release")
-        assert releases_in(after) >= out
+        # What was paid for and is not out is named, and can be completed; without a row there is no record.
+        waiting = PendingReleases(Ledger(after / "books" / "ledger.db")).waiting()
+        assert releases_in(after) == out + len(waiting)
         assert left_in(after) <= {"release"}
     print(f"{len(seen)} kinds of refusals: {sorted(seen)}")
     assert seen

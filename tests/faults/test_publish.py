@@ -22,6 +22,7 @@ import sudare as sd
 from sudare.privacy import Ledger, secret_file
 from sudare.publish import signing
 from sudare.publish.folder import whole_folder
+from sudare.publish.pending import PendingReleases
 
 RECIPE = """
 dataset = "village"
@@ -92,7 +93,10 @@ def aftermath(folder: Path) -> tuple[int, bool]:
         if page.exists():
             assert page.read_text().rstrip().endswith("</html>")
     known = {"people.parquet", "recipe.toml", "ledger.db", "ledger.db-journal", "release", "release-internal.html"}
-    known |= {"publisher.pem", "ledger.db.key", "pages.toml", "seen"}
+    known |= {"publisher.pem", "ledger.db.key", "pages.toml", "seen", ".release.lock", ".ledger.db.pending.lock"}
+    if ledger.path.exists():
+        assert [each.facts.folder for each in PendingReleases(ledger).waiting()] in ([], [str(release)])
+    known |= {"ledger.db.pending"}
     strange = {path.name for path in folder.iterdir()} - known
     assert all(name.startswith(".") and ".partial-" in name for name in strange), strange
     return spent, release.exists()
@@ -121,6 +125,7 @@ def test_a_killed_publish_leaves_nothing_half_done(village, full):
             if number % 4 == 0:
                 for name in ("ledger.db", "ledger.db-journal", "publisher.pem"):
                     (folder / name).unlink(missing_ok=True)
+                shutil.rmtree(folder / "ledger.db.pending", ignore_errors=True)
                 before = 0
             if number % 10 == 9:  # long after the release is out, while its pages are drawn
                 nursery.start(folder / "pages.toml", "", "")
@@ -138,6 +143,11 @@ def test_a_killed_publish_leaves_nothing_half_done(village, full):
             assert spent > before or not out
             stages["out" if out else "paid, not out" if spent > before else "nothing"] += 1
             before = spent
+            if PendingReleases(Ledger(folder / "ledger.db")).waiting():
+                # What was paid for comes out, and costs nothing more.
+                sd.publish(folder / "pages.toml" if number % 10 == 9 else village, resume=True)
+                assert aftermath(folder) == (spent, True)
+                assert not (folder / "ledger.db.pending").exists()
         clear(folder)
         nursery.start(village, "", "")
         assert nursery.wait() == 0

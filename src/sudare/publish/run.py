@@ -82,7 +82,7 @@ class _Run:
         job.ledger.check(job.recipe.dataset, job.guarantee, **job.terms)
         begins = job.ledger.beginnings(job.recipe.dataset)
         for caution in (*job.cautions, *begins):
-            warnings.warn(caution, stacklevel=3)
+            warnings.warn(caution, stacklevel=4)  # publish is wrapped once
         refuse_private_rows(job)
         sources, now = Sources.of(job), datetime.now(UTC)
         facts = Facts(

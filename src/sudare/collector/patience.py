@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import logging
 import socket
-import sys
 import time
 from typing import Any
 
@@ -29,7 +28,7 @@ def listen(host: str, port: int, backlog: int, who: str) -> socket.socket:
         raise InputError("there is no such address to listen on", value=host) from None
     try:
         # On Windows the first would let another program listen in our place; the second is what it is elsewhere.
-        again = socket.SO_EXCLUSIVEADDRUSE if sys.platform == "win32" else socket.SO_REUSEADDR
+        again = getattr(socket, "SO_EXCLUSIVEADDRUSE", socket.SO_REUSEADDR)
         listening.setsockopt(socket.SOL_SOCKET, again, 1)
         listening.bind(address)
         listening.listen(backlog)

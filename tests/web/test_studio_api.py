@@ -272,6 +272,18 @@ def test_a_killed_job_is_told_by_the_ledger(launch, folder, held, stage, spent):
     rows = [row for row in Ledger(folder / "ledger.db").entries() if row.kind == "spend"]
     assert len(rows) == spent
     assert not (folder / "release").exists()
+    page = studio.client.get("/api/publish").json()
+    assert (page["pending"] or {}).get("release_id") == (rows[0].content["release_id"] if spent else None)
+    if spent:
+        hold.unlink()
+        again = studio.client.post("/api/publish", json={"based_on": 1, "confirm": "village"}).json()
+        assert "was paid for and is not out" in studio.wait(again["id"], "failed")["error"]["message"]
+        asked = {"based_on": 1, "confirm": "village", "paid": "complete"}
+        done = studio.wait(studio.client.post("/api/publish", json=asked).json()["id"], "done", "failed")
+        assert done["result"]["release_id"] == rows[0].content["release_id"]
+        assert len(Ledger(folder / "ledger.db").entries("village")) == 2
+        assert studio.client.get("/api/publish").json()["pending"] is None
+        assert verify(folder / "release").ok
 
 
 def test_a_cancelled_publication_ends_and_has_spent_nothing(launch, folder, held):

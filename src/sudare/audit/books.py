@@ -70,7 +70,7 @@ def ledger_rules(folder: Path) -> Rules:
 
     try:
         publish(folder / "stopped.toml", progress=stop)
-    except PaidError:
+    except (PaidError, _Stopped):
         booked = ledger.balance("stopped").releases == 1 and not (folder / "stopped").exists()
     else:
         booked = False

@@ -27,7 +27,7 @@ domain.place = {type = "line", length = 20000}
 method = {name = "simplex"}
 privacy = {epsilon = 4}
 ledger = {path = "books/ledger.db", cap = {epsilon = 100}}
-output = {folder = "out/release", key = "keys/publisher.pem"}
+output = {folder = "out/release", key = "keys/publisher.pem", confirm_resources = true}
 report = {public = false}
 """
 # Keeps files below a size, then becomes the command.

@@ -40,6 +40,7 @@ def plan(recipe: str, language: str | None, as_json: bool) -> None:
         {
             "data set": made.dataset,
             **made.outlook.facts,
+            **made.resources,
             "guarantee": str(made.guarantee),
             "budget now": str(made.balance).partition(": ")[2],
             "budget after": "not enough" if after is None else after.remaining_text + " left",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,17 @@ class Plan:
     balance: Balance
     balance_after: Balance | None
     remarks: tuple[str, ...]
+    here: dict[str, int | None] = field(default_factory=dict, compare=False)
+    """Bytes of memory and disk that were left on this machine just then."""
+
+    @property
+    def resources(self) -> dict[str, str]:
+        """What the release would need, and what was left here."""
+        said = dict(self.outlook.needs.said)
+        for name in said:
+            left = self.here.get(name)
+            said[name] += "" if left is None else f", {rounded(left, up=False)} left here"
+        return said
 
     @property
     def errors(self) -> list[dict[str, Any]]:
@@ -53,6 +64,9 @@ class Plan:
             "kind": self.kind,
             "dataset": self.dataset,
             **self.outlook.details,
+            "memory_bytes": self.outlook.needs.memory,
+            "disk_bytes": self.outlook.needs.disk,
+            **{f"{name}_bytes_here": left for name, left in self.here.items()},
             "guarantee": self.guarantee.to_json(),
             "errors": self.errors,
             "errors_from": self.errors_from,
@@ -78,22 +92,13 @@ def remarks_on_files(job: Job[Any, Any]) -> list[str]:
     return remarks
 
 
-def _beside_this_machine(job: Job[Any, Any], outlook: Outlook) -> tuple[Outlook, list[str]]:
-    """The outlook with what the release would need and what is here, and the refusal of a publication if any."""
-    needs, target = outlook.needs, job.path(job.recipe.output.folder)
-    here = {"memory": available_memory(), "disk": free_disk(target)}
-    facts = dict(needs.said)
-    for name in facts:
-        left = here[name]
-        facts[name] += "" if left is None else f", {rounded(left, up=False)} left here"
-    bytes_needed = {"memory_bytes": needs.memory, "disk_bytes": needs.disk}
-    bytes_here = {f"{name}_bytes_here": left for name, left in here.items()}
-    beside = replace(outlook, facts=outlook.facts | facts, details=outlook.details | bytes_needed | bytes_here)
+def _scarce(job: Job[Any, Any], outlook: Outlook) -> list[str]:
+    """The refusal that a publication of the stand-in would meet for want of memory or disk."""
     try:
-        needs.refuse_scarce(target)
+        outlook.needs.refuse_scarce(job.path(job.recipe.output.folder))
     except CapacityError as refusal:
-        return beside, [str(refusal)]
-    return beside, []
+        return [str(refusal)]
+    return []
 
 
 @memory_refused()
@@ -111,7 +116,7 @@ def plan(recipe: str | Path) -> Plan:
     except BudgetError as refusal:
         after = None
         remarks.append(str(refusal))
-    outlook, scarce = _beside_this_machine(job, outlook)
-    remarks += [*remarks_on_files(job), *scarce, *map(str, job.cautions)]
+    remarks += [*remarks_on_files(job), *_scarce(job, outlook), *map(str, job.cautions)]
     balance = job.ledger.balance(job.recipe.dataset)
-    return Plan(job.recipe.kind, job.recipe.dataset, job.guarantee, outlook, balance, after, tuple(remarks))
+    here = {"memory": available_memory(), "disk": free_disk(job.path(job.recipe.output.folder))}
+    return Plan(job.recipe.kind, job.recipe.dataset, job.guarantee, outlook, balance, after, tuple(remarks), here)

@@ -20,6 +20,7 @@ def plan_card(plan: Plan, words: Words) -> str:
         words("guarantee.promise"): headline(plan.guarantee, words),
         words("guarantee.unit"): unit_words(plan.guarantee.unit, words),
         **plan.outlook.facts,
+        **plan.resources,
         words("ledger.spent"): balance_facts(plan.balance, words)[words("ledger.spent")],
         words("plan.after"): balance_facts(plan.balance_after, words)[left]
         if plan.balance_after

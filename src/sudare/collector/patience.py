@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import socket
+import sys
 import time
 from typing import Any
 
@@ -27,9 +28,10 @@ def listen(host: str, port: int, backlog: int, who: str) -> socket.socket:
     except OSError:
         raise InputError("there is no such address to listen on", value=host) from None
     try:
-        # On Windows the first would let another program listen in our place; the second is what it is elsewhere.
-        again = getattr(socket, "SO_EXCLUSIVEADDRUSE", socket.SO_REUSEADDR)
-        listening.setsockopt(socket.SOL_SOCKET, again, 1)
+        if sys.platform == "win32":  # where the other option would let another program listen in our place
+            listening.setsockopt(socket.SOL_SOCKET, socket.SO_EXCLUSIVEADDRUSE, 1)
+        else:
+            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind(address)
         listening.listen(backlog)
     except OSError as problem:

@@ -184,7 +184,11 @@ def _describing(source: Source) -> Iterator[tuple[duckdb.DuckDBPyConnection, Pat
 def _describer() -> duckdb.DuckDBPyConnection:
     import duckdb
 
-    settings = {"autoinstall_known_extensions": False, "enable_external_file_cache": False, "threads": 1}
+    settings: dict[str, Any] = {
+        "autoinstall_known_extensions": False,
+        "enable_external_file_cache": False,
+        "threads": 1,
+    }
     return duckdb.connect(":memory:", config=settings)
 
 

@@ -90,6 +90,7 @@ class Verification:
             "guarantee": self.guarantee.to_json(),
             "checks": list(self.checks),
             "reports": {name: report.language for name, report in self.reports.listed.items()},
+            "missing_reports": list(self.reports.missing),
             "uncertified_reports": list(self.reports.uncertified),
             "unlisted_files": list(self.reports.unlisted),
             "remarks": list(self.reports.remarks),

@@ -38,16 +38,18 @@ class Report:
 
 @dataclass(frozen=True)
 class Reports:
-    """What is known of the reports of a release: those listed, those there that no list names, and other files."""
+    """The reports of a release: those listed, which of them are missing, those no list names; and other files."""
 
     listed: dict[str, Report]
+    missing: tuple[str, ...] = ()
     uncertified: tuple[str, ...] = ()
     unlisted: tuple[str, ...] = ()
 
     @property
     def remarks(self) -> tuple[str, ...]:
         """What a reader should hear though nothing is wrong, a sentence each."""
-        first = [f"{name}: a report that is not certified" for name in self.uncertified]
+        first = [f"{name}: not there; draw it again with: sudare report FOLDER" for name in self.missing]
+        first += [f"{name}: a report that is not certified" for name in self.uncertified]
         others = [f"{name}: not a part of the release" for name in self.unlisted[:_MOST_NAMED]]
         more = len(self.unlisted) - len(others)
         return (*first, *others, *([f"{more} further files are not a part of the release"] if more > 0 else []))
@@ -89,12 +91,13 @@ def read_list(certificate_path: Path, certificate: dict[str, Any]) -> dict[str, 
 def check_reports(certificate_path: Path, certificate: dict[str, Any]) -> tuple[list[str], Reports]:
     """What is right with the reports, and what else lies beside them; raises `VerificationError`."""
     folder, listed = certificate_path.parent, read_list(certificate_path, certificate)
-    checks = []
+    checks, missing = [], []
     for name, report in listed.items():
-        if Path(name).name != name or not (folder / name).is_file():
-            raise VerificationError(
-                "a report of the release is missing", value=name, hint="Draw it again with: sudare report FOLDER"
-            )
+        if Path(name).name != name:
+            raise VerificationError("a report lies outside of the release", value=name)
+        if not (folder / name).is_file():  # lost, as by a kill before it was drawn: it misleads nobody
+            missing.append(name)
+            continue
         if file_digest(folder / name) != report.sha256:
             raise VerificationError(
                 "a report differs from the one that was certified",
@@ -112,7 +115,7 @@ def check_reports(certificate_path: Path, certificate: dict[str, Any]) -> tuple[
         )
     # Anybody can give a file a name: one that would steer a terminal is shown as Python writes it.
     unlisted = tuple(name if name.isprintable() else repr(name) for name in sorted(others - {PUBLIC}))
-    return checks, Reports(listed, tuple(others & {PUBLIC}), unlisted)
+    return checks, Reports(listed, tuple(missing), tuple(others & {PUBLIC}), unlisted)
 
 
 def write_list(path: Path, certificate: dict[str, Any], known: dict[str, Report], key: Ed25519PrivateKey) -> None:

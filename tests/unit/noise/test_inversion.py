@@ -110,3 +110,13 @@ def test_every_digit_has_the_ratio_of_its_place():
                 64,
             )
             assert table._bits(row, 64) == exact
+            assert table._first[row] == exact >> 32
+
+
+@pytest.mark.parametrize("scale", [10**14, 10**17])
+def test_digits_of_tiny_rates_are_even_to_their_first_word(scale):
+    """Gaps between empty cells that show at large thresholds have such rates; words come from a formula of their own."""
+    (_, table), *_ = Digits(Split(Rate.rational(Fraction(1, scale))))._tables
+    assert len(table._first) == 4095
+    for row in (0, 1, 2047, 4094):
+        assert int(table._first[row]) == table._bits(row, 32) == (row + 1) << 20

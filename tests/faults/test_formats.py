@@ -60,10 +60,10 @@ def test_an_old_release_verifies_and_is_known_to_its_ledger(old):
     checked = verify(old / "release")
     ledger = Ledger(old / "ledger.db")
     assert ledger.verify(checked.certificate["ledger_head"]) > 1
-    (known,) = reconcile(ledger, [old / "release"]).releases
+    (known,) = reconcile(ledger, [old / "release"], publisher=checked.certificate["publisher"]).releases
     assert (known.row, known.refused) == (None, None)
     fresh = Ledger(old / "fresh.db")
-    (booked,) = reconcile(fresh, [old]).releases
+    (booked,) = reconcile(fresh, [old], publisher=checked.certificate["publisher"]).releases
     assert booked.row == 1
     assert fresh.spent("village") == ledger.spent("village")
 

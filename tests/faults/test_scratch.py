@@ -216,18 +216,23 @@ def test_what_lives_or_is_not_ours_is_left_alone(village, nursery, tmp_path, mon
     precious = tmp_path / "precious"
     precious.mkdir()
     (precious / "file").write_text("kept")
-    (scratch / f"{PREFIX}link").symlink_to(precious)
+    (scratch / f"{PREFIX}00112233445566aa").symlink_to(precious)
     (scratch / "somebody-elses").mkdir()
     (scratch / "somebody-elses" / "lock").touch()
-    dead = scratch / f"{PREFIX}0123"
-    (dead / "inner").mkdir(parents=True)
+    for name in (f"{PREFIX}notes", f"{PREFIX}00112233445566cc"):  # called like a room, and none
+        (scratch / name).mkdir(mode=0o700)
+        (scratch / name / "notes.txt").write_text("kept")
+    dead = scratch / f"{PREFIX}00112233445566bb"
+    dead.mkdir(mode=0o700)
+    (dead / "lock").touch()
+    (dead / "inner").mkdir()
     (dead / "inner" / "link").symlink_to(precious)
     (dead / "link").symlink_to(precious)
     nursery.start(scratch, said, "publish", village / "table.toml", "--quiet")
-    others = {f"{PREFIX}link", "somebody-elses"}
+    others = {f"{PREFIX}00112233445566aa", "somebody-elses", f"{PREFIX}notes", f"{PREFIX}00112233445566cc"}
     assert stop_when_spilt(nursery.process, scratch)
     (living,) = {path.name for path in scratch.iterdir()} - others - {dead.name}
-    dead.mkdir(exist_ok=True)  # the publication above has removed it already
+    dead.mkdir(mode=0o700, exist_ok=True)  # the publication above has removed it already
     before = sorted(scratch.glob(f"{living}/**/*"))
     monkeypatch.setenv("SUDARE_SCRATCH", str(scratch))
     found = remove_leftovers()

@@ -7,6 +7,7 @@ signal that ends a command, with exit code 128 and the signal's number, when all
 from __future__ import annotations
 
 import signal
+import sys
 from importlib import import_module
 from typing import Any
 
@@ -64,10 +65,9 @@ class Commands(click.Group):
                 else:
                     ended = ended or signal.SIGINT
                     said = words("signal.ended", name=signal.Signals(ended).name)
-                if ended is not None:
-                    from sudare.engines.scratch import close_rooms
-
-                    close_rooms()
+                # A signal may come in the middle of an import: what is not imported has left nothing.
+                if ended is not None and (scratch := sys.modules.get("sudare.engines.scratch")) is not None:
+                    scratch.close_rooms()
         if ended is None:
             raise click.ClickException(said)
         click.echo(said, err=True)

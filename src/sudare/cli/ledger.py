@@ -201,19 +201,22 @@ def join(
 @ledger.command()
 @click.argument("folders", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="FOLDER...")
 @click.option(
-    "--publisher", metavar="KEY", help="The publisher's public key (PEM file or digits): no other's releases."
+    "--publisher",
+    metavar="KEY",
+    required=True,
+    help="Whose releases they are: your own key (PEM file), or a public one (PEM file or digits).",
 )
 @_common_options
 @click.pass_context
 def reconcile(
-    context: click.Context, folders: tuple[Path, ...], publisher: str | None, path: Path | None, as_json: bool
+    context: click.Context, folders: tuple[Path, ...], publisher: str, path: Path | None, as_json: bool
 ) -> None:
     """Book the releases in each FOLDER that the ledger lacks: after an older copy was restored, or a ledger was lost.
 
     A FOLDER is a release, or has releases in it. Those that do not verify are refused; a cap does not stop it. The exit
     code is 1 where one was refused.
 
-    Example: sudare ledger reconcile releases
+    Example: sudare ledger reconcile releases --publisher sudare-publisher.pem
     """
     from sudare.privacy import Ledger
     from sudare.privacy.settings import default_ledger

@@ -91,6 +91,8 @@ class Overlap:
     once: int = 0
     paired: bool = False
     unit: bool = False
+    both: int = 0
+    public_once: int = 0
 
     @property
     def beyond_chance(self) -> bool:
@@ -100,23 +102,31 @@ class Overlap:
         told by the private rows themselves: by Good and Turing, one more row of the same population is new with a
         probability of about ``once / private_rows``, and else equal to a row that is there; the estimate is off by
         some 1 / sqrt(private_rows), four times which is allowed for. Shared rows are beyond chance where more than
-        half of what should be new is not, or where they are more than five and ten times as many as expected. Rows of
-        which nearly none are single say nothing, unless they pair up one to one.
+        half of what should be new is not, or where they are more than five and ten times as many as expected. The
+        same is asked the other way round, of private rows that are found among the public ones, so that rows put
+        around a copy do not hide it. Rows of which nearly none are single say nothing, unless they pair up one to one.
         """
         if self.unit:
             return self.shared > 0
         if self.paired:
             return True
-        if not self.private_rows:
-            return False
-        seen = 1 - self.once / self.private_rows + _DEVIATIONS / math.sqrt(self.private_rows)
-        expected = min(seen, 1.0) * self.public_rows
-        return self.shared > min((self.public_rows + expected) / 2, 10 * expected + 5)
+        return _beyond(self.shared, self.public_rows, self.once, self.private_rows) or _beyond(
+            self.both, self.private_rows, self.public_once, self.public_rows
+        )
 
     @property
     def alike(self) -> bool:
         """Whether two tables of counts are one but for a few cells."""
         return self.shared > _ALIKE * self.public_rows
+
+
+def _beyond(found: int, asked: int, once: int, rows: int) -> bool:
+    """Whether ``found`` of ``asked`` rows are more than chance finds among ``rows``, of which ``once`` are single."""
+    if not rows:
+        return False
+    seen = 1 - once / rows + _DEVIATIONS / math.sqrt(rows)
+    expected = min(seen, 1.0) * asked
+    return found > min((asked + expected) / 2, 10 * expected + 5)
 
 
 def overlap(
@@ -160,13 +170,13 @@ def overlap(
 def _compared(private: Records, public: Records, pairs: Sequence[tuple[str, str]], unit: bool) -> Overlap:
     """The rows of both in these columns, private and public."""
     theirs = public.engine.hash_rows([public.engine.columns[other] for _, other in pairs], True)
-    rows = sum(theirs.column("times").to_pylist())
+    times = theirs.column("times").to_numpy()
+    rows, single = int(times.sum()), int((times == 1).sum())
     found = private.engine.match_rows([private.engine.columns[own] for own, _ in pairs], True, theirs)
     private.state.refuse_changed()
     paired = found.rows == found.both == rows and rows >= _MANY
-    return Overlap(
-        False, found.found, rows, found.rows, found.once, bool(rows and (paired or found.too_alike(rows))), unit
-    )
+    alike = bool(rows and (paired or found.too_alike(rows)))
+    return Overlap(False, found.found, rows, found.rows, found.once, alike, unit, found.both, single)
 
 
 def same_rows(private: Records, public: Records) -> bool:

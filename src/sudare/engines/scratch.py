@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import atexit
 import os
+import re
 import secrets
 import shutil
 import stat
@@ -29,6 +30,7 @@ from sudare.signals import undisturbed
 VARIABLE = "SUDARE_SCRATCH"
 PREFIX = "sudare-run-"
 _LOCK, _ELSEWHERE = "lock", "elsewhere"
+_NAME = re.compile(rf"{PREFIX}[0-9a-f]{{16}}")
 _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 
@@ -189,16 +191,18 @@ def _known_places() -> list[Path]:
 
 def _rooms_in(place: Path) -> Iterator[Path]:
     with suppress(OSError):
-        yield from sorted(room for room in place.iterdir() if room.name.startswith(PREFIX))
+        yield from sorted(room for room in place.iterdir() if _NAME.fullmatch(room.name))
 
 
 def _remove_dead(room: Path, removed: list[Path], kept: list[Path]) -> None:
     """Remove a room whose lock is free, and the one that it has a note of. A link is nobody's room."""
     try:
         known = room.lstat()
-        own = os.name != "posix" or known.st_uid == os.getuid()
-        if not own or not stat.S_ISDIR(known.st_mode) or not room.name.startswith(PREFIX):
+        own = os.name != "posix" or (known.st_uid == os.getuid() and stat.S_IMODE(known.st_mode) == 0o700)
+        if not own or not stat.S_ISDIR(known.st_mode) or not _NAME.fullmatch(room.name):
             return
+        if not (room / _LOCK).is_file() and any(room.iterdir()):
+            return  # somebody's folder that happens to be called so
         with locked(room / _LOCK, wait=False, remove=True):
             for note in room.glob(f"*/{_ELSEWHERE}"):
                 if note.is_file() and not note.is_symlink():

@@ -2,7 +2,7 @@
 
 The chain of a ledger shows that no row was changed. It does not show that rows are missing at its end: an older copy
 is as whole as the ledger was then, and a new file is whole too. So a release is compared with what else knows of the
-data set: the certificates of releases beside it, each of which names the hash of its row, and the last row that this
+data set: the certificates of releases beside it, each of which names the hash of its row, and the last rows that this
 machine's user has paid with. A head that the ledger does not hold is refused until its release is booked
 (`Ledger.reconcile`) or somebody confirms that another history is meant; either way a row then names the head.
 """
@@ -15,7 +15,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sudare.errors import LedgerError
+from sudare.privacy.names import skeleton
 from sudare.privacy.state import recall, remember
+
+_MOST = 500
+"""Rows of a data set that a machine remembers."""
 
 
 @dataclass(frozen=True)
@@ -38,25 +42,28 @@ class StatedRelease:
     head: str
 
 
-def last_head(dataset: str) -> tuple[KnownHead, ...]:
-    """The last row that was paid with for ``dataset`` on this machine, by this user; none where none is known."""
-    kept = recall(_name(dataset))
-    head, ledger = kept.get("head"), kept.get("ledger")
-    if kept.get("dataset") != dataset or not isinstance(head, str) or not isinstance(ledger, str):
-        return ()
-    return (KnownHead(head, ledger=Path(ledger)),)
+def heads_here(dataset: str) -> tuple[KnownHead, ...]:
+    """The rows that this machine's user has paid with for ``dataset``, or for a name that looks like it."""
+    return tuple(KnownHead(head, ledger=Path(ledger)) for ledger, head in _kept(dataset))
 
 
 def remember_head(dataset: str, ledger: Path, head: str) -> None:
-    """Keep the row that was paid with for ``dataset``."""
-    remember(_name(dataset), {"dataset": dataset, "ledger": str(ledger.absolute()), "head": head})
+    """Keep a row that was paid with for ``dataset``, beside the last ones before it."""
+    rows = [*_kept(dataset), (str(ledger.absolute()), head)]
+    remember(_name(dataset), {"dataset": dataset, "heads": rows[-_MOST:]})
+
+
+def _kept(dataset: str) -> list[tuple[str, str]]:
+    kept = recall(_name(dataset)).get("heads")
+    pairs = kept if isinstance(kept, list) else []
+    return [(str(pair[0]), str(pair[1])) for pair in pairs if isinstance(pair, list) and len(pair) == 2]
 
 
 def refuse_unknown_heads(dataset: str, path: Path, missing: Sequence[KnownHead]) -> None:
     """Refuse a release after ``missing``: rows of the data set that the ledger at ``path`` does not hold."""
     for known in missing:
         raise LedgerError(
-            f"the ledger {path} does not hold the last row that this machine has spent on data set {dataset!r}"
+            f"the ledger {path} does not hold a row that this machine has spent on data set {dataset!r}"
             if known.release is None
             else f"the ledger {path} does not hold the row of an earlier release of data set {dataset!r}",
             value=str(known.release or known.ledger),
@@ -67,4 +74,4 @@ def refuse_unknown_heads(dataset: str, path: Path, missing: Sequence[KnownHead])
 
 
 def _name(dataset: str) -> str:
-    return f"head-{hashlib.sha256(dataset.encode()).hexdigest()[:32]}"
+    return f"head-{hashlib.sha256(skeleton(dataset).encode()).hexdigest()[:32]}"

@@ -199,7 +199,7 @@ class Ledger:
         with writing(self.path, self.timeout, resumed=True) as session:
             books = Books(session.entries, session.checkpoint)
             account = books.account(name)
-            if _has_release(session, name, release):
+            if _row_of(session, name, release) is not None:
                 raise LedgerError("the release is already in the ledger", value=release, allowed="a new id")
             _refuse_other_cap(account, default_cap)
             if confirm_similar_name is not True:
@@ -218,12 +218,23 @@ class Ledger:
             return _append(session, name, "spend", content)
 
     def reconcile(self, guarantee: Guarantee, made: StatedRelease) -> Entry | None:
-        """Book a release that is out and that this ledger lacks, also above a cap; None where it has it."""
+        """Book a release that is out and that this ledger lacks, also above a cap; None where it has it.
+
+        One that the ledger has with another guarantee, and a new name that looks like another one, are refused.
+        """
         name, release = declared(made.dataset, "the name of a data set"), declared(made.release_id, "a release id")
         with writing(self.path, self.timeout, resumed=True) as session:
-            if _has_release(session, name, release):
+            if (row := _row_of(session, name, release)) is not None:
+                if Guarantee.from_json(row.content["guarantee"]) != guarantee.booked():
+                    raise LedgerError(
+                        "the ledger has this release with another guarantee",
+                        value=release,
+                        hint="One of the two is not what was published: compare the certificate with the row.",
+                    )
                 return None
-            people = Books(session.entries, session.checkpoint).account(name).people
+            books = Books(session.entries, session.checkpoint)
+            refuse_look_alike(name, books.datasets)
+            people = books.account(name).people
             if people is not None:
                 member = next(each for each in people.members if each.dataset == name)
                 people.refuse_unit(replace(member, guarantees=(*member.guarantees, guarantee)))
@@ -397,9 +408,9 @@ def _books(session: Session | None) -> Books:
     return Books(()) if session is None else Books(session.entries, session.checkpoint)
 
 
-def _has_release(session: Session, dataset: str, release: str) -> bool:
+def _row_of(session: Session, dataset: str, release: str) -> Entry | None:
     rows = (e for e in session.mentioning(canonical(release)) if (e.dataset, e.kind) == (dataset, "spend"))
-    return any(row.content.get("release_id") == release for row in rows)
+    return next((row for row in rows if row.content.get("release_id") == release), None)
 
 
 def _booking(

@@ -17,7 +17,7 @@ from sudare.errors import PrivacyWarning
 from sudare.noise import Source
 from sudare.privacy import Cap, Guarantee, Ledger, Publishable
 from sudare.privacy.caution import cautions
-from sudare.privacy.history import last_head
+from sudare.privacy.history import heads_here
 from sudare.privacy.names import declared
 from sudare.privacy.settings import chosen_ledger
 from sudare.publish.folder import is_there
@@ -169,7 +169,7 @@ class Job(ABC, Generic[Shape, Made]):
         return {
             "default_cap": self.cap,
             "accept_no_guarantee": self.recipe.accept_no_guarantee,
-            "heads": (*heads_beside(self.path(self.recipe.output.folder), dataset), *last_head(dataset)),
+            "heads": (*heads_beside(self.path(self.recipe.output.folder), dataset), *heads_here(dataset)),
             "confirm_similar_name": asked.confirm_similar_name,
             "confirm_other_history": asked.confirm_other_history,
         }

@@ -171,7 +171,7 @@ class PendingReleases:
             found = [self._read(path) for path in sorted(self.folder.glob("*.json"))]
         chosen = [each for each in found if place in (None, each.facts.folder)]
         # Of those for ``folder``, the caller has the lock.
-        idle = [each for each in chosen if place is not None or not is_locked(lock_path(Path(each.facts.folder)))]
+        idle = [each for each in chosen if place is not None or not _is_at_work(each)]
         return tuple(sorted(filter(self.is_waiting, idle), key=lambda each: each.facts.created))
 
     def is_waiting(self, pending: Pending) -> bool:
@@ -258,6 +258,14 @@ def gathered_hash(data: Any, source: Source) -> str:
         elif isinstance(part, str | int | float | None):
             found.update(f"{part!r};".encode())
     return found.hexdigest()
+
+
+def _is_at_work(pending: Pending) -> bool:
+    """Whether a run has the release's folder. Where that can no longer be asked, no run can write there either."""
+    try:
+        return is_locked(lock_path(Path(pending.facts.folder)))
+    except OSError:
+        return False
 
 
 def _is_out(pending: Pending, entry: Entry) -> bool:

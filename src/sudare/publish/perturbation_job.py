@@ -26,7 +26,7 @@ from sudare.publish.perturbation_recipe import PerturbationRecipe
 from sudare.publish.recipe import Recipe
 from sudare.reconstruct.linkage import linked_k
 from sudare.reconstruct.noises import Noise, noise_from_json
-from sudare.reconstruct.perturb import Perturbed, perturb, promise, row_cost
+from sudare.reconstruct.perturb import Perturbed, perturb, promise, refuse_unreadable, row_cost
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -117,6 +117,8 @@ class PerturbationJob(Job[PerturbationRecipe, Perturbed]):
             raise InputError(
                 "the file has another number of rows than the recipe declares", allowed=f"records = {declared}"
             )
+        recipe, outside = self.recipe, self.recipe.perturbation.outside
+        refuse_unreadable(found, recipe.bounds or None, categories=recipe.categories or None, outside=outside)
         return found
 
     def needs(self, data: Columns) -> Needs:

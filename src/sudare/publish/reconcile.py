@@ -73,11 +73,12 @@ def heads_beside(target: Path, dataset: str) -> tuple[KnownHead, ...]:
     return tuple(found)
 
 
-def reconcile(ledger: Ledger, folders: Iterable[str | Path], *, publisher: str | Path | None = None) -> Reconciliation:
+def reconcile(ledger: Ledger, folders: Iterable[str | Path], *, publisher: str | Path) -> Reconciliation:
     """Book the releases in ``folders`` that ``ledger`` lacks, each with its guarantee, the oldest first.
 
-    A folder is a release, or has releases in it. What does not `verify` is refused and not booked; ``publisher`` is as
-    there. A release that the ledger has is left alone, so that this may be repeated; a cap does not stop it.
+    A folder is a release, or has releases in it. What does not `verify` is refused and not booked; ``publisher`` is
+    whose releases they are, as there: anybody can sign a certificate with a key of their own. A release that the
+    ledger has is left alone, so that this may be repeated; a cap does not stop it.
     """
     verified, releases = [], []
     for folder in map(Path, folders):

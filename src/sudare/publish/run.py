@@ -177,7 +177,7 @@ def _published(
     progress("reading")
     with ExitStack() as held:
         data = held.enter_context(job.gathered(source))
-        if not job.recipe.output.confirm_resources:
+        if run.paid is None and not job.recipe.output.confirm_resources:
             job.needs(data).refuse_scarce(target)
         pending = run.recorded(job.compared(data), key)
         held.enter_context(records.kept(pending))

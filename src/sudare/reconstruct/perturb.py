@@ -266,12 +266,9 @@ def _perturbed(
 ) -> NDArray[Any]:
     """One column through the seam."""
     label = f"column {name}"
+    numbers = _read(column, noise, outside, name)
     if isinstance(noise, RetentionNoise):
-        places = noise.places(column)
-        if places.min() < 0:
-            raise DomainError("a value is none of the declared categories", value=name)
-        return noise.values(respond(places, noise.law, source, label))
-    numbers = _within(column, noise.bounds, outside, name)
+        return noise.values(respond(numbers, noise.law, source, label))
     if isinstance(noise, SquareWaveNoise):
         cells = np.floor((numbers - noise.bounds[0]) / noise.step).astype(np.int64)
         reports = respond(np.clip(cells, 0, noise.law.cells - 1), noise.law, source, label)
@@ -280,6 +277,24 @@ def _perturbed(
     places = np.clip(np.rint((numbers - grid.low) / grid.step).astype(np.int64), 0, grid.steps)
     noisy = measure(places, grid.steps, Budget(epsilon=grid.epsilon), source, label)
     return np.asarray(grid.low + noisy * grid.step)
+
+
+def refuse_unreadable(values: Any, bounds: Any = None, *, categories: Any = None, outside: str = "error") -> None:
+    """Refuse what `perturb` would refuse of the values themselves: so that nobody pays before it is found."""
+    table = table_of(values)
+    noises = declared_noises(table, bounds, categories, "laplace", [Fraction(1)] * len(table.names), None)
+    for column, (noise, _), name in zip(table.values, noises, table.names, strict=True):
+        _read(column, noise, outside, name)
+
+
+def _read(column: NDArray[Any], noise: Noise, outside: str, name: str) -> NDArray[Any]:
+    """The numbers of a column within its bounds, or the places of its categories."""
+    if not isinstance(noise, RetentionNoise):
+        return _within(column, noise.bounds, outside, name)
+    places = noise.places(column)
+    if places.min() < 0:
+        raise DomainError("a value is none of the declared categories", value=name)
+    return places
 
 
 def _within(column: NDArray[Any], bounds: tuple[float, float] | None, outside: str, name: str) -> NDArray[np.float64]:

@@ -75,7 +75,7 @@ def test_one_changed_value_makes_other_data_which_share_the_rest():
     ages[3] = 98 if ages[3] != 98 else 97
     changed = PEOPLE.set_column(1, "age", [ages])
     found = overlap(read(PEOPLE), read(changed), unit="id")
-    assert found == Overlap(False, ROWS - 1, ROWS, ROWS, ROWS, True, True)
+    assert found == Overlap(False, ROWS - 1, ROWS, ROWS, ROWS, True, True, ROWS - 1, ROWS)
     assert found.beyond_chance
 
 
@@ -306,3 +306,14 @@ def test_no_single_number_keeps_the_others_from_being_compared(spark, tmp_path):
         assert same_rows(read(tmp_path / "odd.parquet", engine=engine), read(ODD)), engine
         for name in ("odd.parquet", "odd.csv"):
             assert overlap(read(tmp_path / name, engine=engine), read(ODD.slice(0, 2))).shared == 2, (engine, name)
+
+
+def test_rows_put_around_a_copy_do_not_hide_it():
+    """The private rows without their ids among twice as many invented ones, and each part of them alone."""
+    random = np.random.default_rng(9)
+    own, invented = ({"x": random.random(size), "y": random.integers(0, 99, size)} for size in (2000, 4000))
+    padded = {name: np.concatenate([own[name], invented[name]]) for name in own}
+    assert overlap(read(pa.table(own)), read(pa.table(padded))).beyond_chance
+    part = {name: column[:200] for name, column in own.items()}
+    assert overlap(read(pa.table(part)), read(pa.table(own))).beyond_chance
+    assert not overlap(read(pa.table(own)), read(pa.table(invented))).beyond_chance

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import sudare as sd
-from sudare.errors import BudgetError, RecipeError, VerificationError
+from sudare.errors import BudgetError, PaidError, RecipeError, VerificationError
 from sudare.noise import Source, record
 from sudare.publish import Job
 from sudare.publish.signing import canonical, load_or_create
@@ -192,6 +192,19 @@ def test_data_that_do_not_fit_are_refused_and_nothing_is_published(office, chang
     with pytest.raises(sd.SudareError, match=sentence):
         sd.publish(office.change(change))
     assert not (office.folder / "release").exists()
+    assert not (office.folder / "ledger.db").exists()
+
+
+@pytest.mark.parametrize(("name", "value"), [("age", 150.0), ("age", float("nan")), ("sex", "x")])
+def test_one_value_that_does_not_fit_is_found_before_anything_is_paid(office, name, value):
+    people = dict(office.people)
+    column = people[name].astype(object if name == "sex" else float)
+    column[11] = value
+    pq.write_table(pa.table({**people, name: column}), office.folder / "staff.parquet")
+    with pytest.raises(sd.SudareError) as refusal:
+        sd.publish(office.change(("[output]", "[output]\nconfirm_resources = true")))
+    assert type(refusal.value) is not PaidError
+    assert not (office.folder / "ledger.db").exists()
 
 
 def test_an_exhausted_budget_refuses_before_the_data_are_read(office):

@@ -31,7 +31,7 @@ def state_folder(environment: Mapping[str, str] | None = None) -> Path | None:
     found = os.environ if environment is None else environment
     if named := found.get(VARIABLE):
         if named != OFF and not Path(named).is_absolute():
-            raise LedgerError(f"{VARIABLE} is not an absolute path", value=named, allowed="an absolute path, or off")
+            raise LedgerError(f"the folder in {VARIABLE} is not an absolute path", value=named, allowed="an absolute path, or off")
         return None if named == OFF else Path(named)
     home = found.get("HOME") or found.get("USERPROFILE") or ""
     for base in (found.get("XDG_STATE_HOME"), found.get("LOCALAPPDATA"), home and str(Path(home) / ".local/state")):

@@ -115,7 +115,7 @@ def test_every_digit_has_the_ratio_of_its_place():
 
 @pytest.mark.parametrize("scale", [10**14, 10**17])
 def test_digits_of_tiny_rates_are_even_to_their_first_word(scale):
-    """Gaps between empty cells that show at large thresholds have such rates; their words have a formula of their own."""
+    """Gaps between empty cells that show at large thresholds have such rates, and words by a formula of their own."""
     (_, table), *_ = Digits(Split(Rate.rational(Fraction(1, scale))))._tables
     assert len(table._first) == 4095
     for row in (0, 1, 2047, 4094):

@@ -111,7 +111,8 @@ def _side_by_side(work: Path, effort: Effort, processes: int) -> Iterator[Findin
 
 def _one_part(folder: Path, effort: Effort, place: int) -> list[Finding]:
     folder.mkdir()
-    return list(_to_its_end(*parts_of(folder, effort)[place]))
+    with nothing_remembered():
+        return list(_to_its_end(*parts_of(folder, effort)[place]))
 
 
 def parts_of(work: Path, effort: Effort) -> tuple[tuple[str, Iterator[Finding]], ...]:

@@ -25,6 +25,7 @@ from sudare.privacy.adjacency import REPLACED, common_adjacency, cost_of
 from sudare.privacy.cap import Cap
 from sudare.privacy.composition import Total, composes
 from sudare.privacy.guarantee import Guarantee
+from sudare.privacy.names import skeleton
 
 _MOST_PARTS = 100
 """So many different sums are looked at one by one; of more, one that no part exceeds stands for all."""
@@ -71,14 +72,15 @@ class People:
         return common_adjacency(guarantee for member in self.members for guarantee in member.counted)
 
     def part_totals(self, adjacency: str) -> tuple[Total, dict[str, Total]]:
-        """What costs everybody, and what each part costs those in it."""
-        everybody, parts = Total(), dict[str, Total]()
+        """What costs everybody, and what each part costs those in it; parts whose names look alike are one."""
+        everybody, parts, names = Total(), dict[str, Total](), dict[str, str]()
         for member in self.members:
             total = member.total(adjacency)
             if member.part is None:
                 everybody += total
             else:
-                parts[member.part] = parts.get(member.part, Total()) + total
+                part = names.setdefault(skeleton(member.part), member.part)
+                parts[part] = parts.get(part, Total()) + total
         return everybody, parts
 
     def total(self) -> Total:

@@ -71,6 +71,13 @@ def test_of_disjoint_parts_the_largest_counts(ledger):
             ledger.spend(name, pure("1/1000"), "z")
 
 
+def test_parts_whose_names_look_alike_are_one():
+    """Disjoint are two places, not two spellings of one."""
+    members = [Member(name, part=name, guarantees=(pure("1/2"),)) for name in ("Tokyo", "tokyo", "\uff34okyo", "Osaka")]
+    assert people(*members).total().added == people(*members[:3]).total().added
+    assert people(*members).total().added == Fraction(3, 2)
+
+
 def test_parts_that_cost_different_things_are_looked_at_one_by_one():
     gaussian = Guarantee("rho-zCDP", PERSON, rho="1/100")
     cap = Cap.of(epsilon=1, delta=1e-6)

@@ -54,9 +54,10 @@ def test_show_draws_a_table_on_a_terminal_and_takes_names_literally(run, books, 
     assert "\t" not in output
 
 
-def test_show_as_json_is_the_librarys_answer(run, books):
-    assert json.loads(run("show", "--json").output) == books.to_json()
-    assert json.loads(run("show", "--json", "--dataset", "census").output) == books.to_json("census")
+def test_show_as_json_is_the_librarys_answer_and_what_waits(run, books):
+    assert json.loads(run("show", "--json").output) == {**books.to_json(), "pending": []}
+    of_one = json.loads(run("show", "--json", "--dataset", "census").output)
+    assert of_one == {**books.to_json("census"), "pending": []}
 
 
 def test_show_speaks_japanese_when_asked_by_option_or_environment(run, books, monkeypatch):

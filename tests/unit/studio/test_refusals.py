@@ -67,9 +67,13 @@ def test_an_empty_budget_and_a_wrong_file_are_told_in_japanese(client, workspace
         "データセット 'village' の予算が足りません。必要な epsilon は 0.5、残りは"
     )
     assert page["remarks"][0].startswith("data set 'village' has not enough budget left")
-    (workspace.folder / "broken.parquet").write_bytes(b"no Parquet")
-    found = client.get("/api/data", params={"file": "broken.parquet"}, headers=IN_JAPANESE).json()
-    assert found["problem"]["message"].startswith("レコードを読めません")
+    for content, told in (
+        (b"no Parquet", "ファイルの中身は テキスト ですが、名前では Parquet です"),
+        (b"PAR1, and no more of it PAR1", "レコードを読めません"),
+    ):
+        (workspace.folder / "broken.parquet").write_bytes(content)
+        found = client.get("/api/data", params={"file": "broken.parquet"}, headers=IN_JAPANESE).json()
+        assert found["problem"]["message"].startswith(told)
 
 
 def test_what_became_of_a_job_is_told_in_the_language_of_whoever_looks(workspace):

@@ -32,7 +32,7 @@ def test_a_row_that_is_written_after_the_noise_is_found(tmp_path, monkeypatch):
     own, waiting = Ledger.spend, []
 
     class Later:
-        hash = "0" * 64
+        dataset, hash = "audit", "0" * 64
 
     def spend(ledger, *given, **terms):
         waiting.append(lambda: own(ledger, *given, **terms))

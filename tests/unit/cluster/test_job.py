@@ -13,7 +13,7 @@ import sudare as sd
 from sudare import cluster
 from sudare.cluster.job import ClusterTableJob
 from sudare.cluster.store import Here
-from sudare.errors import BudgetError, InputError, OutputError, ParameterError, RecipeError, VerificationError
+from sudare.errors import BudgetError, InputError, PaidError, ParameterError, RecipeError, VerificationError
 from sudare.privacy import Ledger
 from sudare.publish import Job
 from sudare.words import Words
@@ -286,9 +286,9 @@ def fails_for_good(table):  # on workers, which cannot import this module: every
     [
         (("progress", "spending", StoppedError), StoppedError, 0),
         (("progress", "protecting", KeyboardInterrupt), KeyboardInterrupt, 2),
-        (("progress", "writing", StoppedError), StoppedError, 2),
+        (("progress", "writing", StoppedError), PaidError, 2),
         (("patch", "sudare.cluster.job.release", interrupted), KeyboardInterrupt, 2),
-        (("patch", "sudare.cluster.job.columns", fails_for_good), OutputError, 2),
+        (("patch", "sudare.cluster.job.columns", fails_for_good), PaidError, 2),
         (("patch", "sudare.privacy.ledger.Ledger.spend", interrupted), KeyboardInterrupt, 0),
     ],
 )
@@ -301,14 +301,16 @@ def test_whatever_ends_a_publication_no_exact_counts_stay(spark, recipe, tmp_pat
 
     def progress(step):
         if step == "spending":
-            seen.extend(tmp_path.glob(".sudare-scratch-*/rows-*/*.parquet"))
+            seen.extend(tmp_path.glob("sudare-run-*/*/rows-*/*.parquet"))
         if (kind, place) == ("progress", step):
             raise what
 
     with pytest.raises(error) as held:
         sd.publish(path, progress=progress)
     assert seen, "the counts were there"
-    assert not list(tmp_path.glob(".*"))
+    assert not [*tmp_path.glob(".*"), *tmp_path.glob("sudare-run-*"), *tmp_path.rglob("rows-*")]
     assert not (tmp_path / "release").exists()
     assert len(Ledger(tmp_path / "ledger.db").entries()) == rows
+    if rows:  # what was paid for is named, and an interrupt stays one
+        assert isinstance(held.value if error is PaidError else held.value.__cause__, PaidError)
     assert held.value.__traceback__ is not None

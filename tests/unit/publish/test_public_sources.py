@@ -348,4 +348,7 @@ def test_the_configured_ledger_is_the_default(village, monkeypatch, tmp_path):
     sd.publish(village.recipe)
     assert Ledger(village.folder / "all.db").balance("village").releases == 1
     village.change(("[ledger]\n", '[ledger]\npath = "ledger.db"\nconfirm_other_ledger = true\n'))
+    with pytest.raises(LedgerError, match="does not hold the row of an earlier release"):
+        sd.plan(village.recipe)
+    village.change(("[ledger]\n", "[ledger]\nconfirm_other_history = true\n"))
     assert sd.plan(village.recipe).balance.releases == 0

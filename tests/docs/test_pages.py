@@ -2,6 +2,7 @@
 
 import importlib.util
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -22,8 +23,16 @@ def runner():
     return module
 
 
+@pytest.fixture
+def own_temporary_folder(tmp_path_factory, monkeypatch):
+    """For what a killed run of another test left in the system's is removed, and told, by the next command."""
+    folder = str(tmp_path_factory.mktemp("own"))
+    monkeypatch.setenv("TMPDIR", folder)
+    monkeypatch.setattr(tempfile, "tempdir", folder)
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_the_code_of_a_page_runs(runner, page, tmp_path):
+def test_the_code_of_a_page_runs(runner, page, tmp_path, own_temporary_folder):
     if page.name.startswith("README"):  # which begins where `make demo` ends
         (tmp_path / "out" / "demo").mkdir(parents=True)
         write_city(tmp_path / "out" / "demo" / "people.parquet", 20_000)

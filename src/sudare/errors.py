@@ -125,7 +125,7 @@ class OutputError(SudareError):
     """A release cannot be written."""
 
 
-class PaidError(OutputError):
+class PaidError(SudareError):
     """A release that the ledger has paid for is not out, whatever ended its run; it waits to be completed.
 
     >>> print(PaidError.of("20260401-5f2c", "the run was interrupted", can_resume=False))

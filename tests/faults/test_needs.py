@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from sudare.errors import CapacityError, OutputError
+from sudare.errors import CapacityError, OutputError, PaidError
 from sudare.privacy import Ledger
 from sudare.publish import plan, publish
 from sudare.publish.machine import available_memory, free_disk
@@ -185,7 +185,7 @@ def rows_in(folder: Path) -> int:
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a process has no such limit, or does not heed it")
 def test_memory_that_is_not_there_is_refused_before_the_row(tmp_path):
     recipe = counts(tmp_path, table('name = "laplace"', 2**25, 1), 2**25, 1000, 3)
-    command = [sys.executable, "-c", CRAMPED, str(700 << 20), "publish", str(recipe)]
+    command = [sys.executable, "-c", CRAMPED, str(1200 << 20), "publish", str(recipe)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
     assert rows_in(tmp_path) == 0, done.stderr
     assert done.returncode == 1, done.stderr
@@ -224,7 +224,7 @@ def test_a_refusal_names_no_exact_number():
 def test_full_memory_is_a_sentence(tmp_path, monkeypatch):
     recipe = counts(tmp_path, table('name = "tree"', 2**12, 1), 2**12, 500, 3)
     monkeypatch.setattr("sudare.publish.table_job.write", lambda *_: np.empty(2**55))
-    with pytest.raises(CapacityError, match="the memory of this machine is full"):
+    with pytest.raises(PaidError, match=r"is not out: the memory of this machine is full\. .* machine\. To complete"):
         publish(recipe)
     assert not (tmp_path / "release").exists()
 

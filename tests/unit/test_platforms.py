@@ -91,7 +91,7 @@ def test_what_is_assumed_is_found(text):
 
 
 AS_ON_WINDOWS = """
-import errno, fcntl, importlib, os, pkgutil, shutil, signal, sys, types
+import ctypes, errno, fcntl, importlib, os, pkgutil, shutil, signal, sys, types
 from pathlib import Path
 import httpx, sudare
 
@@ -156,6 +156,7 @@ shutil._use_fd_functions = False
 for module in ("fcntl", "resource", "pwd", "grp", "termios"):
     sys.modules[module] = None
 sys.modules["msvcrt"] = stand_in
+ctypes.WinDLL = lambda name: types.SimpleNamespace(GlobalMemoryStatusEx=lambda status: 0)
 for name in ("getuid", "geteuid", "fork", "killpg", "setsid", "O_NOFOLLOW"):
     delattr(os, name)
 del signal.SIGKILL, signal.SIGHUP

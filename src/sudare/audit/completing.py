@@ -38,7 +38,7 @@ def completed_findings(folder: Path) -> Iterator[Finding]:
 def completed_rules(case: PublicationCase, folder: Path, killed: Path) -> Rules:
     """One recipe, published and completed in ``folder``; ``killed`` is the copy."""
     recipe, (data, neighbour) = folder / "recipe.toml", list(case.world(1).values())[:2]
-    recipe.write_text(case.recipe, encoding="utf-8")
+    recipe.write_text(case.recipe, encoding="utf-8", newline="\n")
     case.write(data, folder / case.private)
 
     def keep(stage: str) -> None:

@@ -14,6 +14,7 @@ import re
 import secrets
 import shutil
 import stat
+import sys
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
@@ -138,7 +139,7 @@ def _room_in(place: Path, guarded: bool) -> _Room:
             # A note in the default place tells commands that know nothing of the recipe where to look.
             with suppress(OSError, OutputError):
                 note = PrivateFolder.within()
-                (note.path / _ELSEWHERE).write_text(str(room.path), encoding="utf-8")
+                (note.path / _ELSEWHERE).write_text(str(room.path), encoding="utf-8", newline="\n")
                 room.held.callback(note.remove)
     return room
 
@@ -198,7 +199,7 @@ def _remove_dead(room: Path, removed: list[Path], kept: list[Path]) -> None:
     """Remove a room whose lock is free, and the one that it has a note of. A link is nobody's room."""
     try:
         known = room.lstat()
-        own = os.name != "posix" or (known.st_uid == os.getuid() and stat.S_IMODE(known.st_mode) == 0o700)
+        own = _is_own(known) and (sys.platform == "win32" or stat.S_IMODE(known.st_mode) == 0o700)
         if not own or not stat.S_ISDIR(known.st_mode) or not _NAME.fullmatch(room.name):
             return
         if not (room / _LOCK).is_file() and any(room.iterdir()):
@@ -214,6 +215,11 @@ def _remove_dead(room: Path, removed: list[Path], kept: list[Path]) -> None:
         return  # gone in the meantime, or of a run that lives
     except (OSError, ValueError):
         kept.append(room)
+
+
+def _is_own(known: os.stat_result) -> bool:
+    """Whether a file is this user's; Windows does not say it so."""
+    return True if sys.platform == "win32" else known.st_uid == os.getuid()
 
 
 def _empty(room: Path) -> None:
@@ -232,7 +238,7 @@ def _require_place(place: Path) -> None:
     known = place.lstat()
     if stat.S_ISLNK(known.st_mode):
         raise OutputError("the scratch folder is a link", value=str(place), hint="Name the folder that it leads to.")
-    if os.name == "posix" and known.st_mode & _OTHERS_WRITE and not known.st_mode & stat.S_ISVTX:
+    if sys.platform != "win32" and known.st_mode & _OTHERS_WRITE and not known.st_mode & stat.S_ISVTX:
         raise OutputError(
             "others can remove and replace what is in the scratch folder",
             value=str(place),
@@ -243,7 +249,7 @@ def _require_place(place: Path) -> None:
 
 def _require_private(room: Path) -> None:
     known = room.lstat()
-    if os.name == "posix" and (known.st_uid != os.getuid() or stat.S_IMODE(known.st_mode) & 0o077):
+    if not _is_own(known) or (sys.platform != "win32" and stat.S_IMODE(known.st_mode) & 0o077):
         room.rmdir()
         raise OutputError(
             "the disk of the scratch folder keeps no folder private",

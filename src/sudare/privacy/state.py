@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import secrets
+import sys
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -31,7 +32,9 @@ def state_folder(environment: Mapping[str, str] | None = None) -> Path | None:
     found = os.environ if environment is None else environment
     if named := found.get(VARIABLE):
         if named != OFF and not Path(named).is_absolute():
-            raise LedgerError(f"the folder in {VARIABLE} is not an absolute path", value=named, allowed="an absolute path, or off")
+            raise LedgerError(
+                f"the folder in {VARIABLE} is not an absolute path", value=named, allowed="an absolute path, or off"
+            )
         return None if named == OFF else Path(named)
     home = found.get("HOME") or found.get("USERPROFILE") or ""
     for base in (found.get("XDG_STATE_HOME"), found.get("LOCALAPPDATA"), home and str(Path(home) / ".local/state")):
@@ -63,11 +66,15 @@ def recall(name: str) -> dict[str, Any]:
     try:
         with (folder / f"{name}.json").open("rb") as file:
             kept = os.fstat(file.fileno())
-            foreign = os.name == "posix" and (kept.st_uid != os.geteuid() or kept.st_mode & 0o022)
-            content = {} if foreign else json.load(file)
+            content = {} if _is_foreign(kept) else json.load(file)
     except (OSError, ValueError, RecursionError):
         return {}
     return content if isinstance(content, dict) else {}
+
+
+def _is_foreign(kept: os.stat_result) -> bool:
+    """Whether others made a file or may change it; Windows does not say it so."""
+    return False if sys.platform == "win32" else bool(kept.st_uid != os.geteuid() or kept.st_mode & 0o022)
 
 
 def remember(name: str, content: dict[str, Any]) -> None:
@@ -79,7 +86,7 @@ def remember(name: str, content: dict[str, Any]) -> None:
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         handle = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(handle, "w", encoding="ascii") as file:
+        with os.fdopen(handle, "w", encoding="ascii", newline="\n") as file:
             json.dump(content, file)
             file.flush()
             os.fsync(file.fileno())

@@ -96,6 +96,8 @@ def _left_in(folder: Path, group: Group) -> Iterator[int]:
 
 
 def _left_by_limits(root: Path) -> Iterator[int]:
+    if sys.platform == "win32":
+        return
     import resource
 
     used = _numbers(root / "proc/self/status")
@@ -106,6 +108,8 @@ def _left_by_limits(root: Path) -> Iterator[int]:
 
 
 def _physical() -> int | None:
+    if sys.platform == "win32":
+        return None
     import os
 
     try:

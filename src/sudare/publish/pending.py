@@ -46,7 +46,7 @@ from sudare.privacy import Entry, Ledger
 from sudare.privacy.file_lock import is_locked, locked
 from sudare.privacy.secret_file import write_secret
 from sudare.publish.certificate import NAME
-from sudare.publish.folder import flush, lock_path
+from sudare.publish.folder import flush, is_there, lock_path
 from sudare.publish.signing import canonical
 
 if TYPE_CHECKING:
@@ -133,7 +133,7 @@ class PendingReleases:
     def remove(self, pending: Pending) -> None:
         """Overwrite and remove a record; a disk may keep what was overwritten, as flash memory and backups do."""
         path = self._path(pending)
-        if not path.exists():
+        if not is_there(path):
             return
         with self._alone(), suppress(FileNotFoundError):
             with path.open("r+b", buffering=0) as file:
@@ -165,7 +165,7 @@ class PendingReleases:
         With ``folder``, which the caller must have taken, those that go there.
         """
         place = None if folder is None else os.path.realpath(folder)
-        if not self.folder.is_dir():
+        if not is_there(self.folder):
             return ()
         with self._alone():
             found = [self._read(path) for path in sorted(self.folder.glob("*.json"))]
@@ -280,7 +280,7 @@ def _is_out(pending: Pending, entry: Entry) -> bool:
 def _reason(problem: Exception) -> str:
     """What ended a run; the text of an error that is not the package's could quote a value."""
     if isinstance(problem, SudareError):
-        return str(problem)
+        return str(problem).removesuffix(".")
     if isinstance(problem, OSError):
         return problem.strerror or type(problem).__name__
     return "the memory of this machine was not enough" if isinstance(problem, MemoryError) else type(problem).__name__

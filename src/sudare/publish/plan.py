@@ -79,7 +79,7 @@ class Plan:
 def remarks_on_files(job: Job[Any, Any]) -> list[str]:
     """What would stop a publication: data that are not there, an output folder that is, or cannot be."""
     remarks = []
-    if "://" not in job.recipe.data.path and not is_there(job.path(job.recipe.data.path)):
+    if job.lacks_data:
         remarks.append(f"the data are not there yet: {job.recipe.data.path}")
     target = job.path(job.recipe.output.folder)
     if is_there(target):

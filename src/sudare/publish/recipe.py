@@ -168,11 +168,9 @@ def recipe_text(path: Path) -> str:
     except FileNotFoundError:
         raise RecipeError("there is no such recipe", value=str(path)) from None
     except UnicodeDecodeError:
-        raise RecipeError(
-            "the recipe is not text in UTF-8", value=path.name, hint="Open it in an editor and save it as UTF-8."
-        ) from None
-    except OSError as problem:
-        raise RecipeError(f"the recipe cannot be read: {type(problem).__name__}", value=str(path)) from None
+        raise RecipeError("the recipe is not text in UTF-8", value=path.name, hint="Save it in UTF-8.") from None
+    except OSError:
+        raise RecipeError("the recipe cannot be opened", value=str(path), hint="Give the path of a file.") from None
 
 
 def read_text(path: Path) -> dict[str, Any]:

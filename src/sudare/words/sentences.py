@@ -151,7 +151,7 @@ def _filled(said: str, found: re.Match[str], language: str, depth: int) -> str |
 
 def _inner(text: str, language: str, depth: int) -> str | None:
     """A sentence that ends another one, which has its own full stop."""
-    made = _whole(text, language, depth + 1)
+    made = _whole(text, language, depth + 1) or _whole(f"{text}.", language, depth + 1)
     return made and made.removesuffix(_texts(language)["form"]["end"])
 
 

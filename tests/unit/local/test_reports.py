@@ -81,7 +81,7 @@ def test_reports_for_another_survey(people, tmp_path, ending):
 def test_json_lines_are_what_the_format_says(tmp_path):
     reports = SymmetricUnary(size=23, epsilon=1).randomize([1, 2])
     first, *rest = (reports.to_json_lines(tmp_path / "r.jsonl")).read_text().splitlines()
-    assert json.loads(first) == {"survey": reports.encoding.to_json(), "seeded": False}
+    assert json.loads(first) == {"format": 1, "survey": reports.encoding.to_json(), "seeded": False}
     assert [base64.urlsafe_b64decode(json.loads(line)["report"] + "=" * 4) for line in rest] == [
         row.tobytes() for row in reports.packed
     ]

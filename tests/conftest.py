@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import shutil
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -28,9 +30,25 @@ def pytest_configure(config: pytest.Config) -> None:
     # The ledger of whoever runs the tests is not theirs.
     os.environ.pop("SUDARE_LEDGER", None)
     os.environ["SUDARE_STATE"] = "off"  # and what this machine remembers of ledgers is not theirs either
+    os.environ["SUDARE_SCRATCH"] = tempfile.mkdtemp(prefix="sudare-tests-")
     os.environ["XDG_CONFIG_HOME"] = str(Path(__file__).parent / "no-configuration")
     if not config.getoption("--hypothesis-profile", None):
         settings.load_profile("fresh" if config.getoption("full") else "same")
+
+
+def pytest_unconfigure() -> None:
+    shutil.rmtree(os.environ["SUDARE_SCRATCH"], ignore_errors=True)
+
+
+@pytest.fixture(autouse=True)
+def nothing_left() -> Iterator[None]:
+    """What a test that kills leaves in the scratch folder is not for the next command of another test to remark."""
+    yield
+    place = Path(os.environ["SUDARE_SCRATCH"])
+    if place.is_dir() and any(place.iterdir()):
+        from sudare.engines.scratch import remove_leftovers
+
+        remove_leftovers()
 
 
 @pytest.fixture(autouse=True)

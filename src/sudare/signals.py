@@ -72,6 +72,13 @@ def heard() -> int | None:
     return _patience.heard
 
 
+def end_deaf() -> None:
+    """Hear no further signal: the command is at its end and only has to say so. `ending_in_order` takes it back."""
+    for number in (getattr(signal, name) for name in _NAMES if hasattr(signal, name)):
+        if signal.getsignal(number) is _end:
+            signal.signal(number, signal.SIG_IGN)
+
+
 @contextmanager
 def keeping_interrupts() -> Iterator[None]:
     """Where `ending_in_order` listens to interrupts, it does so again after a block in which somebody else would."""
@@ -92,6 +99,9 @@ def undisturbed() -> Iterator[None]:
     _patience.blocks += 1
     try:
         yield
+    except KeyboardInterrupt:
+        _patience.waiting = None  # the run is on its way out: what it has to say is not lost to a second signal
+        raise
     finally:
         _patience.blocks -= 1
         if not _patience.blocks and _patience.waiting is not None:

@@ -99,7 +99,9 @@ def settled_in(folder: Path, kind: str = "table") -> Path:
         shutil.copy(house() / name, folder)
     for name in ("people.parquet", "people.csv"):
         tame(folder / name)
-    (folder / "recipe.toml").write_text(RECIPES[KINDS[kind]] + SHARED)
+    # At epsilon 0.5 one table in thirteen is empty: two of them are equal, and to complete one would show little.
+    text = RECIPES[KINDS[kind]].replace("privacy = {epsilon = 0.5}", "privacy = {epsilon = 2}")
+    (folder / "recipe.toml").write_text(text + SHARED)
     return folder / "recipe.toml"
 
 
@@ -332,6 +334,36 @@ def test_the_record_is_the_owners_alone_and_holds_no_key_in_plain(tmp_path, monk
     assert hidden_in(recipe.parent) == set()
 
 
+def test_an_older_copy_of_the_ledger_does_not_take_the_record_away(tmp_path):
+    """Restored for a moment, it lacks the row as well as the head before it."""
+    recipe = settled_in(tmp_path / "house")
+    path = recipe.parent / "ledger.db"
+    Ledger(path).set_cap("other", epsilon=1)
+    older = path.read_bytes()
+    Ledger(path).set_cap("another", epsilon=1)
+    interrupted(recipe)
+    newest = path.read_bytes()
+    path.write_bytes(older)
+    assert PendingReleases(Ledger(path)).waiting() == ()
+    path.unlink()
+    assert PendingReleases(Ledger(path)).waiting() == ()
+    path.write_bytes(newest)
+    assert len(PendingReleases(Ledger(path)).waiting()) == 1
+    sd.publish(recipe, resume=True)
+    assert hidden_in(recipe.parent) == set()
+
+
+def test_an_interrupt_when_the_release_is_out_names_it(tmp_path):
+    recipe = settled_in(tmp_path / "house")
+    recipe.write_text(recipe.read_text().replace("public = false", "public = true"))
+    with pytest.raises(KeyboardInterrupt) as end:
+        sd.publish(recipe, progress=stopped_at("drawing the report", KeyboardInterrupt))
+    (release,) = spends_in(recipe.parent)
+    assert str(end.value.__cause__).startswith(f"release {release} is out, and not all of its reports are drawn")
+    assert sd.verify(recipe.parent / "release").ok
+    assert hidden_in(recipe.parent) == set()
+
+
 def refuses(recipe: Path, reason: str) -> None:
     (release,) = spends_in(recipe.parent)
     with pytest.raises(PaidError, match=f"release {release} was paid for and is not out: {reason}"):
@@ -380,7 +412,7 @@ def test_another_recipe_or_version_does_not_complete_it(tmp_path, monkeypatch):
     recipe = settled_in(tmp_path / "house")
     interrupted(recipe)
     text = recipe.read_text()
-    recipe.write_text(text.replace("epsilon = 0.5", "epsilon = 0.6"))
+    recipe.write_text(text.replace("epsilon = 2", "epsilon = 3"))
     refuses(recipe, "the recipe is not the one that was paid for")
     recipe.write_text("# Spacing and comments may be others.\n" + text)
     monkeypatch.setattr(sd, "__version__", "9.9")

@@ -94,6 +94,13 @@ def test_files_of_strangers_are_named_and_those_of_systems_are_not(release):
     assert "table-corrected.csv: not a part of the release" in found.remarks
 
 
+@pytest.mark.parametrize("name", ["report.ja.html", "Report.html", "report-final.HTM"])
+def test_what_poses_as_a_report_is_refused(release, name):
+    (release / name).write_text("<p>Other figures</p>", encoding="utf-8")
+    with pytest.raises(VerificationError, match="a report is not certified"):
+        verify(release)
+
+
 def test_a_release_older_than_the_list_passes_with_a_remark_until_its_report_is_listed(release):
     (release / "reports.json").unlink()
     certificate = json.loads((release / "release.json").read_text(encoding="utf-8"))

@@ -15,7 +15,7 @@ import click
 
 import sudare
 from sudare.errors import SudareError
-from sudare.signals import ending_in_order, heard
+from sudare.signals import end_deaf, ending_in_order, heard
 
 COMMANDS = (
     "plan",
@@ -56,6 +56,7 @@ class Commands(click.Group):
             try:
                 return super().invoke(ctx)
             except (SudareError, KeyboardInterrupt) as end:
+                end_deaf()
                 from sudare.cli.console import spoken
                 from sudare.words import sentence
 
@@ -68,9 +69,10 @@ class Commands(click.Group):
                 # A signal may come in the middle of an import: what is not imported has left nothing.
                 if ended is not None and (scratch := sys.modules.get("sudare.engines.scratch")) is not None:
                     scratch.close_rooms()
+                if ended is not None:
+                    click.echo(said, err=True)
         if ended is None:
             raise click.ClickException(said)
-        click.echo(said, err=True)
         raise click.exceptions.Exit(128 + ended)
 
 

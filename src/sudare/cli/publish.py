@@ -15,7 +15,7 @@ from sudare.cli.console import (
     remove_leftovers,
     stages,
 )
-from sudare.errors import PaidError
+from sudare.errors import SudareError
 
 
 @click.command()
@@ -39,7 +39,7 @@ def publish(recipe: str, resume: bool, anew: bool, language: str | None, as_json
         try:
             made = run(recipe, language=language, resume=resume, anew=anew, progress=progress)
         except KeyboardInterrupt as end:
-            if isinstance(end.__cause__, PaidError):
+            if isinstance(end.__cause__, SudareError):  # which names the release
                 raise end.__cause__ from None
             raise
     if as_json:

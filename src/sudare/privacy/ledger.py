@@ -318,8 +318,13 @@ class Ledger:
 
     def head(self) -> str | None:
         """The hash of the last row, which stands for the whole ledger; None while it is empty."""
-        entries = self.entries()
-        return entries[-1].hash if entries else None
+        with reading(self.path, self.timeout) as session:
+            return None if session is None or session.last is None else session.last.hash
+
+    def holds(self, head: str) -> bool:
+        """Whether a row has the hash ``head``, or names it as one that it stands for."""
+        with reading(self.path, self.timeout) as session:
+            return session is not None and session.holds(head)
 
     def verify(self, head: str | None = None) -> int:
         """The number of rows, after checking them all; `LedgerError` names the first broken one.

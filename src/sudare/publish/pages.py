@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sudare.errors import OutputError, SudareError
+from sudare.privacy.fingerprint import file_digest
 from sudare.privacy.secret_file import NEW_FILE
 from sudare.privacy.shown import headline
 from sudare.publish.certificate import NAME, as_a_release, checked_release
@@ -140,7 +141,7 @@ def _name_of(folder: Path, listed: dict[str, Report], language: str, sha256: str
     """The name of a report in the folder: that of its language's, else the common one, unless another has it."""
     if same := [name for name, one in listed.items() if one.language == language]:
         return same[0]
-    taken = PUBLIC in listed or (public_path(folder).exists() and _sha256(public_path(folder)) != sha256)
+    taken = PUBLIC in listed or (public_path(folder).exists() and file_digest(public_path(folder)) != sha256)
     return f"report.{language}.html" if taken else PUBLIC
 
 
@@ -171,12 +172,8 @@ def _list_and_write(
 
 
 def _refuse_another(path: Path, sha256: str) -> None:
-    if path.exists() and _sha256(path) != sha256:
+    if path.exists() and file_digest(path) != sha256:
         raise OutputError("another report is there already", value=path.name, hint="Take it away first.")
-
-
-def _sha256(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def write_internal(job: Job[Any, Any], data: Any, made: Any, folder: Path, words: Words) -> Path:

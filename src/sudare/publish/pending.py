@@ -48,6 +48,7 @@ from sudare.privacy.secret_file import write_secret
 from sudare.publish.certificate import NAME
 from sudare.publish.folder import flush, is_there, lock_path
 from sudare.publish.signing import canonical
+from sudare.signals import undisturbed
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -64,7 +65,7 @@ class Facts:
     """What is kept of a release in plain text, as the run that pays for it began; nothing of the data is in it.
 
     ``folder`` is where the release goes, ``language`` is of the pages, ``public`` is that of `Sources`, ``gathered`` a
-    hash of the data under the key of the noise.
+    hash of the data under the key of the noise, ``before`` the head of the ledger when the run began.
     """
 
     release_id: str
@@ -76,6 +77,7 @@ class Facts:
     public: str
     versions: dict[str, str]
     gathered: str = ""
+    before: str = ""
 
 
 @dataclass(frozen=True)
@@ -175,11 +177,15 @@ class PendingReleases:
         return tuple(sorted(filter(self.is_waiting, idle), key=lambda each: each.facts.created))
 
     def is_waiting(self, pending: Pending) -> bool:
-        """Whether a release is paid for and not out; where it is not, its record goes. No run may be at work on it."""
+        """Whether a release is paid for and not out; where it is not, its record goes. No run may be at work on it.
+
+        A ledger that lacks the row and the head before it is an older copy, or another one: the record stays then.
+        """
         entry = self.row_of(pending)
         if entry is not None and not _is_out(pending, entry):
             return True
-        self.remove(pending)
+        if entry is not None or not pending.facts.before or self._ledger.holds(pending.facts.before):
+            self.remove(pending)
         return False
 
     def row_of(self, pending: Pending) -> Entry | None:
@@ -197,15 +203,16 @@ class PendingReleases:
         try:
             yield
         except BaseException as end:
-            try:
-                waits = self.is_waiting(pending)
-            except LedgerError:  # one that cannot be read now may have the row: the record stays
-                waits = self._path(pending).exists()
-            if not waits:
-                raise
-            if isinstance(end, Exception):
-                raise pending.refused(_reason(end)) from end
-            raise end from pending.refused("the run was interrupted")
+            with undisturbed():
+                try:
+                    waits = self.is_waiting(pending)
+                except LedgerError:  # one that cannot be read now may have the row: the record stays
+                    waits = self._path(pending).exists()
+                if not waits:
+                    raise
+                if isinstance(end, Exception):
+                    raise pending.refused(_reason(end)) from end
+                raise end from pending.refused("the run was interrupted")
         self.remove(pending)
 
     def _path(self, pending: Pending) -> Path:

@@ -107,15 +107,25 @@ def check_reports(certificate_path: Path, certificate: dict[str, Any]) -> tuple[
         checks.append(f"{name}: SHA-256 agrees")
     known = {certificate_path.name, *certificate["files"], *([LIST] if listed else []), *listed, *_OF_SYSTEMS}
     others = {path.name for path in folder.iterdir()} - known
-    if PUBLIC in others and "reports" in certificate:
+    posing = {name for name in others if _is_called_report(name)}
+    if posing and "reports" in certificate:
         raise VerificationError(
             "a report is not certified",
-            value=PUBLIC,
+            value=min(posing),
             hint="Take it away and draw it again with: sudare report FOLDER --key KEY",
         )
     # Anybody can give a file a name: one that would steer a terminal is shown as Python writes it.
-    unlisted = tuple(name if name.isprintable() else repr(name) for name in sorted(others - {PUBLIC}))
-    return checks, Reports(listed, tuple(missing), tuple(others & {PUBLIC}), unlisted)
+    unlisted = tuple(name if name.isprintable() else repr(name) for name in sorted(others - posing))
+    return checks, Reports(listed, tuple(missing), tuple(sorted(posing)), unlisted)
+
+
+def _is_called_report(name: str) -> bool:
+    """Whether a reader takes a file for a report of the release, in whatever language.
+
+    >>> _is_called_report("Report.ja.HTML"), _is_called_report("reported.csv")
+    (True, False)
+    """
+    return name.casefold().startswith("report") and name.casefold().endswith((".html", ".htm"))
 
 
 def write_list(path: Path, certificate: dict[str, Any], known: dict[str, Report], key: Ed25519PrivateKey) -> None:

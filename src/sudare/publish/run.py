@@ -94,6 +94,7 @@ class _Run:
             language=language,
             public=sources.public,
             versions=versions(),
+            before=job.ledger.head() or "",
         )
         return cls(facts, Source.system(), sources, given_up=given_up, begins=begins)
 
@@ -211,7 +212,13 @@ def _published(
         text = json.dumps(certificate, indent=2, ensure_ascii=False)
         (folder / NAME).write_text(text + "\n", encoding="utf-8", newline="\n")
     balance = job.ledger.balance(job.recipe.dataset)
-    pages = write_pages(job, data, made, target, Words(facts.language), key, progress)
+    try:
+        pages = write_pages(job, data, made, target, Words(facts.language), key, progress)
+    except KeyboardInterrupt as end:
+        raise end from OutputError(
+            f"release {facts.release_id} is out, and not all of its reports are drawn",
+            hint="Draw the public one with: sudare report FOLDER",
+        )
     left_out = (*job.left_out(made), *pages.left_out)
     headline = job.headline(made)
     reports = (pages.report, pages.internal_report)

@@ -134,20 +134,16 @@ class TableJob(Job[TableRecipe, Release]):
         data = self.recipe.data
         records = self.records()
         unit = data.protected_unit()
+        shared: dict[str, Any] = {"columns": self.recipe.columns(), "outside": data.outside}
         if data.counts is not None:
-            return records.table(
-                self.domain, columns=self.recipe.columns(), count=data.counts, unit=unit, outside=data.outside
-            )
-        table = records.count(
-            self.domain,
-            columns=self.recipe.columns(),
-            unit=data.unit,
-            max_rows=data.max_rows,
-            outside=data.outside,
-            key=secret(source, "choice of rows").to_bytes(16, "big"),
-            missing_unit=data.rows_without_unit(),
-        )
-        return replace(table, unit=unit, bounded=True)
+            table = records.table(self.domain, count=data.counts, unit=unit, **shared)
+        else:
+            key = secret(source, "choice of rows").to_bytes(16, "big")
+            shared |= {"unit": data.unit, "max_rows": data.max_rows, "missing_unit": data.rows_without_unit()}
+            table = replace(records.count(self.domain, key=key, **shared), unit=unit, bounded=True)
+        if self.recipe.privacy.total == "public":  # else it would be found out after the row
+            PublicTotals.of(self.domain, self.public_totals).agree_with(self.domain, int(table.total))
+        return table
 
     def needs(self, data: CountTable) -> Needs:
         """By a pilot: a small release of the same law."""

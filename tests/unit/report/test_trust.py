@@ -7,7 +7,7 @@ import sudare as sd
 from sudare.report.areas import area_sizes
 from sudare.report.examples import block_name, examples
 from sudare.report.parts import Table
-from sudare.report.trust import smallest_good, trust_section, usual_errors
+from sudare.report.trust import Usual, smallest_good, trust_section, usual_errors
 from sudare.words import Words
 
 MESH = sd.Domain(mesh=sd.Mesh("500m", rows=(8480, 8496), columns=(6300, 6316)), sex=sd.Categories(["f", "m"]))
@@ -53,6 +53,26 @@ def test_the_smallest_good_area_has_only_good_ones_above(release):
     assert all(row.relative <= 0.1 for row in rows[place:])
     assert place == 0 or rows[place - 1].relative > 0.1
     assert smallest_good(rows, share=0) is None
+
+
+def usual(*relative):
+    """Sizes of area with these usual errors, of the number, smallest first."""
+    sizes = area_sizes(MESH)[: len(relative)]
+    return [Usual(size, 1, 100.0, 100 * share, 200 * share, share) for size, share in zip(sizes, relative, strict=True)]
+
+
+@pytest.mark.parametrize(
+    ("relative", "good"),
+    [
+        ((0.5, 0.19, 0.11, 0.1, 0.02), 3),  # 10 % is good, 11 % is not
+        ((0.5, 0.09, 0.11, 0.05, 0.02), 3),  # a good size below one that is not is none
+        ((0.1, 0.05), 0),
+        ((0.5, 0.101), None),
+    ],
+)
+def test_good_is_an_error_of_at_most_a_tenth(relative, good):
+    rows = usual(*relative)
+    assert smallest_good(rows) is (None if good is None else rows[good])
 
 
 def test_examples_are_the_middle_ones_and_have_the_bars_of_the_release(release):

@@ -76,6 +76,14 @@ def data_folder() -> Path:
     return folder
 
 
+@pytest.fixture
+def village(tmp_path: Path) -> Any:
+    """A folder with people and the recipe of a small table of them."""
+    import recipes
+
+    return recipes.village(tmp_path)
+
+
 @pytest.fixture(scope="session")
 def spark() -> Iterator[Any]:
     """One local Spark session for all tests of a process; skips where Spark is not installed."""

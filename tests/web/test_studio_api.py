@@ -18,42 +18,17 @@ import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
 
+from recipes import closing, opening
 from sudare import cli
 from sudare.privacy import Ledger
 from sudare.publish import verify
 
 PATIENCE = 300.0  # seconds, for a busy machine; nothing waits longer than it must
-RECIPE = """
-kind = "table"
-dataset = "village"
-
-[data]
-path = "people.parquet"
-unit = "person"
-
-[domain.cell]
-type = "grid"
-shape = [16, 16]
-from = ["row", "column"]
-
-[privacy]
-epsilon = 0.5
-
-[ledger]
-path = "ledger.db"
-cap = { epsilon = 1.0 }
-
-[output]
-folder = "release"
-key = "publisher.pem"
-
-[report]
-public = false
-
-[rehearsal]
-people = 2000
-repetitions = 1
-"""
+RECIPE = (
+    opening("table", "village")
+    + '\n[domain.cell]\ntype = "grid"\nshape = [16, 16]\nfrom = ["row", "column"]\n\n[privacy]\nepsilon = 0.5\n'
+    + closing("epsilon = 1.0", rehearsal="people = 2000\nrepetitions = 1")
+)
 # A job's process that waits at a stage for as long as a file is there: to be killed there, or to be cancelled.
 WAITING = """
 import os, pathlib, sys, time

@@ -3,25 +3,12 @@
 import json
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 import sudare
 from sudare.cli import main
-
-RECIPE = Path(__file__).parents[1] / "publish" / "conftest.py"
-
-
-@pytest.fixture
-def village(tmp_path):
-    import importlib.util
-
-    specification = importlib.util.spec_from_file_location("village", RECIPE)
-    module = importlib.util.module_from_spec(specification)
-    specification.loader.exec_module(module)
-    return module.Village(tmp_path)
 
 
 def run(*arguments):

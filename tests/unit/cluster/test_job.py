@@ -4,12 +4,11 @@ import json
 import shutil
 from fractions import Fraction
 
-import numpy as np
-import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 import sudare as sd
+from recipes import MESH, SEX, changed, villagers
 from sudare import cluster
 from sudare.cluster.job import ClusterTableJob
 from sudare.cluster.store import Here
@@ -18,7 +17,7 @@ from sudare.privacy import Ledger
 from sudare.publish import Job
 from sudare.words import Words
 
-RECIPE = """
+RECIPE = f"""
 dataset = "village"
 
 [data]
@@ -27,24 +26,13 @@ unit = "person"
 outside = "drop"
 engine = "spark"
 release = "cluster"
-
-[domain.mesh]
-type = "mesh"
-size = "500m"
-rows = [8480, 8496]
-columns = [6300, 6316]
-from = ["lat", "lon"]
-
-[domain.sex]
-type = "categories"
-values = ["f", "m"]
-
+{MESH}{SEX}
 [privacy]
 epsilon = 0.5
 
 [ledger]
 path = "ledger.db"
-cap = { epsilon = 1.0 }
+cap = {{ epsilon = 1.0 }}
 
 [output]
 folder = "release"
@@ -54,22 +42,10 @@ folder = "release"
 @pytest.fixture
 def recipe(tmp_path):
     """A village, and a recipe that takes changes."""
-    random = np.random.default_rng(1)
-    place = np.clip(random.normal(8, 2.0, (2000, 2)), 0, 15.9)
-    table = {
-        "person": random.permutation(2000),
-        "lat": (8480 + place[:, 0]) / 240,
-        "lon": 100 + (6300 + place[:, 1]) / 160,
-        "sex": random.choice(["f", "m"], 2000),
-    }
-    pq.write_table(pa.table(table), tmp_path / "people.parquet")
+    pq.write_table(villagers(2000), tmp_path / "people.parquet")
 
     def write(*changes):
-        text = RECIPE
-        for old, new in changes:
-            assert old in text
-            text = text.replace(old, new)
-        (tmp_path / "recipe.toml").write_text(text)
+        (tmp_path / "recipe.toml").write_text(changed(RECIPE, *changes))
         return tmp_path / "recipe.toml"
 
     return write

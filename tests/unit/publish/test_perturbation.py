@@ -9,19 +9,15 @@ import pyarrow.parquet as pq
 import pytest
 
 import sudare as sd
+from recipes import RecipeFolder, closing, opening
 from sudare.errors import BudgetError, PaidError, RecipeError, VerificationError
 from sudare.noise import Source, record
 from sudare.publish import Job
 from sudare.publish.signing import canonical, load_or_create
 
-RECIPE = """
-kind = "perturbation"
-dataset = "staff"
-title = "Ages and sexes"
-
-[data]
-path = "staff.parquet"
-
+RECIPE = (
+    opening("perturbation", "staff", title="Ages and sexes", path="staff.parquet", unit=False)
+    + """
 [columns.age]
 bounds = [17, 90]
 
@@ -31,28 +27,14 @@ categories = ["f", "m"]
 [perturbation]
 k = 2
 records = 600
-
-[ledger]
-path = "ledger.db"
-cap = { epsilon = 10 }
-
-[output]
-folder = "release"
-key = "publisher.pem"
-
-[report]
-public = false
-
-[rehearsal]
-repetitions = 2
 """
+    + closing("epsilon = 10", rehearsal="repetitions = 2")
+)
 
 
-class Office:
+class Office(RecipeFolder):
     def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.recipe = folder / "recipe.toml"
-        self.recipe.write_text(RECIPE, encoding="utf-8")
+        super().__init__(folder, RECIPE)
         rng = np.random.default_rng(1)
         self.people = {
             "person": np.arange(600) // 2,
@@ -60,14 +42,6 @@ class Office:
             "sex": rng.choice(["f", "m"], 600),
         }
         pq.write_table(pa.table(self.people), folder / "staff.parquet")
-
-    def change(self, *changes: tuple[str, str]) -> Path:
-        text = self.recipe.read_text(encoding="utf-8")
-        for old, new in changes:
-            assert old in text
-            text = text.replace(old, new)
-        self.recipe.write_text(text, encoding="utf-8")
-        return self.recipe
 
 
 @pytest.fixture

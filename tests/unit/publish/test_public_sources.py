@@ -13,6 +13,7 @@ import pytest
 from pydantic import BaseModel
 
 import sudare as sd
+from recipes import changed, closing
 from sudare.anonymity import Hierarchy, anonymize
 from sudare.anonymity.request import Request
 from sudare.errors import BudgetError, InputError, LedgerError, ParameterError
@@ -23,18 +24,7 @@ from sudare.publish.recipe import _models
 from sudare.tables.strength import from_reference
 
 PRIVATE = r"the private data are given as public ones \(got '{}'\)"
-TAIL = """
-[ledger]
-path = "ledger.db"
-cap = { epsilon = 5, delta = 1e-5 }
-
-[output]
-folder = "release"
-key = "publisher.pem"
-
-[report]
-public = false
-"""
+TAIL = closing("epsilon = 5, delta = 1e-5")
 WEIGHTS = """
 kind = "weights"
 dataset = "nurses"
@@ -130,12 +120,8 @@ def recipe(tmp_path):
     def written(kind: str, *changes: tuple[str, str]) -> Path:
         for name, seed in (("private", 1), ("public", 2)):
             csv.write_csv(cells(seed) if kind == "table" else people(900, seed), tmp_path / f"{name}.csv")
-        text = KIND[kind] + TAIL
-        for old, new in changes:
-            assert old in text
-            text = text.replace(old, new)
         path = tmp_path / "recipe.toml"
-        path.write_text(text)
+        path.write_text(changed(KIND[kind] + TAIL, *changes))
         return path
 
     return written

@@ -14,20 +14,15 @@ import pyarrow.parquet as pq
 import pytest
 
 import sudare as sd
+from recipes import changed, closing, opening
 from sudare.errors import BudgetError, InputError, SudareError, VerificationError
 from sudare.privacy.fingerprint import file_digest as digest
 from sudare.publish import kinds, signing
 from sudare.publish.signing import canonical
 
-RECIPE = """
-kind = "sample"
-dataset = "survey"
-title = "A survey"
-
-[data]
-path = "people.parquet"
-unit = "person"
-
+RECIPE = (
+    opening("sample", "survey", title="A survey")
+    + """
 [hierarchies.age]
 widths = [1, 10, 50]
 low = 0
@@ -43,19 +38,9 @@ tree = { north = ["A", "B"], south = ["C", "D", "E"] }
 k = 10
 rate = 0.2
 levels = { age = 1, sex = 0, town = 1 }
-
-[ledger]
-path = "ledger.db"
-cap = { epsilon = 5, delta = 1e-5 }
-
-[output]
-folder = "release"
-key = "publisher.pem"
-
-[rehearsal]
-people = 3000
-repetitions = 2
 """
+    + closing("epsilon = 5, delta = 1e-5", public_report=True, rehearsal="people = 3000\nrepetitions = 2")
+)
 LEVELS = "levels = { age = 1, sex = 0, town = 1 }"
 TREE = 'tree = { north = ["A", "B"], south = ["C", "D", "E"] }'
 
@@ -85,12 +70,8 @@ def recipe(tmp_path: Path) -> Callable[..., Path]:
     pq.write_table(people(), tmp_path / "people.parquet")
 
     def written(*changes: tuple[str, str]) -> Path:
-        text = RECIPE
-        for old, new in changes:
-            assert old in text
-            text = text.replace(old, new)
         path = tmp_path / "recipe.toml"
-        path.write_text(text)
+        path.write_text(changed(RECIPE, *changes))
         return path
 
     return written

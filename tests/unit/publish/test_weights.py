@@ -1,7 +1,6 @@
 """Weights from a recipe: plan, rehearse, publish, ledger, certificate, verify, compare."""
 
 import json
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -9,18 +8,15 @@ import pyarrow.csv as csv
 import pyarrow.parquet as pq
 import pytest
 
+from recipes import RecipeFolder, closing, opening
 from sudare.errors import BudgetError, InputError, RecipeError, VerificationError
 from sudare.publish import plan, publish, rehearse, verify
 from sudare.publish.kinds import KINDS
 from sudare.reweight.comparison import compare
 
-RECIPE = """
-kind = "weights"
-dataset = "nurses"
-
-[data]
-path = "private.parquet"
-
+RECIPE = (
+    opening("weights", "nurses", path="private.parquet", unit=False)
+    + """
 [public]
 path = "public.csv"
 
@@ -32,22 +28,9 @@ categories = ["no", "yes"]
 
 [weights]
 epsilon = 1.0
-
-[ledger]
-path = "ledger.db"
-cap = { epsilon = 1.5 }
-
-[output]
-folder = "release"
-key = "publisher.pem"
-
-[report]
-public = false
-
-[rehearsal]
-people = 800
-repetitions = 2
 """
+    + closing("epsilon = 1.5", rehearsal="people = 800\nrepetitions = 2")
+)
 
 
 def rows(size: int, hours: float, night: float, seed: int) -> pa.Table:
@@ -61,28 +44,12 @@ def rows(size: int, hours: float, night: float, seed: int) -> pa.Table:
     )
 
 
-class Hospital:
-    """A folder with private and public records and a recipe; `change` edits the recipe's text."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder, self.recipe = folder, folder / "recipe.toml"
-        self.recipe.write_text(RECIPE)
-        pq.write_table(rows(3000, 44, 0.5, 1), folder / "private.parquet")
-        csv.write_csv(rows(600, 38, 0.3, 2), folder / "public.csv")
-
-    def change(self, *pairs: tuple[str, str]) -> Path:
-        text = self.recipe.read_text()
-        for old, new in pairs:
-            assert old in text
-            text = text.replace(old, new)
-        self.recipe.write_text(text)
-        return self.recipe
-
-
 @pytest.fixture
 def hospital(tmp_path, monkeypatch):
     monkeypatch.setitem(KINDS, "weights", ("weights_job", "WeightsJob"))
-    return Hospital(tmp_path)
+    pq.write_table(rows(3000, 44, 0.5, 1), tmp_path / "private.parquet")
+    csv.write_csv(rows(600, 38, 0.3, 2), tmp_path / "public.csv")
+    return RecipeFolder(tmp_path, RECIPE)
 
 
 def test_a_plan_says_what_is_measured_and_touches_nothing_private(hospital):

@@ -9,14 +9,13 @@ import pytest
 from click.testing import CliRunner
 
 import sudare as sd
+from recipes import closing, opening
 from sudare.cli import main
 from sudare.reconstruct.released import recover
 
-RECIPE = """
-kind = "perturbation"
-dataset = "staff"
-[data]
-path = "staff.parquet"
+RECIPE = (
+    opening("perturbation", "staff", path="staff.parquet", unit=False)
+    + """
 [columns.age]
 bounds = [0, 100]
 [columns.sex]
@@ -26,15 +25,9 @@ categories = [1, 2, 3]
 [perturbation]
 epsilon = 12
 noise = "NOISE"
-[ledger]
-path = "ledger.db"
-cap = { epsilon = 50 }
-[output]
-folder = "release"
-key = "publisher.pem"
-[report]
-public = false
 """
+    + closing("epsilon = 50")
+)
 
 
 @pytest.fixture(params=["laplace", "square_wave"])

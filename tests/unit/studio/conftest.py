@@ -12,6 +12,7 @@ import pyarrow.csv as csv
 import pyarrow.parquet as pq
 import pytest
 
+from recipes import SEX, closing, opening
 from sudare.studio.access import Access
 from sudare.studio.desk import Desk
 from sudare.studio.guards import Guard
@@ -19,19 +20,21 @@ from sudare.studio.service import create_app
 from sudare.studio.workspace import Workspace
 
 HOST = "127.0.0.1:8400"
-SHARED = """
-[ledger]
-path = "ledger.db"
-cap = { epsilon = 20, delta = 1e-3 }
+ONCE = closing("epsilon = 20, delta = 1e-3", rehearsal="people = {people}\nrepetitions = 1")
+COLUMNS = """
+[columns.row]
+bounds = [0, 12]
 
-[output]
-folder = "release"
-key = "publisher.pem"
-
-[report]
-public = false
+[columns.sex]
+categories = ["f", "m"]
 """
-TABLE = (
+
+
+def recipe(start: str, middle: str, people: int) -> str:
+    return start + middle + ONCE.replace("{people}", str(people))
+
+
+TABLE = recipe(
     """# A village.
 kind = "table"
 dataset = "village"   # as the ledger knows it
@@ -39,38 +42,24 @@ dataset = "village"   # as the ledger knows it
 [data]
 path = "people.parquet"
 unit = "person"
-
+""",
+    f"""
 [domain.cell]
 type = "grid"
 shape = [12, 20]
 from = ["row", "column"]
-
-[domain.sex]
-type = "categories"
-values = ["f", "m"]
-
+{SEX}
 [method]
 name = "tree"
 
 [privacy]
 epsilon = 0.5
-"""
-    + SHARED
-    + """
-[rehearsal]
-people = 2000
-repetitions = 1
-"""
+""",
+    2000,
 )
-SAMPLE = (
+SAMPLE = recipe(
+    opening("sample", "survey"),
     """
-kind = "sample"
-dataset = "survey"
-
-[data]
-path = "people.parquet"
-unit = "person"
-
 [hierarchies.row]
 widths = [1, 4]
 low = 0
@@ -84,64 +73,14 @@ k = 10
 rate = 0.2
 epsilon = 1.0
 levels = { row = 1, sex = 0 }
-"""
-    + SHARED
-    + """
-[rehearsal]
-people = 2000
-repetitions = 1
-"""
+""",
+    2000,
 )
-PERTURBATION = (
-    """
-kind = "perturbation"
-dataset = "staff"
-
-[data]
-path = "people.parquet"
-
-[columns.row]
-bounds = [0, 12]
-
-[columns.sex]
-categories = ["f", "m"]
-
-[perturbation]
-epsilon = 2.0
-"""
-    + SHARED
-    + """
-[rehearsal]
-people = 500
-repetitions = 1
-"""
-)
-WEIGHTS = (
-    """
-kind = "weights"
-dataset = "nurses"
-
-[data]
-path = "people.parquet"
-
-[public]
-path = "public.csv"
-
-[columns.row]
-bounds = [0, 12]
-
-[columns.sex]
-categories = ["f", "m"]
-
-[weights]
-epsilon = 1.0
-"""
-    + SHARED
-    + """
-[rehearsal]
-people = 500
-repetitions = 1
-"""
+PERTURBATION = recipe(opening("perturbation", "staff", unit=False), COLUMNS + "\n[perturbation]\nepsilon = 2.0\n", 500)
+WEIGHTS = recipe(
+    opening("weights", "nurses", unit=False) + '\n[public]\npath = "public.csv"\n',
+    COLUMNS + "\n[weights]\nepsilon = 1.0\n",
+    500,
 )
 KINDS = {"table": TABLE, "sample": SAMPLE, "perturbation": PERTURBATION, "weights": WEIGHTS}
 

@@ -9,12 +9,15 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from fault_processes import Nursery
 
 import sudare as sd
 from sudare.privacy import Ledger
@@ -30,19 +33,38 @@ ledger = {path = "books/ledger.db", cap = {epsilon = 100}}
 output = {folder = "out/release", key = "keys/publisher.pem", confirm_resources = true}
 report = {public = false}
 """
-# Keeps files below a size, then becomes the command.
-CRAMPED = """
-import os, resource, sys
-limit = int(sys.argv[1])
-resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
-os.execv(sys.executable, [sys.executable, "-c", "from sudare.cli import main; main()", *sys.argv[2:]])
+IMPORTS = """
+import ctypes, os, resource, sys
+import duckdb, pyarrow.parquet, pyarrow.csv, pyarrow.compute, narwhals, sudare.publish, sudare.publish.table_job
+from sudare.cli import main
 """
-# Gives up the right of root to write where the mode forbids it (PR_CAPBSET_DROP, CAP_DAC_OVERRIDE), then as above.
-HUMBLE = """
-import ctypes, os, sys
-if os.geteuid() == 0 and ctypes.CDLL(None, use_errno=True).prctl(24, 1, 0, 0, 0):
-    sys.exit(77)
-os.execv(sys.executable, [sys.executable, "-c", "from sudare.cli import main; main()", *sys.argv[1:]])
+# Keeps files below a size, or gives up the right of root to write where the mode forbids it (CAP_DAC_OVERRIDE), and
+# does what the command does.
+COMMAND = """
+import ctypes, io, os, resource, sys
+from sudare.cli import main
+limit, said, *arguments = words
+sys.stdout = sys.stderr = io.StringIO()
+before = resource.getrlimit(resource.RLIMIT_FSIZE)
+if limit:
+    resource.setrlimit(resource.RLIMIT_FSIZE, (int(limit), before[1]))
+elif os.geteuid() == 0:
+    system = ctypes.CDLL(None, use_errno=True)
+    header, rights = (ctypes.c_uint32 * 2)(0x20080522, 0), (ctypes.c_uint32 * 6)()
+    if system.capget(header, rights):
+        os._exit(77)
+    rights[0] &= ~(1 << 1)
+    if system.capset(header, rights):
+        os._exit(77)
+status = 0
+try:
+    main(arguments, prog_name="sudare")
+except SystemExit as end:
+    status = end.code
+resource.setrlimit(resource.RLIMIT_FSIZE, before)
+with open(said, "w") as file:
+    file.write(sys.stderr.getvalue())
+os._exit(status)
 """
 # In a name space of its own: a disk of so many kilobytes, the village in it, the command, and what the disk holds then.
 SMALL_DISK = """
@@ -66,12 +88,35 @@ def village(tmp_path: Path) -> Path:
     return folder
 
 
-def run(script: str, *words: object) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-c", script, *map(str, words)]
-    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+@dataclass(frozen=True)
+class Done:
+    """How a command ended, and what it said."""
+
+    returncode: int
+    stderr: str
 
 
-def sentence_of(done: subprocess.CompletedProcess[str]) -> str:
+@pytest.fixture(scope="module")
+def commands() -> Iterator[Nursery]:
+    """Commands in processes of their own, forked from one that has imported everything."""
+    with Nursery(IMPORTS, COMMAND) as nursery:
+        yield nursery
+
+
+@pytest.fixture
+def command(commands: Nursery, tmp_path: Path) -> Callable[..., Done]:
+    """A function that runs one: with a ``limit`` on the size of files, or without the rights of root."""
+
+    def run(*words: object, limit: int | None = None) -> Done:
+        said = tmp_path / "said"
+        commands.start(limit or "", said, *words)
+        status = commands.wait()
+        return Done(status, said.read_text())
+
+    return run
+
+
+def sentence_of(done: Done | subprocess.CompletedProcess[str]) -> str:
     """The one line of a refusal."""
     assert done.returncode == 1, done.stderr
     assert done.stderr.startswith("Error: "), done.stderr
@@ -100,14 +145,15 @@ def left_in(folder: Path) -> set[str]:
         (20_000, "the release cannot be written: a file would be too large for the disk", 1),
     ],
 )
-def test_a_file_that_cannot_grow_is_one_sentence_and_no_release(village, limit, reason, releases):
-    done = run(CRAMPED, limit, "publish", village / "recipe.toml")
+def test_a_file_that_cannot_grow_is_one_sentence_and_no_release(command, village, limit, reason, releases):
+    done = command("publish", village / "recipe.toml", limit=limit)
     assert reason in sentence_of(done)
     assert releases_in(village) == releases
     assert left_in(village) == set()
     if releases:  # with room it works again
-        assert "was paid for and is not out" in sentence_of(run(CRAMPED, 10**9, "publish", village / "recipe.toml"))
-        assert run(CRAMPED, 10**9, "publish", village / "recipe.toml", "--resume").returncode == 0
+        again = "publish", village / "recipe.toml"
+        assert "was paid for and is not out" in sentence_of(command(*again, limit=10**9))
+        assert command(*again, "--resume", limit=10**9).returncode == 0
         assert releases_in(village) == releases
         sd.verify(village / "out" / "release")
 
@@ -127,7 +173,9 @@ except LedgerError as error:
 """
     ledger = Ledger(tmp_path / "ledger.db")
     ledger.set_cap("census", epsilon=1)
-    assert "cannot be read or written: the disk is full or fails. Make room" in run(script, ledger.path, limit).stdout
+    command = [sys.executable, "-c", script, str(ledger.path), str(limit)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    assert "cannot be read or written: the disk is full or fails. Make room" in done.stdout
     assert ledger.verify() == 1
     assert ledger.spent("census").epsilon == 0
 
@@ -170,9 +218,9 @@ def test_a_small_disk_that_fills_up(village, tmp_path, full):
         ("keys", "the signing key cannot be written"),
     ],
 )
-def test_a_folder_that_may_not_be_written_to_costs_nothing(village, closed, reason):
+def test_a_folder_that_may_not_be_written_to_costs_nothing(command, village, closed, reason):
     (village / closed).chmod(0o555)
-    done = run(HUMBLE, "publish", village / "recipe.toml")
+    done = command("publish", village / "recipe.toml")
     (village / closed).chmod(0o755)
     if done.returncode == 77:
         pytest.skip("root cannot give up its right to write everywhere here")
@@ -181,11 +229,11 @@ def test_a_folder_that_may_not_be_written_to_costs_nothing(village, closed, reas
     assert left_in(village) == set()
 
 
-def test_a_ledger_that_may_only_be_read_is_shown_and_not_spent_from(village):
-    assert run(HUMBLE, "publish", village / "recipe.toml").returncode == 0
+def test_a_ledger_that_may_only_be_read_is_shown_and_not_spent_from(command, village):
+    assert command("publish", village / "recipe.toml").returncode == 0
     (village / "books" / "ledger.db").chmod(0o444)
     shutil.rmtree(village / "out" / "release")
-    done = run(HUMBLE, "publish", village / "recipe.toml")
+    done = command("publish", village / "recipe.toml")
     if done.returncode == 77:
         pytest.skip("root cannot give up its right to write everywhere here")
     assert "is not writable" in sentence_of(done)

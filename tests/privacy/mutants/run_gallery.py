@@ -122,6 +122,7 @@ def audited(mutant: Mutant | None, mark: Path) -> tuple[str | None, list[str]]:
 def tested(mutant: Mutant, mark: Path) -> str | None:
     """The first named test that fails."""
     options = ["-n", "0", "-x", "-q", "--no-header", "--tb=line", "-rf", "-W", "ignore::pytest.PytestConfigWarning"]
+    options += ["-p", "no:schemathesis"]  # which takes longer to load than most tests to run
     made = run([sys.executable, "-m", "pytest", *options, *mutant.tests], mutant.name, mark)
     if not mark.exists():
         raise RuntimeError(f"the named tests never import the planted module: {made.stdout.strip()[-300:]}")

@@ -5,7 +5,7 @@ STAMP := .venv/.installed
 # The scripts of docs/ one by one: ruff would also rewrite the Python inside its pages.
 PYTHON_FILES := src tests benchmarks examples docs/conf.py docs/make_reference.py docs/run_page.py
 
-.PHONY: help setup demo test lint types audit mutants mutation bounds bench docs browser clean
+.PHONY: help setup demo test quick lint types audit mutants mutation bounds bench docs browser clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 10
@@ -23,6 +23,9 @@ demo: $(STAMP)  ## publish an invented city from end to end into out/demo
 
 test: lint types  ## lint, types, layers and all tests
 	$(BIN)/python -m pytest -n 2 --dist worksteal --doctest-modules src tests
+
+quick: lint  ## lint and the tests of pure functions: for the inner loop, within a minute
+	$(BIN)/python -m pytest -n 2 --dist worksteal --quick tests/unit
 
 lint: $(STAMP)  ## ruff and the layers of the house
 	$(BIN)/ruff check $(PYTHON_FILES)

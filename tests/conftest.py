@@ -17,12 +17,27 @@ from hypothesis import HealthCheck, settings
 settings.register_profile("same", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("fresh", deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow])
 STATES: dict[tuple[str, str], Any] = {}
+UNIT = Path(__file__).parent / "unit"
+QUICK = {"anonymity", "charts", "domain", "estimate", "local", "measure", "noise", "privacy", "report", "reweight"}
+QUICK |= {"reconstruct", "tables", "words"}
+"""Folders of `tests/unit` that need no Spark, no browser and no process of their own."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--full", action="store_true", help="faults, fuzzing and Spark at full counts, with fresh examples (hours)"
     )
+    parser.addoption(
+        "--quick", action="store_true", help="of tests/unit the folders of pure functions, without what takes seconds"
+    )
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Whatever `--quick` leaves out is not even imported."""
+    if not config.getoption("quick") or not collection_path.is_relative_to(UNIT):
+        return None
+    inside = collection_path.relative_to(UNIT).parts
+    return True if inside and inside[0] not in QUICK else None
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -25,6 +25,8 @@ from hypothesis import strategies as st
 
 from sudare.errors import SudareError
 
+OF = 2_000
+"""What the shares of all kinds of input add up to."""
 LONGEST = 60.0
 """Seconds after which an attempt counts as a hang; most take milliseconds, also on a busy machine."""
 
@@ -40,7 +42,7 @@ class Hang(BaseException):
 
 @dataclass(frozen=True)
 class Attempt:
-    """``share``: of 2,000 inputs, how many are of this kind."""
+    """``share``: of `OF` inputs, how many are of this kind."""
 
     share: int
     inputs: st.SearchStrategy[Any]

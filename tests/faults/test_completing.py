@@ -2,7 +2,7 @@
 
 While a publication runs to its end, its folder is copied right before moments at which Python touches the world: each
 copy is what a kill at that moment leaves on the disk. Put back, it is completed, and must become, byte for byte, what
-the run that was not interrupted has published. The quick form takes every seventh
+the run that was not interrupted has published. The quick form takes every eleventh
 moment of four kinds, the full one all.
 """
 
@@ -280,7 +280,7 @@ def test_the_ledger_lists_rows_without_a_release(tmp_path):
 def test_what_is_completed_is_what_was_paid_for(tmp_path, kind, full, nursery):
     recipe, copies = settled_in(tmp_path / "house", kind), tmp_path / "copies"
     folder = recipe.parent
-    nursery.start(recipe, folder, copies, 1 if full else 7)
+    nursery.start(recipe, folder, copies, 1 if full else 11)
     assert nursery.wait() == 0
     whole, (release,) = bytes_of(folder / "release"), spends_in(folder)
     assert hidden_in(folder) == set()  # no key of noise stays

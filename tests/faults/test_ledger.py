@@ -1,6 +1,6 @@
 """The ledger between real processes: races for the last budget, `kill -9`, a torn journal.
 
-The quick form kills 50 times and races 8 processes, the full form kills 1,000 times and races 16, ten times over.
+The quick form kills 25 times and races 8 processes, the full form kills 1,000 times and races 16, ten times over.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ def test_a_killed_process_loses_no_spend_that_it_reported(tmp_path, full):
     # The victim spends all the time, most of it inside a commit, beside one that leaves it room, and is killed
     # at a random moment, again and again; the other is killed at the end. Every 100 kills begin a new ledger:
     # each spend reads the whole of it.
-    kills = 1_000 if full else 50
+    kills = 1_000 if full else 25
     moments = random.Random() if full else random.Random(20250101)  # noqa: S311 - when to kill, not what to hide
     with Nursery(IMPORTS, SPENDER) as victims, Nursery(IMPORTS, SPENDER) as others:
         for part in range(0, kills, 100):

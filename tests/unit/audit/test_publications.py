@@ -59,13 +59,6 @@ def test_names_are_different_and_every_option_is_among_them():
         assert option in recipes, option
 
 
-@pytest.mark.parametrize("name", [PLACES, HALVES, SIMPLEX])
-def test_a_sound_publication_passes_and_uses_all_that_it_promises(name, tmp_path):
-    finding = found(name, tmp_path)
-    assert finding.passed, finding.figure()
-    assert "at a cost of 1 of the promise" in finding.figure()
-
-
 def test_a_replayed_publication_is_a_whole_one(tmp_path):
     run = publication(CASES[PLACES], tmp_path)
     data = come_and_go(60, 1, 0)

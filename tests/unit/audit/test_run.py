@@ -14,6 +14,7 @@ from sudare.audit import run as audit_module
 from sudare.audit.cases import METHODS
 from sudare.audit.finding import PARTS, Watched, said
 from sudare.audit.page import page
+from sudare.audit.publications import everyday
 from sudare.cli.audit import audit as command
 from sudare.errors import OutputError, ParameterError
 from sudare.local import ENCODINGS
@@ -49,6 +50,13 @@ def test_every_part_kind_method_and_encoding_was_tried(quick):
     assert made.false_alarm < 1e-6
     assert made.false_alarm == pytest.approx(1e-9 * sum(finding.alarm > 1e-20 for finding in made.findings))
     assert len({(finding.part, finding.name) for finding in made.findings}) == len(made.findings)
+
+
+def test_sound_publications_use_all_that_they_promise(quick):
+    made, _, _ = quick
+    figures = {finding.name: finding.figure() for finding in made.of("replay")}
+    for case in list(everyday())[:3]:
+        assert "at a cost of 1 of the promise" in figures[f"publish, {case.name}"], case.name
 
 
 def test_the_report_says_what_was_tried_and_how_often(quick):

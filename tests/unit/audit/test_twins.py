@@ -96,6 +96,9 @@ def test_a_last_bit_without_noise(twins, size):
     wrong = [SymmetricUnary(size=size, epsilon=2 * factor) for factor in OFF]
     assert bit_fit(SymmetricUnary(size=size, epsilon=2), wrong, 50_000).passed
     assert bit_fit(twins.LastBitUntouched(size=size, epsilon=2), wrong, 50_000).right < 1e-9
+
+
+def test_a_last_bit_without_noise_tells_values_apart(twins):
     pair = Pair("reports", reported(twins.LastBitUntouched(size=4, epsilon=1)), 0, 3, 1.0)
     found = bound_of(pair, 10_000)
     assert found.epsilon > 1

@@ -124,8 +124,10 @@ def spark() -> Iterator[Any]:
     session.stop()
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Tests in Spark come first: the first worker gets all of them, nobody steals from there, and one JVM is enough."""
+    if config.getoption("quick"):
+        items[:] = [item for item in items if not item.get_closest_marker("slow")]
 
     def elsewhere(item: pytest.Item) -> bool:
         parameters = getattr(getattr(item, "callspec", None), "params", {})

@@ -41,12 +41,18 @@ def invented():
     return synthetic_table(sd.Domain(cell=sd.Grid(32, 32)), 200_000, populated_share=0.36)
 
 
-def test_a_small_stand_in_runs_the_whole_way(tmp_path, invented):
-    stages = []
-    made = reproduce(tmp_path / "out", progress=stages.append, truth=(invented, "an invented town"), runs=6)
-    assert {path.name for path in (tmp_path / "out").iterdir()} == {path.name for path in made.files}
+@pytest.fixture(scope="module")
+def reproduced(tmp_path_factory, invented):
+    """The whole experiment on the stand-in: the result, its folder and what was said on the way."""
+    stages, folder = [], tmp_path_factory.mktemp("top down") / "out"
+    return reproduce(folder, progress=stages.append, truth=(invented, "an invented town"), runs=20), folder, stages
+
+
+def test_a_small_stand_in_runs_the_whole_way(reproduced):
+    made, folder, stages = reproduced
+    assert {path.name for path in folder.iterdir()} == {path.name for path in made.files}
     assert {"table2.csv", "shares.csv", "table1.csv", "maps.png", "error_by_area.png"} <= {p.name for p in made.files}
-    assert "Top-down: run 6 of 6" in stages
+    assert "Top-down: run 20 of 20" in stages
     assert "an invented town" in made.facts["data"]
     errors, shares, marks = made.sheets
     assert errors.header == ("method", "error", "source", *(f"2^{level}" for level in range(0, 11, 2)))
@@ -56,13 +62,13 @@ def test_a_small_stand_in_runs_the_whole_way(tmp_path, invented):
     assert min(negative["Laplace"], negative["Privelet 2-D"], negative["Privelet (Morton)"]) > 10
     assert [row[0] for row in marks.rows] == ["Top-down", "Privelet 2-D (Xiao et al.)", "Cut at 40 (Cormode et al.)"]
     assert [row[4] for row in marks.rows] == ["yes", "no", "yes"]
-    assert json.loads(json.dumps(made.to_json()))["runs"] == 6
-    with (tmp_path / "out" / "table2.csv").open(newline="", encoding="utf-8") as file:
+    assert json.loads(json.dumps(made.to_json()))["runs"] == 20
+    with (folder / "table2.csv").open(newline="", encoding="utf-8") as file:
         assert len(list(csv.reader(file))) == 1 + len(errors.rows)
 
 
-def test_measured_errors_follow_the_law(tmp_path, invented):
-    made = reproduce(tmp_path, truth=(invented, "an invented town"), runs=20)
+def test_measured_errors_follow_the_law(reproduced):
+    made, _, _ = reproduced
     for outcome in made.outcomes[:3]:
         ratio = outcome.root_mean_square_error[:3] / outcome.law[:3]
         # 20 runs of 64 blocks or more, each block hardly correlated with the others: within 15 % is 6 sigma.

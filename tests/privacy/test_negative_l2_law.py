@@ -15,7 +15,7 @@ from sudare.tables.strength import Automatic
 COUNTS = np.zeros(48, dtype=np.int64)
 COUNTS[[3, 10, 11, 40]] = [25, 60, 2, 9]
 TOTAL = int(COUNTS.sum())
-SCALE, RUNS = Fraction(4), 1500
+SCALE, RUNS = Fraction(4), 700
 METHODS = {
     "fixed": NegativeL2("0.15"),
     "auto": NegativeL2(),

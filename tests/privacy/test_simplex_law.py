@@ -10,7 +10,7 @@ from sudare.noise import Source, SparseNoise, discrete_laplace
 
 COUNTS = np.zeros(48, dtype=np.int64)
 COUNTS[[3, 10, 11, 40]] = [25, 60, 2, 9]
-SCALE, RUNS = Fraction(4), 6000
+SCALE, RUNS = Fraction(4), 2000
 
 
 def dense_release(noisy: np.ndarray, total: int, rng: np.random.Generator) -> np.ndarray:

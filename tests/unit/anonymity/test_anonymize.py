@@ -77,6 +77,7 @@ def test_epsilon_or_delta_or_both() -> None:
     )
 
 
+@pytest.mark.slow
 def test_learned_on_public_data() -> None:
     public = frame(20_000, 2)
     made = anonymize(PEOPLE, TREES, k=10, sample=0.2, learn_on=public)
@@ -129,6 +130,7 @@ def test_held_counts_the_records_behind_a_class() -> None:
             assert row.held == behind.sum()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["greedy", "optimal", "mondrian", "passes"])
 @pytest.mark.parametrize(
     "requirement", [DistinctDiversity("illness", 3), EntropyDiversity("illness", 2), Closeness("illness", 0.15)]
@@ -171,6 +173,7 @@ def test_k_counts_people_where_there_is_a_unit() -> None:
     assert str(made.guarantee.unit) == "person with at most 1 row"
 
 
+@pytest.mark.slow
 def test_rows_carry_nothing_of_the_order_of_the_records() -> None:
     shuffled = PEOPLE.sample(frac=1, random_state=3)
     for options in ({"method": "optimal"}, {"method": "mondrian", "relaxed": True}, {"method": "greedy"}):
@@ -282,6 +285,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("options", "message"), REFUSED)
 def test_mistakes_in_one_sentence(options: dict[str, Any], message: str) -> None:
     with pytest.raises(SudareError) as refused:
@@ -312,6 +316,7 @@ def test_frames_that_will_not_do(wrong: Callable[[], Any], message: str, options
     assert "-4" not in str(refused.value)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [{"method": "optimal"}, {"levels": {"person": 0}, "sample": 0.5}])
 def test_a_column_that_identifies(options: dict[str, Any]) -> None:
     trees = {"person": list(range(3000))}

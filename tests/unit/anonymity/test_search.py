@@ -46,6 +46,7 @@ def test_the_optimum_is_that_of_looking_everywhere(
         assert found.point.suppressed <= limit * tuples.total
 
 
+@pytest.mark.slow
 def test_it_looks_at_a_fraction_of_a_large_lattice() -> None:
     generator = np.random.default_rng(4)
     trees = tuple(Hierarchy.from_widths(0, 64, 1, 4, 16) for _ in range(5))

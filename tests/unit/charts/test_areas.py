@@ -12,6 +12,7 @@ def test_rows_carry_method_metric_area_and_value():
     assert [row["metric"] for row in rows] == ["RMSE"] * 3 + ["MAE"] * 2
 
 
+@pytest.mark.slow
 def test_one_colour_per_method_and_both_axes_logarithmic():
     spec = error_by_area([TREE, Curve("Laplace", [1], [9.0], [7.0])], width=300)
     encoding = spec["layer"][1]["encoding"]

@@ -31,6 +31,7 @@ def test_axes_begin_at_zero_where_numbers_come_near_it():
     assert flat["encoding"]["y"]["scale"]["domain"] == [2.0, 4.0]
 
 
+@pytest.mark.slow
 def test_charts_beside_each_other():
     one = curves([Series("a", [0, 1], [1, 2])], title="one", x_title="x", y_title="y")
     both = beside([one, beside([one, one], 2)], 1, title="All", subtitle="of them")

@@ -84,6 +84,7 @@ def test_tables_of_another_domain_are_refused():
         View.of(domain).compared(table(domain, [0], count=[1]), table(other, [0], count=[1]))
 
 
+@pytest.mark.slow
 def test_a_drawing_speaks_the_language_of_its_page():
     domain = Domain(mesh=Mesh("500m", rows=(8480, 8496), columns=(6300, 6316)), sex=Categories(["f", "m"]))
     view = View.of(domain, Words("ja"))

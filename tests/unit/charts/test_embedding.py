@@ -26,6 +26,7 @@ def chart(label="f", width=100):
     return profile([label], [3], [2], label_title="sex", width=width)
 
 
+@pytest.mark.slow
 def test_a_chart_is_a_place_and_its_data():
     figure = html({"sexes": {0: chart()}}).figures["sexes"]
     page = Tags(figure)

@@ -65,6 +65,7 @@ def test_all_maps_share_the_scale_of_the_brightest():
     assert render_svg(spec).count('aria-label="Title text') == 2
 
 
+@pytest.mark.slow
 def test_a_quarter_of_a_million_cells_are_drawn():
     values = np.random.default_rng(1).integers(-9, 10**4, (512, 512))
     spec = panels(Frame(512, 512, 35.1, 137.8, 1 / 240, 1 / 160, aspect=1.22), [Panel("window", values)] * 2)

@@ -1,6 +1,7 @@
 """Many simplex projections at once, and their rounding."""
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
@@ -12,6 +13,7 @@ matrices = st.integers(1, 6).flatmap(
 )
 
 
+@pytest.mark.slow
 @given(matrices, st.integers(1, 900))
 def test_each_row_is_the_projection_of_that_row(matrix, total):
     totals = np.full(len(matrix), total)
@@ -27,6 +29,7 @@ def test_a_row_without_people_is_empty():
     assert project_rows(np.array([[5.0, 3.0], [5.0, 3.0]]), np.array([0.0, -3.0])).tolist() == [[0, 0], [0, 0]]
 
 
+@pytest.mark.slow
 @given(matrices, st.integers(0, 900), st.integers(0, 2**32))
 def test_rounding_keeps_sums_signs_and_zeros(matrix, total, seed):
     totals = np.full(len(matrix), total)

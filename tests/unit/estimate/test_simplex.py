@@ -44,6 +44,7 @@ def test_rounding_is_the_nearest_integer_point(values, total, seed):
     assert all(abs(Fraction(int(r)) - (int(z) - t)) < 1 for r, z in zip(rounded, active, strict=True))
 
 
+@pytest.mark.slow
 def test_units_left_over_fall_on_every_cell_alike():
     generator = np.random.default_rng(1)
     gains = sum(round_to_total(np.full(10, 5), 53, generator) - 5 for _ in range(20_000))
@@ -57,12 +58,14 @@ def test_nothing_to_project_is_refused(values, total):
         simplex_level(np.array(values, dtype=np.int64), total)
 
 
+@pytest.mark.slow
 @given(tables, st.fractions(Fraction(1, 1000), 5000))
 def test_the_level_is_exact_for_rational_totals(values, total):
     t = threshold_by_sorting(values, total)
     assert simplex_level(np.array(values), total) == t.numerator // t.denominator
 
 
+@pytest.mark.slow
 @given(st.lists(st.integers(0, 10**6), min_size=1, max_size=60), st.integers(1, 10**6), st.integers(0, 2**32))
 def test_real_values_are_rounded_to_the_nearest_integer_point(weights, total, seed):
     weights = np.array(weights) + (sum(weights) == 0)
@@ -78,6 +81,7 @@ def test_real_values_are_rounded_to_the_nearest_integer_point(weights, total, se
         assert fractions[gained == 1].min() >= fractions[gained == 0].max() - 2.0**-19
 
 
+@pytest.mark.slow
 def test_equal_fractions_gain_alike():
     generator = np.random.default_rng(1)
     values = np.array([0.3, 1.3, 2.3, 7.3, 1000.3, 10**6 + 0.3, 0.2, 0.0, 5.0, 6.0]) + 1e-9

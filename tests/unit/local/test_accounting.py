@@ -37,6 +37,7 @@ def response_delta(epsilon, local, others):
     return worst
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("local", [0.5, 1.0, 2.0, 3.0])
 @pytest.mark.parametrize(("reports", "delta"), [(300, 1e-4), (2000, 1e-6)])
 def test_both_bounds_against_the_laws_themselves(local, reports, delta):

@@ -101,6 +101,7 @@ def test_em_of_even_people_is_even():
     assert estimate(reports, "em").counts.std() < raw.std() / 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stop", ["prior", "held_out"])
 def test_rules_to_stop_beat_the_limit_where_noise_is_large(stop):
     values = np.repeat(np.arange(23), np.linspace(300, 40, 23).astype(int))

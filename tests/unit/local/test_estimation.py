@@ -60,6 +60,7 @@ def test_order_of_reports_does_not_matter(counting, people):
         assert np.allclose(estimate(mixed, method).counts, estimate(reports, method).counts, atol=1e-6)
 
 
+@pytest.mark.slow
 def test_auto_means_em_for_few_values_and_simplex_for_many(people):
     small, large = SymmetricUnary(size=64, epsilon=1), SymmetricUnary(size=65, epsilon=1)
     assert estimate(small.randomize(people[:500])).method == "em"
@@ -107,6 +108,7 @@ def coverage(encoding, method, people, runs, level=0.9, shrunk=1.0):
 PLACES = np.repeat(np.arange(30), np.append((900 / np.arange(1, 21)).astype(int), np.zeros(10, int)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [SymmetricUnary, RandomisedResponse, SubsetSelection, LocalHashing, HadamardResponse])
 def test_intervals_of_the_unbiased_estimate_cover_as_promised(kind):
     """4,000 (2,000) intervals; five standard deviations are 0.024 (0.034): false alarms below 1e-6."""
@@ -117,6 +119,7 @@ def test_intervals_of_the_unbiased_estimate_cover_as_promised(kind):
     assert coverage(kind(size=30, epsilon=2), "mle", PLACES, 200, shrunk=0.8)[1] < 0.872
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["simplex", "em"])
 def test_intervals_after_projection_and_em_cover_at_least_as_often(method):
     empty, populated = coverage(SymmetricUnary(size=30, epsilon=1), method, PLACES, 100)
@@ -124,6 +127,7 @@ def test_intervals_after_projection_and_em_cover_at_least_as_often(method):
     assert populated > 0.866
 
 
+@pytest.mark.slow
 def test_intervals_hold_for_very_few_people():
     """Eight people at epsilon 3: a normal interval about the estimate would be too short at the ends."""
     values = np.array([0] * 7 + [1])
@@ -134,6 +138,7 @@ def test_intervals_hold_for_very_few_people():
     assert hits / 800 > 0.847  # five standard deviations below 0.9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [SymmetricUnary, RandomisedResponse, SubsetSelection, HadamardResponse])
 def test_covariance_is_that_of_the_estimates(kind):
     """1,000 draws: an entry's error is about sqrt(2/1000) of the variance; 0.25 is more than five of those."""

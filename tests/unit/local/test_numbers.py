@@ -50,6 +50,7 @@ def test_em_and_ems_find_the_shape(heights):
     assert distance(np.histogram(noisy, bins=128, range=(0, 1))[0] / len(noisy), heights) > 5 * max(found.values())
 
 
+@pytest.mark.slow
 def test_intervals_of_numbers_cover_as_promised(heights):
     """160 estimates of 12 cells: five standard deviations of 1,920 are 0.034."""
     true = np.histogram(heights[::10], bins=12, range=(0, 1))[0]
@@ -68,6 +69,7 @@ def test_intervals_of_numbers_cover_as_promised(heights):
     assert group / 160 > 0.78
 
 
+@pytest.mark.slow
 def test_tally_suffices(heights):
     encoding = SquareWave(size=32, epsilon=1)
     reports = encoding.randomize(heights, seed=1)

@@ -34,6 +34,7 @@ def rational(thresholds: list[Fraction]) -> Inversion:
     return Inversion(np.array([bits(j, 32) for j in range(len(thresholds))], dtype=np.uint32), bits)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [1, 2, 50, 5000])
 def test_the_guide_table_finds_what_a_search_finds(count):
     rng = np.random.default_rng(count)

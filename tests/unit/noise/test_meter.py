@@ -90,6 +90,7 @@ def test_every_value_has_a_block_of_its_own():
             blocks(*numbers)
 
 
+@pytest.mark.slow
 @given(
     st.lists(st.integers(0, 40), unique=True),
     st.integers(0, 4),

@@ -89,6 +89,7 @@ cap = { epsilon = 90, delta = 0.001 }
 """
 
 
+@pytest.mark.slow
 def test_plan_publish_and_the_command_line_tell_it(tmp_path):
     from click.testing import CliRunner
     from pyarrow import csv

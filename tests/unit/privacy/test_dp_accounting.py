@@ -49,6 +49,7 @@ def spent(guarantees, delta=DELTA):
     return float(Balance.of("census", Cap.of(epsilon=10**6, delta=delta), guarantees).spent.epsilon)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sigma", [2, 5, 20, 60, 100, 400, 1000, 3000])
 def test_a_year_of_gaussian_releases(sigma):
     """A count under Gaussian noise of this standard deviation, daily; asked for in rho."""
@@ -70,6 +71,7 @@ def test_a_year_of_gaussian_releases_asked_for_by_epsilon_and_delta(epsilon):
     assert ours < 365 * float(Fraction(epsilon)) / 5
 
 
+@pytest.mark.slow
 def test_gaussian_releases_of_many_sizes():
     sigmas = [10 + number for number in range(60)]
 
@@ -84,6 +86,7 @@ def test_gaussian_releases_of_many_sizes():
     assert low <= ours <= 1.12 * high
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("epsilon", "count"), [("1/100", 1000), ("1/10", 365), ("1/2", 30), ("2", 12)])
 def test_pure_releases(epsilon, count):
     """Any epsilon-DP release, so the worst of them: randomized response."""

@@ -55,6 +55,7 @@ def test_scores_are_likelihoods_and_criteria_charge_for_freedoms(fitted, values)
     assert fitted.bic(values) < Mixture(components=1).fit(values, 1.0).bic(values)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("components", ["aic", "bic", "auto"])
 def test_the_number_of_components_is_found(values, components):
     found = Mixture(components=components, most=3).fit(values, 1.0)
@@ -63,6 +64,7 @@ def test_the_number_of_components_is_found(values, components):
     assert found.candidates_[2] > found.candidates_[1]
 
 
+@pytest.mark.slow
 def test_bands_hold_the_answer_and_are_wider_at_a_higher_level(fitted):
     wide = fitted.bands("histogram", [-8, 0, 6], level=0.95, repetitions=12)
     narrow = fitted.bands("histogram", [-8, 0, 6], level=0.5, repetitions=12)
@@ -108,6 +110,7 @@ def test_several_attributes(table, covariance):
     assert np.isfinite(found.score(table[:200]))
 
 
+@pytest.mark.slow
 def test_a_start_has_as_many_components_as_asked(values, table):
     for sample in (sample_of(values, 1.0), sample_of(table, 0.5)):
         starts = Starts(sample, seed=0)

@@ -41,6 +41,7 @@ def _columns(bars):
     return bars.to_arrow().to_pydict()
 
 
+@pytest.mark.slow
 def test_bars_cover_the_truth_of_blocks(truth):
     # A smoke test with fixed seeds on data that nothing was tuned on: benchmarks/coverage.py measures it in full.
     made = [sd.release(truth, epsilon=0.5, seed=seed) for seed in range(4)]
@@ -54,6 +55,7 @@ def test_bars_cover_the_truth_of_blocks(truth):
         assert 0.87 <= holds / blocks <= 0.985, level
 
 
+@pytest.mark.slow
 def test_expected_errors_are_of_the_size_of_errors(truth, made):
     for level in (0, 4, 8):
         bars = made.error(block_level=level)

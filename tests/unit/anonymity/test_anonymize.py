@@ -181,6 +181,7 @@ def test_rows_carry_nothing_of_the_order_of_the_records() -> None:
         assert one.records.equals(other.records)
 
 
+@pytest.mark.slow
 def test_a_seed_repeats_and_promises_nothing() -> None:
     one, other = (anonymize(PEOPLE, TREES, k=8, sample=0.2, choose_epsilon=1, seed=4) for _ in range(2))
     assert one.records.equals(other.records)
@@ -205,6 +206,7 @@ def test_the_summary_is_public() -> None:
     assert str(made.sampled) not in repr(made)
 
 
+@pytest.mark.slow
 def test_missing_values_only_when_asked() -> None:
     holes = PEOPLE.assign(town=PEOPLE.town.where(PEOPLE.index % 3 > 0), age=PEOPLE.age.where(PEOPLE.index % 5 > 0))
     with pytest.raises(InputError) as refused:
@@ -233,6 +235,7 @@ def test_nan_in_a_parquet_file_is_a_missing_value(ages: list[float], tmp_path: P
     assert made.records.column("age").null_count == 20
 
 
+@pytest.mark.slow
 def test_numbers_are_read_whatever_their_type() -> None:
     trees = {"age": {str(decade): list(range(decade, decade + 10)) for decade in range(0, 100, 10)}}
     expected = anonymize(PEOPLE, trees, k=10, method="optimal").records

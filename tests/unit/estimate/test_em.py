@@ -43,6 +43,7 @@ def test_a_number_of_steps_is_plain_em_and_the_likelihood_grows() -> None:
     assert all(later > earlier for earlier, later in pairwise(scores))
 
 
+@pytest.mark.slow
 def test_held_out_reports_stop_it_before_it_fits_the_noise() -> None:
     generator = np.random.default_rng(3)
     size = 60

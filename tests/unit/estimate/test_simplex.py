@@ -26,12 +26,14 @@ def threshold_by_sorting(values: list[int], total: int) -> Fraction:
 tables = st.lists(st.integers(-1000, 1000), min_size=1, max_size=60)
 
 
+@pytest.mark.slow
 @given(tables, st.integers(1, 5000))
 def test_the_level_is_the_floor_of_the_textbooks_threshold(values, total):
     t = threshold_by_sorting(values, total)
     assert simplex_level(np.array(values), total) == t.numerator // t.denominator
 
 
+@pytest.mark.slow
 @given(tables, st.integers(1, 5000), st.integers(0, 2**32))
 def test_rounding_is_the_nearest_integer_point(values, total, seed):
     values = np.array(values)

@@ -60,6 +60,7 @@ def test_closed_form_is_the_papers():
     assert closed_form(5.0, 1000, delta) == 5.0  # too few reports
 
 
+@pytest.mark.slow
 def test_guarantee_of_shuffled_reports():
     encoding = SymmetricUnary(size=23, epsilon=1)
     promise = shuffled(encoding, 100_000, delta=1e-6)

@@ -61,6 +61,7 @@ def test_a_tie_is_settled_by_the_next_bits():
     assert table.draw(Scripted([*again[:4], again[4] + 1]), 1) == [1]
 
 
+@pytest.mark.slow
 def test_ten_thresholds_within_one_word_are_told_apart_by_more_bits():
     word = 123_456_789
     table = rational([(word + Fraction(j, 10)) / 2**32 for j in range(1, 10)])

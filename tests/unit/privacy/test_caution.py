@@ -142,6 +142,7 @@ def test_a_recipe_whose_cap_has_a_large_delta_is_refused_by_every_verb(tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["recipe.toml"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("asked", [{}, {"epsilon": 2.31}])
 def test_a_sample_whose_k_is_too_small_promises_nothing(asked, tmp_path):
     """It was published as (2.30, 0.81)-DP."""

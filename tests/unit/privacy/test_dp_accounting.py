@@ -95,6 +95,7 @@ def test_pure_releases(epsilon, count):
     assert low <= spent([Guarantee("epsilon-DP", PERSON, epsilon=size)] * count) <= 1.12 * high
 
 
+@pytest.mark.slow
 def test_a_mixture_of_gaussian_pure_and_approximate_releases():
     def make(terms):
         noise = gaussian(30, terms).self_compose(100)

@@ -92,6 +92,7 @@ def test_parts_that_cost_different_things_are_looked_at_one_by_one():
         account.admit("b", pure(left.epsilon * 2))
 
 
+@pytest.mark.slow
 def test_whoever_moves_between_parts_is_covered_by_the_larger():
     """One step in each of two parts costs at most the larger replacement: for totals of every kind, order by order."""
     kinds = [

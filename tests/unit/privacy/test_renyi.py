@@ -53,6 +53,7 @@ SEVERAL = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilons", SEVERAL, ids=str)
 @pytest.mark.parametrize("delta", [Fraction(1, 10**6), Fraction(1, 10**10)])
 def test_the_sum_is_above_the_truth_and_near_it(epsilons, delta):

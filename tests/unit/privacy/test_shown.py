@@ -110,6 +110,7 @@ def test_every_notion_has_a_line(notion):
     assert set(NAMES) == set(NOTIONS)
 
 
+@pytest.mark.slow
 def test_nothing_heavy_is_loaded_before_a_notebook_asks():
     code = (
         "import sys, sudare, sudare.privacy.ledger, sudare.tables.release;"

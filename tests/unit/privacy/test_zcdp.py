@@ -68,6 +68,7 @@ def test_epsilon_is_at_most_the_simple_bound(rho, delta):
     assert float(epsilon_for(rho, delta)) < simple
 
 
+@pytest.mark.slow
 def test_epsilon_rises_with_rho_and_falls_with_delta():
     by_rho = [epsilon_for(Fraction(n, 10**6), 1e-6) for n in range(1, 400)]
     by_delta = [epsilon_for(0.1, Fraction(n, 10**6)) for n in range(1, 400)]

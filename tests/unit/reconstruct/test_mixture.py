@@ -85,6 +85,7 @@ def test_a_redrawn_fit_keeps_the_parameters(values):
     assert again.means_ != first.means_
 
 
+@pytest.mark.slow
 def test_the_papers_gradient_climbs_to_the_same_place(values, fitted):
     start = Mixture(components=2, method="gradient", rate=0.001, steps=1).fit(values, 1.0)
     climbed = Mixture(components=2, method="gradient", rate=0.05, steps=300).fit(values, 1.0)
@@ -93,6 +94,7 @@ def test_the_papers_gradient_climbs_to_the_same_place(values, fitted):
     assert not climbed.converged_
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("covariance", ["full", "diagonal", "pca"])
 def test_several_attributes(table, covariance):
     found = Mixture(components=1, covariance=covariance, sweeps=60).fit(table, [0.5, 0.5])
@@ -121,6 +123,7 @@ def test_a_start_has_as_many_components_as_asked(values, table):
             assert (found.variances > 0).all()
 
 
+@pytest.mark.slow
 def test_both_methods_find_the_same_histogram(values, fitted):
     edges = np.linspace(-8, 6, 15)
     other = iterative_bayes(values, 1.0, edges)

@@ -35,6 +35,7 @@ def test_the_scale_of_the_paper_and_its_inverse():
     assert sd.reconstruct.k_for(scale=14.0508, records=32561, width=73) == pytest.approx(2, abs=1e-3)
 
 
+@pytest.mark.slow
 def test_the_early_stop_beats_the_limit_and_both_beat_the_noisy_histogram():
     true = mixed(1_000, 1)
     noisy = true + np.random.default_rng(2).laplace(0, 3.18, len(true))
@@ -45,6 +46,7 @@ def test_the_early_stop_beats_the_limit_and_both_beat_the_noisy_histogram():
     assert found > plain + 5
 
 
+@pytest.mark.slow
 def test_the_distribution_is_recovered():
     """Single draws vary by 6 to 9 around a mean of 66; the noisy histogram itself is at 30 to 40."""
     true = mixed(1_000, 5)
@@ -63,6 +65,7 @@ def test_a_mixture_finds_its_components():
     assert np.mean(drawn) == pytest.approx(true.mean(), abs=0.2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("mean", "spread", "scale", "value"), [(0, 1, 1, 0.5), (2, 0.3, 2, -4), (-1, 3, 0.5, 6)])
 def test_moments_are_those_of_quadrature(mean, spread, scale, value):
     def density(x):
@@ -91,6 +94,7 @@ def test_twelve_orders_of_magnitude_do_not_overflow(exponent):
     assert found.weights_.sum() == pytest.approx(1)
 
 
+@pytest.mark.slow
 def test_a_cross_table_of_a_number_and_a_category():
     rng = np.random.default_rng(5)
     sex = rng.choice(["f", "m"], 6_000)
@@ -164,6 +168,7 @@ def test_a_value_outside_is_moved_to_the_bound_when_asked():
     assert len(made.values) == 3
 
 
+@pytest.mark.slow
 def test_all_values_equal():
     rng = np.random.default_rng(7)
     noisy = 5 + rng.laplace(0, 1, 2_000)

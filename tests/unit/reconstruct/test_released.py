@@ -30,19 +30,22 @@ noise = "NOISE"
 )
 
 
-@pytest.fixture(params=["laplace", "square_wave"])
-def release(request, tmp_path):
+@pytest.fixture(scope="module", params=["laplace", "square_wave"])
+def release(request, tmp_path_factory):
+    """Published once for each noise; tests only read it."""
+    folder = tmp_path_factory.mktemp("staff")
     rng = np.random.default_rng(2)
     people = {
         "age": np.clip(rng.normal(40, 8, 4000), 0, 100),
         "sex": rng.choice(["f", "m"], 4000, p=[0.7, 0.3]),
         "rank": rng.choice([1, 2, 3], 4000, p=[0.6, 0.3, 0.1]),
     }
-    pq.write_table(pa.table(people), tmp_path / "staff.parquet")
-    (tmp_path / "recipe.toml").write_text(RECIPE.replace("NOISE", request.param), encoding="utf-8")
-    return sd.publish(tmp_path / "recipe.toml").folder
+    pq.write_table(pa.table(people), folder / "staff.parquet")
+    (folder / "recipe.toml").write_text(RECIPE.replace("NOISE", request.param), encoding="utf-8")
+    return sd.publish(folder / "recipe.toml").folder
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["records.parquet", "records.csv"])
 def test_distributions_come_back(release, name, tmp_path):
     done = CliRunner().invoke(
@@ -69,6 +72,7 @@ def test_distributions_come_back(release, name, tmp_path):
     ]
 
 
+@pytest.mark.slow
 def test_one_column_for_people(release, tmp_path):
     done = CliRunner().invoke(
         main, ["reconstruct", str(release / "records.parquet"), "--column", "sex", "--folder", str(tmp_path / "o")]

@@ -91,6 +91,7 @@ def test_a_set_that_is_a_block_has_the_bars_of_the_block(made):
         assert own == {name: bars.rows()[place][name] for name in own}
 
 
+@pytest.mark.slow
 def test_sets_of_any_shape_cover_their_truth(truth):
     generator = np.random.default_rng(5)
     dense, holds, number = truth.to_array(), 0, 0
@@ -133,6 +134,7 @@ def test_privelet_has_the_law_of_its_noise():
     assert bars.low.min() < 0
 
 
+@pytest.mark.slow
 def test_bars_come_from_the_released_table_alone(truth, made):
     # Built by hand from public things: the private table and the source of noise are gone.
     copy = Release(
@@ -145,6 +147,7 @@ def test_bars_come_from_the_released_table_alone(truth, made):
     assert _columns(again.error(block_level=1)) == _columns(unseeded.error(block_level=1))
 
 
+@pytest.mark.slow
 def test_bars_measure_nothing_that_a_tape_or_a_meter_would_see(truth):
     with record() as tape, metered() as meter:
         released = sd.release(truth, epsilon=0.5, seed=1)
@@ -153,12 +156,14 @@ def test_bars_measure_nothing_that_a_tape_or_a_meter_would_see(truth):
         assert (len(tape.measured), len(meter.costs)) == before
 
 
+@pytest.mark.slow
 def test_a_public_total_is_known(truth):
     released = sd.release(truth, epsilon=0.5, total="public", seed=3)
     bars = released.error(block_level=12)
     assert (bars.low[0], bars.value[0], bars.high[0], bars.expected_error[0]) == (truth.total,) * 3 + (0,)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", [sd.Tree(children=4), sd.Simplex(), sd.Laplace(cut=5)])
 @pytest.mark.parametrize("counts", [[0] * 8, [3] + [0] * 7, [10**12] + [0] * 7, [5]])
 def test_small_and_extreme_tables_have_bars(method, counts):
@@ -170,6 +175,7 @@ def test_small_and_extreme_tables_have_bars(method, counts):
     assert released.error(cells=[0]).low[0] >= 0
 
 
+@pytest.mark.slow
 def test_padding_holds_nobody():
     domain = sd.Domain(cell=sd.Grid(20, 9), sex=sd.Categories(["a", "b", "c"]))
     released = sd.release(synthetic_table(domain, 5000, seed=2), epsilon=0.2, seed=5)
@@ -179,6 +185,7 @@ def test_padding_holds_nobody():
     assert everything.value[0] == released.table.total
 
 
+@pytest.mark.slow
 def test_codes_of_any_level_are_sums_over_everything_else(census):
     dense = census.table.to_array()
     bars = census.error(codes=["533900001", "53390000", "533900", 5339])
@@ -290,6 +297,7 @@ def test_a_mapping_must_say_its_attribute():
         released.aggregate({"f": "x"})
 
 
+@pytest.mark.slow
 def test_areas_of_methods_that_see_only_cells_have_wider_bars(monkeypatch):
     """Without the widening the bars of areas are too short; with it they hold (fixed seeds: no false alarm)."""
     from sudare.publish import synthetic_table

@@ -48,6 +48,7 @@ def test_every_method_takes_rho_or_epsilon_and_delta(method):
     assert {measured.sensitivity for measured in tape.measured} == {3}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS, ids=lambda method: f"{method.name} {method.parameters}")
 @pytest.mark.parametrize("total", ["noisy", "public"])
 def test_no_neighbour_costs_more_than_is_promised(method, total):
@@ -113,6 +114,7 @@ def test_a_method_of_others_that_says_nothing_costs_four_times():
     assert cost_of_replacing(Own(), sd.Domain(cell=sd.Line(4)), Budget(epsilon=Fraction(1))) == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", [sd.Laplace(), sd.Privelet(), sd.Privelet("standard")], ids=lambda m: str(m))
 @pytest.mark.parametrize("rho", ["1/50", "2"])
 def test_expected_block_errors_are_those_of_releases(method, rho):

@@ -373,9 +373,7 @@ def begin_with_spark(village: Path) -> tuple[subprocess.Popen[str], list[int]]:
     """A publication by a Spark of its own, stopped when it has exact counts on the disk; and its Java processes."""
     scratch = village / "scratch"
     light = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
-    few = "--conf spark.sql.shuffle.partitions=2 --conf spark.default.parallelism=2 --conf spark.ui.enabled=false"
     environment = {**os.environ, "SUDARE_SCRATCH": str(scratch), "TMPDIR": str(scratch), "SPARK_SUBMIT_OPTS": light}
-    environment["PYSPARK_SUBMIT_ARGS"] = f"{few} pyspark-shell"
     with (village / "said").open("w") as said:
         code = "import sys; from sudare.cli import main; main(sys.argv[1:])"
         command = [sys.executable, "-c", code, "publish", str(village / "spark.toml"), "--quiet"]

@@ -150,6 +150,7 @@ def seen_of(value: np.ndarray, level: int, fit: str, sigma: Fraction) -> Visible
     return Visible(where, kept, level, 600, int(table().sum()), sigma, Fraction(level), fit, gaussian=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fit", ["scale", "shift"])
 @pytest.mark.parametrize(("sigma", "threshold"), [("2", 2.5), ("2", 5.0), ("5", 6.5), ("5", 14.0), ("20", 40.25)])
 def test_the_estimated_error_is_right_on_average(fit, sigma, threshold):
@@ -174,6 +175,7 @@ def test_the_estimated_error_is_right_on_average(fit, sigma, threshold):
     assert abs(np.mean(wrong)) > 6 * np.std(wrong) / 500**0.5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fit", ["scale", "shift"])
 def test_few_cells_of_the_domain_are_enough(fit):
     thresholds, gaps = np.array([9.0, 9.5, 12.0, 16.0]), []
@@ -185,6 +187,7 @@ def test_few_cells_of_the_domain_are_enough(fit):
     assert np.abs(np.mean(gaps, axis=0)).max() < 0.03
 
 
+@pytest.mark.slow
 def test_the_spread_is_that_of_the_difference():
     for fit, low, high in (("scale", 10.0, 13.0), ("shift", 10.0, 18.0)):
         gains, spreads = [], []

@@ -13,6 +13,7 @@ from sudare.tables.gaussian_sum import expected_size, reach
 from sudare.tables.pyramid import at_blocks
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("terms", [1, 3, 80])
 @pytest.mark.parametrize("variance", ["1/9", "1/2", "4", "1000000000"])
 def test_the_law_is_that_of_drawn_sums(terms, variance):
@@ -38,6 +39,7 @@ def test_raw_noise_has_its_exact_law(rows):
     assert bars.expected_error[0] == expected_size(3, law)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("method", "levels"),
     [

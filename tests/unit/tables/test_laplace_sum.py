@@ -33,6 +33,7 @@ def test_the_expected_size_is_the_mean_of_the_law(terms, scale):
     assert expected_size(terms, scale) == pytest.approx(2 * np.arange(len(law)) @ law)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scale", [0.5, 10.0, 1e6])
 def test_many_terms_join_the_exact_law(scale):
     near, far = reach(EXACT_TERMS, scale, 0.9), reach(EXACT_TERMS + 1, scale, 0.9)

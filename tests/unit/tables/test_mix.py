@@ -49,6 +49,7 @@ def test_the_level_of_a_place(order, level):
     assert domain.place_level == level
 
 
+@pytest.mark.slow
 def test_without_places_or_with_too_many_categories_there_is_no_mix():
     assert sd.Domain(sex=sd.Categories(["f", "m"])).place_level == 0
     many = sd.Domain(cell=sd.Line(8), kind=sd.Bins(edges=range(2 ** (MOST_BITS + 1) + 1)))
@@ -155,6 +156,7 @@ def errors_of_totals(runs=12, epsilon=0.2):
     return np.array([kind_totals(one) - kind_totals(table) for one in made])
 
 
+@pytest.mark.slow
 def test_totals_of_kinds_are_right_and_were_not_when_spread_evenly(monkeypatch):
     mixed = np.sqrt((errors_of_totals() ** 2).mean(axis=0))
     monkeypatch.setattr(Mix, "learned", classmethod(lambda *_: None))
@@ -162,6 +164,7 @@ def test_totals_of_kinds_are_right_and_were_not_when_spread_evenly(monkeypatch):
     assert (mixed[:2] < 0.4 * even[:2]).all()
 
 
+@pytest.mark.slow
 def test_bars_of_totals_hold_and_did_not_when_spread_evenly(monkeypatch):
     """Of 12 intervals at 90 % a third may miss: rare, and seeds are fixed."""
 

@@ -52,6 +52,7 @@ def linearised(noisy: np.ndarray, total: int, strength: float) -> np.ndarray:
     raise AssertionError("no convergence")
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(
     st.lists(st.integers(-50, 300), min_size=1, max_size=40),
@@ -68,6 +69,7 @@ def test_the_closed_form_is_the_fixed_point_of_the_papers_iteration(values, tota
     assert linearised(value.astype(float), total, float(strength)) == pytest.approx(closed, abs=1e-6 * total)
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(
     st.lists(st.integers(-50, 300), min_size=1, max_size=40),
@@ -91,6 +93,7 @@ def test_the_fit_is_the_nearest_integer_point_of_its_definition(values, total, t
     assert all(abs(one - int(got)) < 1 + 1e-5 for one, got in zip(wanted, fitted, strict=True))
 
 
+@pytest.mark.slow
 def test_strength_0_is_the_simplex_projection(table):
     for seed in range(50):
         simplex, none, shifted = (
@@ -100,6 +103,7 @@ def test_strength_0_is_the_simplex_projection(table):
         assert simplex == none == shifted
 
 
+@pytest.mark.slow
 def test_the_lasso_scaled_to_the_total_is_negative_l2(table):
     """Strength lambda of the lasso is the threshold lambda/2, and gamma = sum max(z - lambda/2, 0)/total."""
     agreed = 0
@@ -147,6 +151,7 @@ def test_shift_keeps_the_cells_of_scale_and_adds_the_same_to_each():
     assert shifted.total == wide.total
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("total", ["noisy", "public"])
 def test_integers_from_zero_on_with_the_total(table, method, total):

@@ -34,6 +34,7 @@ def test_floats_in_every_logical_cell(table, method):
     assert not made.private
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS, ids=str)
 def test_cells_are_unbiased_with_padding_too(table, method):
     runs = np.array([sd.release(table, method, epsilon=1, seed=i).table.to_array() for i in range(400)])

@@ -20,6 +20,7 @@ def area(table, rows, columns):
     return table.domain.index(row.ravel(), column.ravel())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", [sd.Tree(), sd.Simplex()])
 @pytest.mark.parametrize("total", ["noisy", "public"])
 def test_totals_are_kept_exactly(table, method, total):

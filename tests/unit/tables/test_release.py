@@ -41,6 +41,7 @@ def test_a_seeded_release_repeats_and_promises_nothing(table, method):
     assert sd.release(table, method, epsilon=1, seed=8).table != first.table
 
 
+@pytest.mark.slow
 def test_laplace_lists_every_cell_signed_and_unbiased(table):
     runs = [sd.release(table, sd.Laplace(), epsilon=1, seed=i).table.to_array() for i in range(3000)]
     mean = np.mean(runs, axis=0)
@@ -55,6 +56,7 @@ def test_laplace_cut_keeps_what_the_whole_vector_would_show(table):
     assert {int(i) for i in made.index} >= {int(i) for i in table.index[table.count > 30]}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", [sd.Simplex(), sd.Tree(), sd.Tree(children=4)])
 @pytest.mark.parametrize("total", ["noisy", "public"])
 def test_estimates_are_integers_from_zero_on_with_the_total(table, total, method):
@@ -76,6 +78,7 @@ def test_a_public_total_has_its_own_guarantee(table):
     assert unchanged.guarantee.epsilon == Fraction(1, 2)
 
 
+@pytest.mark.slow
 def test_a_record_outside_the_domain_is_not_covered_by_a_public_total():
     """Dropped from the count, it changes the total that is published: so the guarantee leaves it out."""
     domain = sd.Domain(place=sd.Line(4))
@@ -240,6 +243,7 @@ def test_a_domain_of_2_to_the_40_cells_costs_what_is_populated():
     assert len(made) < 50_000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", [sd.Simplex(), sd.NegativeL2(), sd.NonnegativeLasso(), sd.TopDown(), sd.Tree()])
 @pytest.mark.parametrize("epsilon", [0.2, 30])
 def test_few_people_in_a_huge_domain_are_released_whatever_the_noise(method, epsilon):
@@ -250,6 +254,7 @@ def test_few_people_in_a_huge_domain_are_released_whatever_the_noise(method, eps
         assert sd.release(table, method, epsilon=epsilon, seed=seed).table.total >= 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", [sd.Simplex(), sd.NegativeL2(), sd.NonnegativeLasso()])
 @pytest.mark.parametrize("guess", [-1, 0, 3, 10**6])
 def test_the_guess_of_how_deep_to_look_does_not_change_what_is_active(method, guess, monkeypatch):

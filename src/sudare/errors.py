@@ -430,6 +430,10 @@ class CapacityError(SudareError, MemoryError):
 
     code = "capacity"
 
+    def __new__(cls, *_: object, **__: object) -> Self:
+        """As an error of its own: Python keeps a MemoryError in reserve, which cannot be told apart."""
+        return Exception.__new__(cls)
+
 
 class VerificationError(SudareError):
     """A certificate and its files do not agree."""

@@ -476,7 +476,11 @@ def either(names: Iterable[object]) -> Message:
     noisy or public
     """
     first, *others = names
-    return reduce(lambda names, last: Message("{names} or {last}", names=names, last=last), others, Message("{names}", names=first))
+    return reduce(
+        lambda names, last: Message("{names} or {last}", names=names, last=last),
+        others,
+        Message("{names}", names=first),
+    )
 
 
 def system_reason(problem: OSError) -> Message:

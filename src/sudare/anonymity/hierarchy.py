@@ -194,7 +194,9 @@ class Hierarchy:
     def level(self, level: int) -> Ints:
         """The node of each leaf at ``level``."""
         if type(level) is not int or not 0 <= level <= self.height:
-            raise ParameterError("a hierarchy has no such level", value=level, allowed=f"0 to {self.height}")
+            raise ParameterError(
+                "a hierarchy has no such level", value=level, allowed="0 to {height}", height=self.height
+            )
         return np.asarray(self.table[level])
 
     @cached_property

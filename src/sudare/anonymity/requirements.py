@@ -149,11 +149,13 @@ def requirement_from_json(data: Mapping[str, Any]) -> Requirement:
     given = dict(data)
     kind = given.pop("type", None)
     if kind not in KINDS:
-        raise ParameterError("unknown kind of requirement", value=kind, allowed=", ".join(KINDS))
+        raise ParameterError("unknown kind of requirement", value=kind, allowed=KINDS)
     try:
         return KINDS[kind](**given)
     except TypeError:
-        raise ParameterError(f"a requirement of kind {kind} takes other numbers", value=sorted(given)) from None
+        raise ParameterError(
+            "a requirement of kind {kind} takes other numbers", value=sorted(given), kind=kind
+        ) from None
 
 
 def entropies(histogram: Ints) -> Floats:

@@ -67,14 +67,14 @@ class Terms:
         if type(k) is not int or k < 2:
             raise ParameterError("k is not a whole number from 2 on", value=k)
         if k > LARGEST_K:
-            raise ParameterError("k is too large", value=k, allowed=f"at most {LARGEST_K:,}")
+            raise ParameterError("k is too large", value=k, allowed="at most {largest_k:,}", largest_k=LARGEST_K)
         rate = _rate(sample)
         charge = None if choose_epsilon is None else positive(choose_epsilon, "choose_epsilon")
         private = origin == "method" or bool(requirements)
         if private:
             for name, given in (("epsilon", epsilon), ("delta", delta)):
                 if given is not None:
-                    raise ParameterError(f"{name} belongs to a sample with differential privacy", value=given)
+                    raise ParameterError("{name} belongs to a sample with differential privacy", value=given, name=name)
             if charge is not None:
                 raise ParameterError(
                     "choose_epsilon cannot go with requirements on sensitive columns",
@@ -140,7 +140,9 @@ def one_origin(given: dict[str, Any]) -> str:
         found = ["learn_on"]
     if len(found) != 1:
         what = "says nothing of" if not found else "says twice"
-        raise ParameterError(f"anonymize {what} where the generalisation comes from", value=found, allowed=_FOUR)
+        raise ParameterError(
+            "anonymize {what} where the generalisation comes from", value=found, allowed=_FOUR, what=what
+        )
     return found[0]
 
 
@@ -153,7 +155,7 @@ def _rate(sample: Number | None) -> Fraction | None:
             "the sampling rate is not between 0 and 1",
             value=sample,
             allowed="0 < sample < 1",
-            hint="Leave sample out to publish every record, k-anonymous only." if rate == 1 else None,
+            hint=("Leave sample out to publish every record, k-anonymous only." if rate == 1 else None),
         )
     return rate
 
@@ -174,8 +176,9 @@ def _promise(k: int, rate: Fraction, epsilon: Number | None, delta: Number | Non
         raise ParameterError(
             "k is too small for this epsilon and delta at this sampling rate",
             value=k,
-            allowed=f"at least {needed}",
+            allowed="at least {needed}",
             hint="Or sample fewer records: see anonymity.largest_sample.",
+            needed=needed,
         )
     return level, wanted
 

@@ -59,7 +59,7 @@ class Finding:
 
     def __post_init__(self) -> None:
         if self.part not in PARTS:
-            raise ParameterError("no such part of an audit", value=self.part, allowed=", ".join(PARTS))
+            raise ParameterError("no such part of an audit", value=self.part, allowed=PARTS)
         if self.times < 1:
             raise ParameterError("what was never tried is no finding", value=self.name)
 

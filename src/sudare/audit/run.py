@@ -89,7 +89,9 @@ def write(made: Audit, folder: Path, words: Words = ENGLISH) -> tuple[Path, Path
         )
         paths[1].write_text(page(made, words), encoding="utf-8", newline="\n")
     except OSError as problem:
-        raise OutputError(f"the audit cannot be written: {type(problem).__name__}", value=str(folder)) from None
+        raise OutputError(
+            "the audit cannot be written: {type}", value=str(folder), type=type(problem).__name__
+        ) from None
     return paths
 
 

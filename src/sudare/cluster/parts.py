@@ -71,7 +71,9 @@ def write_file(target: Path, pieces: Iterator[pa.Table]) -> tuple[str, int]:
     except OSError as problem:
         attempt.unlink(missing_ok=True)
         reason = os.strerror(problem.errno) if problem.errno else type(problem).__name__
-        raise OutputError(f"a part of the release cannot be written: {reason}", value=target.name) from None
+        raise OutputError(
+            "a part of the release cannot be written: {reason}", value=target.name, reason=reason
+        ) from None
     return digest, size
 
 

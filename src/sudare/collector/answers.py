@@ -37,7 +37,10 @@ class Answers:
     def __post_init__(self) -> None:
         if not 2 <= self.size <= MOST_ANSWERS:
             raise DomainError(
-                "a survey has too few or too many answers", value=self.size, allowed=f"2 to {MOST_ANSWERS:,}"
+                "a survey has too few or too many answers",
+                value=self.size,
+                allowed="2 to {most_answers:,}",
+                most_answers=MOST_ANSWERS,
             )
         if self.tiles is None:
             return

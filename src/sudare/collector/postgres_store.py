@@ -85,8 +85,9 @@ class PostgresStore:
         found = run("SHOW fsync").fetchone()
         if found is None or found[0] != "on":
             raise StorageError(
-                f"{self._where} runs with fsync off, so that a report acknowledged may be lost",
+                "{where} runs with fsync off, so that a report acknowledged may be lost",
                 hint="Set fsync = on in the server's configuration.",
+                where=self._where,
             )
         # A role or a database may have switched it off; "on" waits for the log to be on the disk.
         run("SET synchronous_commit = on")
@@ -95,8 +96,9 @@ class PostgresStore:
             run(_LOCK)
         except psycopg.errors.LockNotAvailable:
             raise StorageError(
-                f"{self._where} is used by another collector",
+                "{where} is used by another collector",
                 hint="Stop that one first, or give this survey a schema of its own.",
+                where=self._where,
             ) from None
         run("RESET lock_timeout")
         if create:
@@ -114,5 +116,8 @@ class PostgresStore:
         except psycopg.Error as error:
             name = type(error).__name__ if error.sqlstate else "no connection"
             raise StorageError(
-                f"{self._where} cannot be used: {name}", hint="Look at the server, then try again."
+                "{where} cannot be used: {name}",
+                hint="Look at the server, then try again.",
+                where=self._where,
+                name=name,
             ) from None

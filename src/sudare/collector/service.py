@@ -139,17 +139,21 @@ async def _body(request: Request, most_bytes: int) -> bytes:
     if announced and "transfer-encoding" in request.headers:
         raise RequestError(400, "the request has two lengths", allowed="content-length or transfer-encoding")
     if announced.isdigit() and int(announced) > most_bytes:
-        raise RequestError(413, "the request is too large", allowed=f"{most_bytes:,} bytes")
+        raise RequestError(413, "the request is too large", allowed="{most_bytes:,} bytes", most_bytes=most_bytes)
     parts, size = [], 0
     try:
         async with asyncio.timeout(BODY_SECONDS):
             async for part in request.stream():
                 size += len(part)
                 if size > most_bytes:
-                    raise RequestError(413, "the request is too large", allowed=f"{most_bytes:,} bytes")
+                    raise RequestError(
+                        413, "the request is too large", allowed="{most_bytes:,} bytes", most_bytes=most_bytes
+                    )
                 parts.append(part)
     except TimeoutError:
-        raise RequestError(408, "the request did not arrive", allowed=f"{BODY_SECONDS:g} seconds") from None
+        raise RequestError(
+            408, "the request did not arrive", allowed="{body_seconds:g} seconds", body_seconds=BODY_SECONDS
+        ) from None
     except ClientDisconnect:
         raise RequestError(400, "the request ended before its end") from None
     return b"".join(parts)

@@ -29,7 +29,9 @@ class SqliteStore:
     def __init__(self, path: str | Path, identity: dict[str, Any], *, create: bool = True) -> None:
         self._path = Path(path)
         if not self._path.parent.is_dir():
-            raise StorageError(f"the folder of the database {path} does not exist", hint="Make the folder first.")
+            raise StorageError(
+                "the folder of the database {path} does not exist", hint="Make the folder first.", path=path
+            )
         self._lock = self._hold()
         try:
             with self._faults():
@@ -118,7 +120,9 @@ class SqliteStore:
         if (application, version, tables) == (0, 0, 0):
             return True
         if application != _APPLICATION:
-            raise StorageError(f"{self._path} is a database, but not one of a survey", hint="Give another path.")
+            raise StorageError(
+                "{path} is a database, but not one of a survey", hint="Give another path.", path=self._path
+            )
         StorageError.refuse_newer(f"the database {self._path}", version, FORMAT)
         return False
 
@@ -130,8 +134,9 @@ class SqliteStore:
             there = False
         if not there:
             raise StorageError(
-                f"the database {self._path} was moved or removed while the collector runs",
+                "the database {path} was moved or removed while the collector runs",
                 hint="Put it back, then start the collector again.",
+                path=self._path,
             )
 
     @contextmanager
@@ -142,5 +147,7 @@ class SqliteStore:
         except FAILURES as error:
             fault = fault_of(error)
             if busy is not None and fault.code in LOCKED:
-                raise StorageError(f"the database {self._path} {busy}", hint=hint) from None
-            raise StorageError(f"the database {self._path} {fault.sentence}", hint=fault.hint) from None
+                raise StorageError("the database {path} {busy}", hint=hint, path=self._path, busy=busy) from None
+            raise StorageError(
+                "the database {path} {sentence}", hint=fault.hint, path=self._path, sentence=fault.sentence
+            ) from None

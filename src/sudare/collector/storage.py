@@ -73,9 +73,12 @@ def check_identity(kept: str, identity: dict[str, Any], where: str) -> None:
         other = json.loads(kept)
         changed = sorted(key for key in {*other, *identity} if other.get(key) != identity.get(key))
     except (AttributeError, TypeError, ValueError, RecursionError):
-        raise StorageError(f"{where} is damaged: it does not say which survey it belongs to") from None
+        raise StorageError("{where} is damaged: it does not say which survey it belongs to", where=where) from None
     differ = "differs" if len(changed) == 1 else "differ"
     raise StorageError(
-        f"{where} belongs to another survey: {' and '.join(changed)} {differ}",
+        "{where} belongs to another survey: {changed} {differ}",
         hint="Give this survey a storage of its own, or take back the change.",
+        where=where,
+        changed=" and ".join(changed),
+        differ=differ,
     )

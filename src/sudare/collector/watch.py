@@ -39,8 +39,9 @@ class Watch:
         if self._changed:
             raise RequestError(
                 503,
-                f"the survey was changed while the collector runs: {' and '.join(self._changed)}",
+                "the survey was changed while the collector runs: {changed}",
                 hint="Start the collector again with a storage of its own, or take back the change.",
+                changed=" and ".join(self._changed),
             )
 
     def _look(self, signature: tuple[int, ...]) -> None:

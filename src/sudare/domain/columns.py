@@ -124,7 +124,13 @@ def whole_number(value: Any, what: str, least: int = 0) -> int:
     except TypeError:
         number = None
     if number is None or isinstance(value, bool | np.bool_) or number < least:
-        raise DomainError(f"{what} is not a whole number", value=value, allowed=f"a whole number from {least} on")
+        raise DomainError(
+            "{what} is not a whole number",
+            value=value,
+            allowed="a whole number from {least} on",
+            what=what,
+            least=least,
+        )
     return number
 
 
@@ -181,4 +187,4 @@ def within(array: IntArray, limit: int) -> bool:
 def same_length(arrays: Iterable[NDArray[Any]], what: str) -> None:
     """Refuses columns of different lengths."""
     if len({array.shape for array in arrays}) > 1:
-        raise DomainError(f"{what} have different lengths")
+        raise DomainError("{what} have different lengths", what=what)

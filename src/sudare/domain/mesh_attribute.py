@@ -147,9 +147,13 @@ def _range(ends: Any, what: str, limit: int) -> tuple[int, int]:
     try:
         begin, end = (whole_number(number, f"an end of the mesh {what}") for number in ends)
     except (TypeError, ValueError):
-        raise DomainError(f"mesh {what} are not a pair", value=ends, allowed="(first, one after last)") from None
+        raise DomainError(
+            "mesh {what} are not a pair", value=ends, allowed="(first, one after last)", what=what
+        ) from None
     if not begin < end <= limit:
-        raise DomainError(f"mesh {what} are not a range", value=(begin, end), allowed=f"0 <= a < b <= {limit}")
+        raise DomainError(
+            "mesh {what} are not a range", value=(begin, end), allowed="0 <= a < b <= {limit}", what=what, limit=limit
+        )
     return begin, end
 
 

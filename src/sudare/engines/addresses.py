@@ -53,15 +53,22 @@ def require_reader(address: str, engine: str) -> str:
         )
     needed = EXTENSIONS.get(scheme) if engine == "duckdb" else None if scheme in NOT_IN_SPARK else "a connector"
     if needed is None:
-        raise InputError(f"{'DuckDB' if engine == 'duckdb' else 'Spark'} does not read from {scheme}://", hint=_COPY)
+        raise InputError(
+            "{detail} does not read from {scheme}://",
+            hint=_COPY,
+            detail="DuckDB" if engine == "duckdb" else "Spark",
+            scheme=scheme,
+        )
     if engine == "duckdb":
         with closing(duckdb.connect(":memory:")) as connection:
             asked = "SELECT installed FROM duckdb_extensions() WHERE extension_name = ?"
             installed = connection.execute(asked, [needed]).fetchone()
         if installed != (True,):
             raise InputError(
-                f"DuckDB reads from {scheme}:// with its extension {needed}, which is not installed here",
-                hint=f"Copy the file to this machine and give its path, or install the extension: INSTALL {needed}.",
+                "DuckDB reads from {scheme}:// with its extension {needed}, which is not installed here",
+                hint="Copy the file to this machine and give its path, or install the extension: INSTALL {needed}.",
+                scheme=scheme,
+                needed=needed,
             )
     return needed
 

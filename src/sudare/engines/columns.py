@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from sudare.domain import Attribute, Categories, Domain, Grid, Mesh
 from sudare.engines.protocol import OUTSIDE, Column, Kind, Outside, Placement
-from sudare.errors import InputError, ParameterError, did_you_mean
+from sudare.errors import InputError, ParameterError, did_you_mean, either
 
 _NUMBERS: tuple[Kind, ...] = ("whole", "number", "untyped")
 _UNITS: tuple[Kind, ...] = ("whole", "number", "text", "untyped")
@@ -26,18 +26,20 @@ def place(domain: Any, given: Any, known: Mapping[str, Column], outside: Any) ->
         raise ParameterError(
             "outside is not a way to treat rows outside the domain",
             value=outside,
-            allowed=", ".join(OUTSIDE),
+            allowed=OUTSIDE,
             hint=did_you_mean(str(outside), OUTSIDE),
         )
     named = {} if given is None else given
     if not isinstance(named, Mapping):
-        raise ParameterError("columns is not a mapping", value=type(given).__name__, allowed='{"mesh": ("lat", "lon")}')
+        raise ParameterError(
+            "columns is not a mapping", value=type(given).__name__, allowed='{{"mesh": ("lat", "lon")}}'
+        )
     for name in named:
         if name not in domain.attributes:
             raise ParameterError(
                 "columns names an attribute that the domain does not have",
                 value=name,
-                allowed=", ".join(domain.attributes),
+                allowed=domain.attributes,
                 hint=did_you_mean(str(name), domain.attributes),
             )
     columns = {
@@ -59,17 +61,19 @@ def find(name: Any, known: Mapping[str, Column], purpose: str) -> Column:
     names = shown_names(known)
     if not names:
         raise InputError(
-            f"the first line of the file does not name one column for {purpose}",
+            "the first line of the file does not name one column for {purpose}",
             value=name,
             hint="What it says is not shown here: in a file without names of columns, it is somebody's row.",
+            purpose=purpose,
         )
     listed = ", ".join(names[:_NAMES_SHOWN])
     more = f" and {len(names) - _NAMES_SHOWN} more" if len(names) > _NAMES_SHOWN else ""
     raise InputError(
-        f"there is no such column for {purpose}",
+        "there is no such column for {purpose}",
         value=name,
         allowed=listed + more,
         hint=did_you_mean(str(name), names),
+        purpose=purpose,
     )
 
 
@@ -87,9 +91,10 @@ def outside_error(placement: Placement, attributes: Iterable[str]) -> InputError
     """Rows lie outside the domain: which attributes and columns are concerned, never how many or where."""
     concerned = [f"{name} (from {_listed(placement.columns[name])})" for name in attributes]
     return InputError(
-        f"some rows lie outside the domain: {', '.join(concerned)}",
+        "some rows lie outside the domain: {concerned}",
         hint='outside="drop" leaves such rows out; outside="clamp" moves numbers to the nearest cell and '
         "drops what is missing or unknown.",
+        concerned=", ".join(concerned),
     )
 
 
@@ -99,10 +104,13 @@ def _columns_of(name: str, attribute: Attribute, given: Any, known: Mapping[str,
     if len(names) not in attribute.columns_taken:
         example = {"grid": '("row", "column")', "mesh": '("lat", "lon")'}.get(attribute.kind, '"column"')
         raise ParameterError(
-            f"{purpose} is read from another number of columns",
+            "{purpose} is read from another number of columns",
             value=given,
-            allowed=" or ".join(map(str, attribute.columns_taken)),
-            hint=f'Write columns={{"{name}": {example}}}.',
+            allowed=either(map(str, attribute.columns_taken)),
+            hint='Write columns={{"{name}": {example}}}.',
+            purpose=purpose,
+            name=name,
+            example=example,
         )
     kinds, wanted = _readable(attribute, len(names))
     return tuple(_of_kind(find(each, known, purpose), kinds, purpose, wanted) for each in names)
@@ -125,9 +133,11 @@ def _of_kind(column: Column, kinds: tuple[Kind, ...], purpose: str, wanted: str)
     if column.kind in kinds:
         return column
     raise InputError(
-        f"the column {column.name!r} has a type that {purpose} cannot be read from",
+        "the column {name!r} has a type that {purpose} cannot be read from",
         value=column.type,
         allowed=wanted,
+        name=column.name,
+        purpose=purpose,
     )
 
 

@@ -117,7 +117,7 @@ def _is_file(path: str | Path) -> bool:
 def _engine_of(source: Any, engine: str | None) -> str:
     """The engine that is asked for, or that a frame brings with it."""
     if engine is not None and engine not in ENGINES:
-        raise ParameterError("unknown engine", value=engine, allowed=", ".join(ENGINES))
+        raise ParameterError("unknown engine", value=engine, allowed=ENGINES)
     if not is_spark_frame(source):
         return engine or "duckdb"
     if engine == "duckdb":
@@ -184,9 +184,11 @@ def _refuse_other_format(path: Path, expected: str) -> None:
     found = next((name for begin, name in _BEGINNINGS.items() if first.startswith(begin)), "plain text")
     if first and found != expected:
         raise InputError(
-            f"the file is {found}, and by its name it is {expected}",
+            "the file is {found}, and by its name it is {expected}",
             value=str(path),
             hint="Give it the ending that fits (.parquet, .csv, .csv.gz), or write it as Parquet or as CSV in UTF-8.",
+            found=found,
+            expected=expected,
         )
 
 
@@ -223,7 +225,13 @@ def _in_memory(source: Any) -> Source:
         return LazyFrameSource(frame)
     if hasattr(source, "__arrow_c_stream__"):
         return _spooled(pyarrow.RecordBatchReader.from_stream(source))
-    raise InputError("records cannot be read from this", value=type(source).__name__, allowed=f"{_FILES}; {_FRAMES}")
+    raise InputError(
+        "records cannot be read from this",
+        value=type(source).__name__,
+        allowed="{files}; {frames}",
+        files=_FILES,
+        frames=_FRAMES,
+    )
 
 
 def _in_arrow(name: str, data: Any) -> Source:
@@ -232,7 +240,7 @@ def _in_arrow(name: str, data: Any) -> Source:
         raise InputError("the source has no columns", value=name)
     if len(set(names)) < len(names):
         twice = next(each for each in names if names.count(each) > 1)
-        raise InputError(f"two columns of {name} have the same name", value=twice)
+        raise InputError("two columns of {name} have the same name", value=twice, name=name)
     return ArrowSource(name, data)
 
 

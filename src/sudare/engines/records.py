@@ -257,8 +257,9 @@ def _refuse(arguments: dict[str, object]) -> Never:
     name = next(iter(arguments))
     if name in _ADDS_UP:
         raise ParameterError(
-            f"count takes no {name}: it counts rows and adds nothing up",
+            "count takes no {name}: it counts rows and adds nothing up",
             hint="A weight or an amount has no bound, so that one person could change the result by any "
             "size and no noise would hide it. Cut amounts into Bins and count people in them.",
+            name=name,
         )
     raise ParameterError("count has no such argument", value=name, hint=did_you_mean(name, _COUNT_ARGUMENTS))

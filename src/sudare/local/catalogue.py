@@ -44,5 +44,5 @@ def encoding_from_json(data: Any) -> Encoding:
         return ENCODINGS[name](**parameters)
     except TypeError:
         raise ParameterError(
-            f"the JSON of the encoding {name!r} lacks a part or has a wrong one", value=sorted(parameters)
+            "the JSON of the encoding {name!r} lacks a part or has a wrong one", value=sorted(parameters), name=name
         ) from None

@@ -83,7 +83,7 @@ class Tally:
         if not 0 <= tally.reports < 2**62:
             raise InputError("a tally is not of so many reports", allowed="0 to 2**62")
         if sums.shape != tally.sums.shape or (len(sums) and not 0 <= sums.min() <= sums.max() <= tally.reports):
-            raise InputError("the sums of a tally do not fit its survey", allowed=f"{len(tally.sums)} sums")
+            raise InputError("the sums of a tally do not fit its survey", allowed="{count} sums", count=len(tally.sums))
         tally.sums = sums
         return tally
 

@@ -207,4 +207,6 @@ def _power(real: Any, epsilon: Fraction) -> Real:
 
 def _inside(values: NDArray[np.int64], size: int) -> None:
     if values.dtype != np.int64 or (len(values) and not 0 <= values.min() <= values.max() < size):
-        raise DomainError("values that are no positions of the declared list", allowed=f"whole numbers 0 to {size - 1}")
+        raise DomainError(
+            "values that are no positions of the declared list", allowed="whole numbers 0 to {size}", size=size - 1
+        )

@@ -30,7 +30,7 @@ def exact(number: Number | SupportsFloat, name: str = "number") -> Fraction:
     try:
         return _exact(number)
     except (ArithmeticError, TypeError, ValueError):
-        raise ParameterError(f"{name} is not a finite number", value=number) from None
+        raise ParameterError("{name} is not a finite number", value=number, name=name) from None
 
 
 def _exact(number: Number | SupportsFloat) -> Fraction:
@@ -52,7 +52,7 @@ def positive(number: Number | SupportsFloat, name: str) -> Fraction:
     """Like `exact`, and refuses what is not above zero."""
     value = exact(number, name)
     if value <= 0:
-        raise ParameterError(f"{name} is not positive", value=number, allowed="a finite number > 0")
+        raise ParameterError("{name} is not positive", value=number, allowed="a finite number > 0", name=name)
     return value
 
 

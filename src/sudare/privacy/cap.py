@@ -177,14 +177,24 @@ class Cap:
         reason, name, asked, left = self._shortage(spent, requested)
         wanted, rest, difference = readable(asked), readable(left), readable(asked - left)
         return BudgetError(
-            f"account {holder!r} has not enough budget left{reason}: requested {name} {wanted}, "
-            f"remaining {rest}, difference {difference}"
-            if account
-            else f"data set {holder!r} has not enough budget left{reason}: requested {name} {wanted}, "
-            f"remaining {rest}, difference {difference}",
-            hint="Ask for less, or raise the cap with: sudare ledger account."
-            if account
-            else "Ask for less, or raise the cap with: sudare ledger set-cap.",
+            (
+                "account {holder!r} has not enough budget left{reason}: requested {name} {wanted}, remaining "
+                "{rest}, difference {difference}"
+                if account
+                else "data set {holder!r} has not enough budget left{reason}: requested {name} {wanted}, remaining "
+                "{rest}, difference {difference}"
+            ),
+            hint=(
+                "Ask for less, or raise the cap with: sudare ledger account."
+                if account
+                else "Ask for less, or raise the cap with: sudare ledger set-cap."
+            ),
+            holder=holder,
+            reason=reason,
+            name=name,
+            wanted=wanted,
+            rest=rest,
+            difference=difference,
         )
 
     def _shortage(self, spent: Total, requested: Cost) -> tuple[str, str, Fraction, Fraction]:

@@ -120,9 +120,12 @@ def verified(
             fault = "does not fit its hash"
         if fault:
             raise LedgerError(
-                f"row {number} of the ledger {name} {fault}",
+                "row {number} of the ledger {name} {fault}",
                 hint="The ledger was changed by hand or damaged; restore it from a backup before publishing, and book "
                 "what that lacks with: sudare ledger reconcile.",
+                number=number,
+                name=name,
+                fault=fault,
             )
         entries.append(entry)
         previous = entry.hash

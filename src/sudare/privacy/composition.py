@@ -242,7 +242,7 @@ def _comparable(guarantees: Sequence[Guarantee]) -> None:
         ("neighbours", {adjacency_of(guarantee) for guarantee in guarantees}),
     ):
         if len(given) > 1:
-            raise ParameterError(f"guarantees for different {what} do not compose", value=sorted(given))
+            raise ParameterError("guarantees for different {what} do not compose", value=sorted(given), what=what)
 
 
 def _common_notion(guarantees: Sequence[Guarantee], delta: Number | None) -> str:

@@ -87,9 +87,10 @@ class Ledger:
                 return next(row for row in reversed(session.entries) if (row.dataset, row.kind) == (name, "cap"))
             if before is not None and confirm is not True:
                 raise LedgerError(
-                    f"data set {name!r} has a cap already",
+                    "data set {name!r} has a cap already",
                     value=str(before),
                     hint="To change it, confirm it: --confirm, or confirm=True.",
+                    name=name,
                 )
             if confirm is not True:
                 refuse_look_alike(name, books.datasets)
@@ -116,12 +117,13 @@ class Ledger:
             if name in books.accounts:
                 people = books.people(name)
                 if people.unit != who:
-                    raise LedgerError("an account keeps its unit", value=who, allowed=str(people.unit))
+                    raise LedgerError("an account keeps its unit", value=who, allowed=[people.unit])
                 if people.cap != cap and confirm is not True:
                     raise LedgerError(
-                        f"account {name!r} has a cap already",
+                        "account {name!r} has a cap already",
                         value=str(people.cap),
                         hint="To change it, confirm it: --confirm, or confirm=True.",
+                        name=name,
                     )
             return _append(session, NO_DATASET, "account", {"account": name, "unit": who, "cap": cap.to_json()})
 
@@ -150,8 +152,10 @@ class Ledger:
                 lower = (units or 1) < (terms.units or 1) or (terms.units is not None and units is None)
                 if before != target or (piece is not None and piece != terms.part) or lower:
                     raise LedgerError(
-                        f"data set {name!r} is in the account {before!r} and stays there",
+                        "data set {name!r} is in the account {before!r} and stays there",
                         hint="Later only its part may be given up, and its units raised.",
+                        name=name,
+                        before=before,
                     )
             people.refuse_unit(Member(name, piece, units, books.account(name).guarantees))
             return _append(session, name, "join", {"account": target, "part": piece, "units": units})
@@ -246,7 +250,9 @@ class Ledger:
         exists(self.path)  # refuses what is no file
         path = self.path.resolve()  # a ledger has one key, by whatever link it is reached
         if not path.parent.is_dir():
-            raise LedgerError(f"the folder of the ledger {self.path} does not exist", hint="Make the folder first.")
+            raise LedgerError(
+                "the folder of the ledger {path} does not exist", hint="Make the folder first.", path=self.path
+            )
         return load_or_create(key_path(path))
 
     def check(
@@ -287,10 +293,14 @@ class Ledger:
         if name in known:
             return ()
         begun = LedgerWarning(
-            f"data set {name!r} is new in the ledger {self.path}"
-            if session is not None and session.last is not None
-            else f"a new ledger begins at {self.path}",
+            (
+                "data set {name!r} is new in the ledger {path}"
+                if session is not None and session.last is not None
+                else "a new ledger begins at {path}"
+            ),
             hint="Releases that are booked elsewhere, or under another name, do not count.",
+            name=name,
+            path=self.path,
         )
         return (begun,)
 
@@ -333,16 +343,19 @@ class Ledger:
         was cut off at its end or written anew.
         """
         if not exists(self.path):
-            raise LedgerError(f"there is no ledger at {self.path}", hint="Give the path of the ledger's file.")
+            raise LedgerError(
+                "there is no ledger at {path}", hint="Give the path of the ledger's file.", path=self.path
+            )
         entries = read(self.path, self.timeout)
         books = Books(entries)
         for name in books.datasets:
             books.account(name)
         if head is not None and head.strip().lower() not in {entry.hash for entry in entries}:
             raise LedgerError(
-                f"the head is not in the chain of the ledger {self.path}",
+                "the head is not in the chain of the ledger {path}",
                 value=head,
                 hint="It belongs to another ledger, or this one was cut off or written anew.",
+                path=self.path,
             )
         return len(entries)
 
@@ -364,10 +377,11 @@ class Ledger:
     def _people(self, books: Books, account: str) -> People:
         if account not in books.accounts:
             raise LedgerError(
-                f"the ledger {self.path} has no such account of people",
+                "the ledger {path} has no such account of people",
                 value=account,
-                allowed=", ".join(books.accounts) or "none yet",
+                allowed=books.accounts or "none yet",
                 hint=did_you_mean(account, books.accounts) or "Set one first, with: sudare ledger account.",
+                path=self.path,
             )
         return books.people(account)
 
@@ -385,10 +399,11 @@ class Ledger:
         name = declared(dataset, "the name of a data set")
         if name not in names:
             raise LedgerError(
-                f"the ledger {self.path} has no such data set",
+                "the ledger {path} has no such data set",
                 value=name,
-                allowed=", ".join(names) or "none yet",
+                allowed=names or "none yet",
                 hint=did_you_mean(name, names),
+                path=self.path,
             )
         return (name,)
 
@@ -398,9 +413,10 @@ def _append(session: Session, dataset: str, kind: str, content: dict[str, Any]) 
     if session.last is not None and time < session.last.time:
         warnings.warn(
             LedgerWarning(
-                f"the clock went back: row {session.last.id} of the ledger is later than now",
+                "the clock went back: row {id} of the ledger is later than now",
                 value=session.last.time,
                 hint="Rows count in their order, whatever their times; set the clock right.",
+                id=session.last.id,
             ),
             stacklevel=3,
         )
@@ -444,8 +460,9 @@ def _refuse_other_cap(account: Account, default_cap: Cap | None) -> None:
     """A cap that is declared a second time is the one that is set, or somebody is mistaken."""
     if default_cap is not None and account.cap is not None and default_cap != account.cap:
         raise BudgetError(
-            f"data set {account.dataset!r} has another cap in the ledger than the one declared here",
+            "data set {dataset!r} has another cap in the ledger than the one declared here",
             value=str(default_cap),
-            allowed=str(account.cap),
+            allowed=[account.cap],
             hint="Leave the cap out or write the ledger's; to change that, use: sudare ledger set-cap --confirm.",
+            dataset=account.dataset,
         )

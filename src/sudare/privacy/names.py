@@ -42,9 +42,11 @@ def declared(text: str, what: str) -> str:
     invisible = any(unicodedata.category(character).startswith("C") for character in name)
     if not name or name != name.strip() or invisible or len(name) > _LONGEST_NAME:
         raise ParameterError(
-            f"{what} is not a name",
+            "{what} is not a name",
             value=text,
-            allowed=f"1 to {_LONGEST_NAME} visible characters without spaces around them",
+            allowed="1 to {longest_name} visible characters without spaces around them",
+            what=what,
+            longest_name=_LONGEST_NAME,
         )
     return name
 
@@ -56,9 +58,10 @@ def refuse_look_alike(name: str, known: Iterable[str]) -> None:
         return
     if alike := [other for other in names if skeleton(other) == seen]:
         raise LedgerError(
-            f"data set {name!r} would be new in the ledger, and its name looks like that of another one",
+            "data set {name!r} would be new in the ledger, and its name looks like that of another one",
             value=", ".join(alike),
             allowed="one name for one data set",
             hint="Write the name as the ledger has it; if two data sets are meant, confirm it:"
             " confirm_similar_name = true under [ledger], or --confirm.",
+            name=name,
         )

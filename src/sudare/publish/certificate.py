@@ -120,7 +120,7 @@ def checked_release(
     try:
         guarantee = Guarantee.from_json(certificate["guarantee"])
     except (SudareError, KeyError, TypeError, ValueError) as problem:
-        raise VerificationError(f"the certificate states no valid guarantee: {problem}") from None
+        raise VerificationError("the certificate states no valid guarantee: {problem}", problem=problem) from None
     checks.append(f"guarantee: {guarantee}")
     for name, facts in _files(certificate).items():
         file = path.parent / name
@@ -134,7 +134,7 @@ def checked_release(
         checks.append(f"{name}: SHA-256 agrees")
     kind = certificate.get("kind", "table")  # the first certificates were all of tables and did not say so
     if not isinstance(kind, str) or kind not in KINDS:
-        raise VerificationError("a release of an unknown kind", value=kind, allowed=", ".join(KINDS))
+        raise VerificationError("a release of an unknown kind", value=kind, allowed=KINDS)
     with as_a_release(kind):
         checks += job_of(kind).check(path.parent, certificate)
     return path, certificate, guarantee, tuple(checks)
@@ -156,7 +156,9 @@ def as_a_release(kind: str) -> Iterator[None]:
     except VerificationError:
         raise
     except SudareError as problem:
-        raise VerificationError(f"the files are not a release of this kind: {problem}", value=kind) from None
+        raise VerificationError(
+            "the files are not a release of this kind: {problem}", value=kind, problem=problem
+        ) from None
     except Exception:
         # A file made to mislead can fail in any of the libraries that read it: it is no release in any case.
         raise VerificationError("the files are not a release of this kind", value=kind) from None

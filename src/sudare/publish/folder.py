@@ -48,7 +48,7 @@ def refuse_existing(folder: Path) -> None:
     if exists:
         what = "folder" if folder.is_dir() else "file"
         raise OutputError(
-            f"the output {what} exists already", value=str(folder), hint="Name another one in the recipe."
+            "the output {what} exists already", value=str(folder), hint="Name another one in the recipe.", what=what
         )
 
 
@@ -160,7 +160,7 @@ def remove_leftovers(folder: Path) -> None:
 
 def _unwritable(folder: Path, problem: OSError) -> OutputError:
     reason = _REASONS.get(problem.errno or 0, problem.strerror or type(problem).__name__)
-    return OutputError(f"the release cannot be written: {reason}", value=str(folder))
+    return OutputError("the release cannot be written: {reason}", value=str(folder), reason=reason)
 
 
 def flush(path: Path) -> None:

@@ -38,7 +38,7 @@ def open_job(path: str | Path) -> Job[Any, Any]:
     contents = read_text(Path(path))
     kind = contents.get("kind", "table")
     if not isinstance(kind, str) or kind not in KINDS:
-        raise RecipeError("no such kind of recipe", value=kind, allowed=", ".join(KINDS), hint=_nearest(kind))
+        raise RecipeError("no such kind of recipe", value=kind, allowed=KINDS, hint=_nearest(kind))
     job = job_of(kind)
     recipe = checked(contents, job.shape)
     made = job.variant(recipe)(recipe, Path(path).resolve().parent)

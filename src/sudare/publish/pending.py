@@ -158,7 +158,9 @@ class PendingReleases:
         except OSError as problem:
             reason = problem.strerror or type(problem).__name__
             raise LedgerError(
-                f"the records of paid releases cannot be read or written: {reason}", value=str(self.folder)
+                "the records of paid releases cannot be read or written: {reason}",
+                value=str(self.folder),
+                reason=reason,
             ) from None
 
     def waiting(self, folder: Path | None = None) -> tuple[Pending, ...]:

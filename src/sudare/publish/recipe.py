@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from sudare.domain.ids import MissingUnit
 from sudare.engines.addresses import scheme_of
-from sudare.errors import RecipeError, did_you_mean
+from sudare.errors import Message, RecipeError, did_you_mean
 from sudare.privacy import Unit
 from sudare.publish.amounts import Amount
 
@@ -35,7 +35,9 @@ class Part(BaseModel):
     def _paths_are_no_addresses(self) -> Self:
         for name in self.paths:
             if scheme_of(getattr(self, name, None)):
-                raise ValueError(f"{name} is an address: give the path of a file or folder of this machine")
+                raise ValueError(
+                    Message("{name} is an address: give the path of a file or folder of this machine", name=name)
+                )
         return self
 
 
@@ -76,7 +78,7 @@ class Data(Part):
     @model_validator(mode="after")
     def _tables_are_for_duckdb(self) -> Self:
         if self.engine == "spark" and self.table is not None:
-            raise ValueError("a table in a DuckDB database is not read by Spark")
+            raise ValueError(Message("a table in a DuckDB database is not read by Spark"))
         return self
 
     @property
@@ -180,7 +182,7 @@ def read_text(path: Path) -> dict[str, Any]:
         contents = tomllib.loads(text, parse_float=Decimal)
         shown = json.dumps(contents, default=str)  # a number of 5,000 hexadecimal digits is read, but never shown
     except tomllib.TOMLDecodeError as problem:
-        raise RecipeError(f"the recipe is not TOML: {problem}") from None
+        raise RecipeError("the recipe is not TOML: {problem}", problem=problem) from None
     except (ValueError, ArithmeticError, RecursionError):
         raise RecipeError("the recipe is not TOML: a number is too long, or brackets are too deep") from None
     if "\\u0000" in shown.replace("\\\\", ""):
@@ -207,15 +209,21 @@ def _first_problem(problem: ValidationError, model: type[BaseModel]) -> RecipeEr
         key = str(first["loc"][-1])
         known = {field.alias or name for each in models for name, field in each.model_fields.items()}
         return RecipeError(
-            f"unknown key {'.'.join([*words, key])} in the recipe",
-            allowed=", ".join(sorted(known)),
+            "unknown key {words} in the recipe",
+            allowed=sorted(known),
             hint=did_you_mean(key, known),
+            words=".".join([*words, key]),
         )
     where = ".".join(words)
     if first["type"] == "missing":
-        return RecipeError(f"the recipe lacks {where}")
+        return RecipeError("the recipe lacks {where}", where=where)
     message = first["msg"].removeprefix("Value error, ")
-    return RecipeError(f"{where or 'the recipe'}: {message[0].lower()}{message[1:]}")
+    return RecipeError(
+        "{where}: {message}{second_message}",
+        where=where or "the recipe",
+        message=message[0].lower(),
+        second_message=message[1:],
+    )
 
 
 def _walk(model: type[BaseModel], steps: tuple[int | str, ...]) -> tuple[list[str], list[type[BaseModel]]]:

@@ -216,8 +216,9 @@ def _published(
         pages = write_pages(job, data, made, target, Words(facts.language), key, progress)
     except KeyboardInterrupt as end:
         raise end from OutputError(
-            f"release {facts.release_id} is out, and not all of its reports are drawn",
+            "release {release_id} is out, and not all of its reports are drawn",
             hint="Draw the public one with: sudare report FOLDER",
+            release_id=facts.release_id,
         )
     left_out = (*job.left_out(made), *pages.left_out)
     headline = job.headline(made)

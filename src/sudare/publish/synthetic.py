@@ -70,7 +70,7 @@ def write_city(path: str | Path, people: int = 3_000_000, seed: int = SEED) -> P
         # Arrow's own text repeats the path of the partial file.
         code = failure.errno if isinstance(failure, OSError) else None
         reason = os.strerror(code) if code else type(failure).__name__
-        raise OutputError(f"the city cannot be written: {reason}", value=str(path)) from None
+        raise OutputError("the city cannot be written: {reason}", value=str(path), reason=reason) from None
     return path
 
 

@@ -40,7 +40,11 @@ def linkage_budget(k: float, records: int, max_rows: int = 1) -> float:
     wanted = float(positive(k, "k"))
     if not 2 <= wanted < rows / most:
         raise ParameterError(
-            "k is out of range", value=k, allowed=f"2 <= k < {rows / most:g}, the number of {_who(most)}"
+            "k is out of range",
+            value=k,
+            allowed="2 <= k < {rows:g}, the number of {who}",
+            rows=rows / most,
+            who=_who(most),
         )
     return math.log((rows - most) / (most * (wanted - 1)))
 
@@ -79,7 +83,9 @@ def k_for(*, scale: ArrayLike, records: int, width: ArrayLike, max_rows: int = 1
         raise ParameterError("scale and width are not of one length", value=(scales.shape, widths.shape))
     for name, numbers in (("scale", scales), ("width", widths)):
         if not (np.isfinite(numbers) & (numbers > 0)).all():
-            raise ParameterError(f"{name} is not positive", value=numbers.tolist(), allowed="finite numbers > 0")
+            raise ParameterError(
+                "{name} is not positive", value=numbers.tolist(), allowed="finite numbers > 0", name=name
+            )
     return linked_k(float((widths / scales).sum()), rows, most)
 
 
@@ -90,5 +96,5 @@ def linked_k(epsilon: float, records: int, max_rows: int = 1) -> float:
 
 def _whole(number: Any, name: str, least: int) -> int:
     if isinstance(number, bool) or not isinstance(number, int | np.integer) or number < least:
-        raise ParameterError(f"{name} is not a whole number from {least} on", value=number)
+        raise ParameterError("{name} is not a whole number from {least} on", value=number, name=name, least=least)
     return int(number)

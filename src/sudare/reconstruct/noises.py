@@ -143,7 +143,7 @@ def laplace_columns(
         return scales, tuple(carried) if len(carried) == attributes else None
     pairs = [bounds] if np.ndim(bounds) == 1 else list(bounds)
     if len(pairs) != attributes:
-        raise ParameterError("bounds do not fit the attributes", value=len(pairs), allowed=str(attributes))
+        raise ParameterError("bounds do not fit the attributes", value=len(pairs), allowed=[attributes])
     return scales, tuple(checked_bounds(pair) for pair in pairs)
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from sudare.charts import render_png
 from sudare.charts.profiles import bars
-from sudare.errors import InputError, OutputError, ParameterError, SudareError, did_you_mean
+from sudare.errors import InputError, OutputError, ParameterError, SudareError, did_you_mean, system_reason
 from sudare.reconstruct.distribution import distribution
 from sudare.reconstruct.histogram import Histogram
 from sudare.reconstruct.noises import Noise, RetentionNoise, noise_from_json
@@ -111,7 +111,9 @@ def _written(made: Recovered, folder: Path) -> tuple[Path, ...]:
             picture.write_bytes(_picture(name, made))
             files += [table, picture]
     except OSError as problem:
-        raise OutputError(f"the distribution cannot be written: {problem.strerror}", value=str(folder)) from None
+        raise OutputError(
+            "the distribution cannot be written: {reason}", value=str(folder), reason=system_reason(problem)
+        ) from None
     return tuple(files)
 
 

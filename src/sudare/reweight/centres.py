@@ -36,7 +36,7 @@ def declared_centres(space: Space, grid: ArrayLike) -> Codes:
         raise InputError(
             "the centres have another number of columns than are declared",
             value=declared.shape[1],
-            allowed=str(len(space.attributes)),
+            allowed=[len(space.attributes)],
         )
     if not len(declared):
         raise ParameterError("there are no centres", allowed="at least one")
@@ -87,4 +87,6 @@ def _drawn(private: Codes, number: int, source: Source) -> Codes:
 def enough(number: int, rows: int, who: str) -> None:
     """Refuse more centres than there are rows."""
     if number > rows:
-        raise ParameterError(f"there are more centres than {who} rows", value=number, allowed=f"at most {rows}")
+        raise ParameterError(
+            "there are more centres than {who} rows", value=number, allowed="at most {rows}", who=who, rows=rows
+        )

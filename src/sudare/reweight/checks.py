@@ -54,5 +54,5 @@ def checked_number(number: Any, default: int) -> int:
 def one_of(value: Any, allowed: tuple[str, ...], what: str) -> str:
     """One of the allowed words."""
     if value not in allowed:
-        raise ParameterError(f"unknown {what}", value=value, allowed=", ".join(allowed))
+        raise ParameterError("unknown {what}", value=value, allowed=allowed, what=what)
     return str(value)

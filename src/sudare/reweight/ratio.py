@@ -92,7 +92,7 @@ def two_samples(numerator: ArrayLike, denominator: ArrayLike) -> tuple[Floats, F
         raise InputError("the two samples have different columns", value=(above.shape[1], below.shape[1]))
     for name, sample in (("numerator", above), ("denominator", below)):
         if len(sample) < 2:
-            raise InputError(f"the {name} has too few rows", value=len(sample), allowed="at least 2")
+            raise InputError("the {name} has too few rows", value=len(sample), allowed="at least 2", name=name)
     return above, below
 
 

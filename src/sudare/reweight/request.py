@@ -200,7 +200,7 @@ def _check(meter: Meter, budget: Budget, sample: tuple[Fraction, Fraction] | Non
         return
     spent, own = sample
     if not costs_at_most(spent, centres, people, own):
-        raise AccountingError("the centres cost more than their share", value=str(spent), allowed=str(own))
+        raise AccountingError("the centres cost more than their share", value=str(spent), allowed=[own])
     costs = []
     for label, cost, final in meter.costs:
         if label == "centres" and cost != Budget(epsilon=spent):

@@ -116,23 +116,25 @@ def _require(wanted: Iterable[str], columns: Iterable[str], who: str, shown: Seq
     for name in wanted:
         if name not in known:
             hint = did_you_mean(name, known if shown is None else shown)
-            raise InputError(f"the {who} data have no such column", value=name, hint=hint)
+            raise InputError("the {who} data have no such column", value=name, hint=hint, who=who)
 
 
 def _of_array(data: Any, space: Space, who: str) -> dict[str, Any]:
     try:
         array = np.asarray(data, dtype=np.float64)
     except (TypeError, ValueError):
-        raise InputError(f"the {who} array holds something else than numbers") from None
+        raise InputError("the {who} array holds something else than numbers", who=who) from None
     if array.ndim == 1:
         array = array[:, None]
     if array.ndim != 2:
-        raise InputError(f"the {who} array is not rows by columns", value=array.ndim, allowed="1 or 2 axes")
+        raise InputError("the {who} array is not rows by columns", value=array.ndim, allowed="1 or 2 axes", who=who)
     if array.shape[1] != len(space.attributes):
         raise InputError(
-            f"the {who} array has another number of columns than are declared",
+            "the {who} array has another number of columns than are declared",
             value=array.shape[1],
-            allowed=f"{len(space.attributes)}, one pair of bounds each",
+            allowed="{count}, one pair of bounds each",
+            who=who,
+            count=len(space.attributes),
         )
     return dict(zip(space.names, array.T, strict=True))
 

@@ -63,7 +63,7 @@ def contents_of(text: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as problem:
-        raise RecipeError(f"the recipe is not TOML: {problem}") from None
+        raise RecipeError("the recipe is not TOML: {problem}", problem=problem) from None
     except (RecursionError, ValueError):
         raise RecipeError("the recipe is not TOML that can be read") from None
 

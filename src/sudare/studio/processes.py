@@ -9,7 +9,7 @@ import threading
 from datetime import UTC, datetime
 from typing import Any
 
-from sudare.errors import PaidError, SudareError
+from sudare.errors import PaidError, SudareError, system_reason
 from sudare.privacy import Ledger
 from sudare.publish.certificate import NAME
 from sudare.publish.pages import public_path
@@ -47,7 +47,7 @@ class Processes:
                 creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),
             )
         except OSError as problem:
-            failed = SudareError(f"the job cannot be started: {problem.strerror}")
+            failed = SudareError("the job cannot be started: {reason}", reason=system_reason(problem))
             self.tasks.move(made.id, ("waiting",), "failed", error=as_json(failed))
         else:
             self._started[made.id] = process

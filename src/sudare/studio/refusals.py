@@ -30,8 +30,9 @@ class StaleError(RequestError):
             409,
             "the recipe was changed elsewhere in the meantime",
             value=based_on,
-            allowed=f"version {version}",
+            allowed="version {version}",
             hint="Look at the recipe as it is now, then change it again.",
+            version=version,
         )
 
 

@@ -75,7 +75,7 @@ def create_app(desk: Desk, access: Access, default_language: str | None = None) 
     def get_page(request: Request, words: Spoken, name: str) -> Response:
         """One of the pages, without content."""
         if name not in (*PAGES, REPORT):
-            raise RequestError(404, "there is no such page", allowed=", ".join(PAGES))
+            raise RequestError(404, "there is no such page", allowed=PAGES)
         made = HTMLResponse(page(name, words.language))
         if request.query_params.get("language") == words.language:
             made.set_cookie(COOKIE, words.language, httponly=True, samesite="strict", path="/", max_age=400 * 86_400)
@@ -105,7 +105,7 @@ async def _not_as_described(request: Request, problem: Any) -> Response:
 
 async def _failed(request: Request, problem: Any) -> Response:
     """A defect of the studio: its type alone, since its text could quote anything."""
-    return answer(RequestError(500, f"the studio failed: {type(problem).__name__}"), spoken(request))
+    return answer(RequestError(500, "the studio failed: {type}", type=type(problem).__name__), spoken(request))
 
 
 async def _not_here(request: Request, problem: Any) -> Response:

@@ -32,11 +32,11 @@ def serve(
         raise ParameterError(
             "the studio is served on this machine only",
             value=host,
-            allowed=", ".join(LOOPBACK),
+            allowed=LOOPBACK,
             hint="From elsewhere, come through a tunnel such as ssh -L.",
         )
     if language is not None and language not in LANGUAGES:
-        raise ParameterError("unknown language", value=language, allowed=", ".join(LANGUAGES))
+        raise ParameterError("unknown language", value=language, allowed=LANGUAGES)
     try:
         import tomlkit  # noqa: F401 - looked for before anything is begun
 

@@ -94,7 +94,9 @@ class Tasks:
                 "SELECT id FROM jobs WHERE verb = ? AND state IN (?, ?, ?)", [verb, *OPEN]
             ).fetchone()
             if running is not None:
-                raise RequestError(409, f"another job to {verb} has not ended yet", hint="Wait for it, or cancel it.")
+                raise RequestError(
+                    409, "another job to {verb} has not ended yet", hint="Wait for it, or cancel it.", verb=verb
+                )
             store.execute(
                 "INSERT INTO jobs VALUES (?, ?, ?, ?, ?, 'waiting', '', 0, NULL, NULL)",
                 [made, self._workspace.name, verb, json.dumps(task), time],

@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from sudare.errors import InputError
+from sudare.errors import InputError, system_reason
 from sudare.privacy.file_lock import is_locked, locked
 from sudare.publish.recipe import recipe_text
 from sudare.studio.editing import contents_of
@@ -70,7 +70,9 @@ class Workspace:
                 contents_of(text)
             made.hidden.mkdir(mode=0o700, exist_ok=True)
         except OSError as problem:
-            raise InputError(f"the recipe cannot be used: {problem.strerror}", value=str(path)) from None
+            raise InputError(
+                "the recipe cannot be used: {reason}", value=str(path), reason=system_reason(problem)
+            ) from None
         made._sweep()
         return made
 
@@ -143,4 +145,4 @@ class Workspace:
                 os.write(handle, text.encode())
                 yield path
         except OSError as problem:
-            raise InputError(f"the workspace cannot be written: {problem.strerror}") from None
+            raise InputError("the workspace cannot be written: {reason}", reason=system_reason(problem)) from None

@@ -11,7 +11,7 @@ import errno
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from decimal import Decimal
 from difflib import get_close_matches
 from fractions import Fraction
@@ -130,7 +130,7 @@ class SudareError(Exception):
         /,
         *,
         value: object = _ABSENT,
-        allowed: str | Message | Sequence[object] | None = None,
+        allowed: str | Message | Iterable[object] | None = None,
         hint: str | Message | SudareError | None = None,
         code: str | None = None,
         **fields: object,
@@ -481,6 +481,29 @@ def either(names: Iterable[object]) -> Message:
         others,
         Message("{names}", names=first),
     )
+
+
+def together(names: Iterable[object]) -> Message:
+    """Names that all belong to it.
+
+    >>> print(together(["epsilon", "delta"]))
+    epsilon and delta
+    """
+    return _joined(lambda names, last: Message("{names} and {last}", names=names, last=last), names)
+
+
+def listed(names: Iterable[object]) -> Message:
+    """Names or messages one after another.
+
+    >>> print(listed(["sex", Message("the attribute {name}", name="age")]))
+    sex, the attribute age
+    """
+    return _joined(lambda names, last: Message("{names}, {last}", names=names, last=last), names)
+
+
+def _joined(joined: Callable[[object, object], Message], names: Iterable[object]) -> Message:
+    found = reduce(joined, names)
+    return found if isinstance(found, Message) else Message("{name}", name=found)
 
 
 def system_reason(problem: OSError) -> Message:

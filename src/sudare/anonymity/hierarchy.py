@@ -29,12 +29,12 @@ from sudare.anonymity.taxonomy import (
     number,
 )
 from sudare.domain.text import plain, twice
-from sudare.errors import ParameterError
+from sudare.errors import Message, ParameterError
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-_FORMS = "a Hierarchy, nested dicts and lists, or the path of a CSV file"
+_FORMS = Message("a Hierarchy, nested dicts and lists, or the path of a CSV file")
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -73,7 +73,7 @@ def branch_of_rows(rows: Sequence[Sequence[Any]]) -> Branch:
                 raise ParameterError(
                     "a value of level {level} of a hierarchy leads to two groups",
                     value=label,
-                    allowed=known,
+                    allowed=[known],
                     level=level,
                 )
             group = nodes[level + 1].setdefault(parent, Branch(parent))

@@ -12,7 +12,7 @@ from sudare.anonymity.delta import LARGEST_K, smallest_epsilon, smallest_k, some
 from sudare.anonymity.delta import delta as delta_of
 from sudare.anonymity.recode import METHODS
 from sudare.anonymity.requirements import Requirement
-from sudare.errors import ParameterError
+from sudare.errors import Message, ParameterError
 from sudare.privacy import Guarantee, Number, Unit, asked_delta, exact, positive, sequential
 from sudare.privacy.budget import LARGEST_DELTA
 
@@ -20,9 +20,10 @@ DEFAULT_DELTA = Fraction(1, 10**6)
 DEFAULT_EPSILON = Fraction(1)
 K_TOO_SMALL = "no differential privacy, since k is too small for the sampling rate"
 _ORIGINS = ("levels", "learn_on", "choose_epsilon", "method")
-_FOUR = (
+_FOUR = Message(
     "levels= (fixed), learn_on= (public data), choose_epsilon= (a charged private choice), or method= "
-    f"({', '.join(METHODS)}: on the private records themselves, without differential privacy)"
+    "({methods}: on the private records themselves, without differential privacy)",
+    methods=", ".join(METHODS),
 )
 
 
@@ -139,7 +140,7 @@ def one_origin(given: dict[str, Any]) -> str:
     if found == ["learn_on", "method"]:
         found = ["learn_on"]
     if len(found) != 1:
-        what = "says nothing of" if not found else "says twice"
+        what = Message("says twice") if found else Message("says nothing of")
         raise ParameterError(
             "anonymize {what} where the generalisation comes from", value=found, allowed=_FOUR, what=what
         )

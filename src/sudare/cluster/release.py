@@ -17,7 +17,7 @@ from sudare.cluster.top_down import release_top_down
 from sudare.cluster.tree import release_tree
 from sudare.domain import CountTable, Domain
 from sudare.domain.table import LARGEST_TOTAL
-from sudare.errors import ParameterError, TableError, either
+from sudare.errors import Message, ParameterError, TableError, either
 from sudare.noise import Source, metered
 from sudare.privacy import Budget, Guarantee, Number, Unit
 from sudare.privacy.caution import warn_of
@@ -28,7 +28,7 @@ from sudare.tables.release import TOTALS, budget_of, promise, require_noise
 if TYPE_CHECKING:
     import pyarrow as pa
 
-METHODS = "tree, top_down, simplex, negative_l2, nonnegative_lasso, laplace with cut or clip"
+METHODS = Message("tree, top_down, simplex, negative_l2, nonnegative_lasso, laplace with cut or clip")
 
 
 @dataclass(frozen=True)

@@ -77,7 +77,7 @@ class Answers:
         if not inside.all():
             raise InputError(
                 "a value is not an answer of the survey",
-                allowed=_shortened(self.labels),
+                allowed=[_shortened(self.labels)],
                 hint="Leave out what cannot be answered before sending.",
             )
         flat = np.ravel_multi_index(coordinates, self.attribute.lengths)

@@ -15,6 +15,7 @@ from psycopg.conninfo import conninfo_to_dict
 
 from sudare.collector.refusals import StorageError
 from sudare.collector.storage import Row, canonical, check_identity
+from sudare.errors import Message
 
 _WAIT_FOR_LOCK = "10s"  # a killed collector's session ends when the server notices
 _TABLES: tuple[LiteralString, ...] = (
@@ -36,7 +37,12 @@ class PostgresStore:
             parts = conninfo_to_dict(url)
         except psycopg.Error:
             raise StorageError("service.storage is not an address of PostgreSQL") from None
-        self._where = f"the database {parts.get('dbname', '')} on {parts.get('host', 'the local server')}"
+        name, host = parts.get("dbname", ""), parts.get("host")
+        self._where = (
+            Message("the database {name} on {host}", name=name, host=host)
+            if host
+            else Message("the database {name} on the local server", name=name)
+        )
         with self._faults():
             self._connection = psycopg.connect(url, autocommit=True, connect_timeout=10)
         try:
@@ -114,7 +120,7 @@ class PostgresStore:
         try:
             yield
         except psycopg.Error as error:
-            name = type(error).__name__ if error.sqlstate else "no connection"
+            name = type(error).__name__ if error.sqlstate else Message("no connection")
             raise StorageError(
                 "{where} cannot be used: {name}",
                 hint="Look at the server, then try again.",

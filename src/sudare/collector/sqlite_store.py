@@ -11,6 +11,7 @@ from typing import Any
 
 from sudare.collector.refusals import StorageError
 from sudare.collector.storage import Row, canonical, check_identity
+from sudare.errors import Message
 from sudare.privacy.sqlite_faults import FAILURES, LOCKED, fault_of
 
 FORMAT = 1
@@ -106,7 +107,7 @@ class SqliteStore:
                 connection.execute("COMMIT")
             connection.execute("PRAGMA journal_mode = WAL")
             (kept,) = connection.execute("SELECT identity FROM survey").fetchone()
-            check_identity(kept, identity, f"the database {self._path}")
+            check_identity(kept, identity, Message("the database {path}", path=self._path))
         except (*FAILURES, StorageError):
             connection.close()
             raise
@@ -123,7 +124,7 @@ class SqliteStore:
             raise StorageError(
                 "{path} is a database, but not one of a survey", hint="Give another path.", path=self._path
             )
-        StorageError.refuse_newer(f"the database {self._path}", version, FORMAT)
+        StorageError.refuse_newer(Message("the database {path}", path=self._path), version, FORMAT)
         return False
 
     def _check_place(self) -> None:
@@ -140,7 +141,7 @@ class SqliteStore:
             )
 
     @contextmanager
-    def _faults(self, busy: str | None = None, hint: str | None = None) -> Iterator[None]:
+    def _faults(self, busy: Message | None = None, hint: Message | None = None) -> Iterator[None]:
         """Every fault of SQLite as one sentence."""
         try:
             yield

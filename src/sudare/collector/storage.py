@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Protocol
 
 from sudare.collector.refusals import StorageError
-from sudare.errors import InputError
+from sudare.errors import InputError, Message, together
 
 ID_BYTES = 16
 Row = tuple[bytes, bytes]
@@ -74,11 +74,11 @@ def check_identity(kept: str, identity: dict[str, Any], where: str) -> None:
         changed = sorted(key for key in {*other, *identity} if other.get(key) != identity.get(key))
     except (AttributeError, TypeError, ValueError, RecursionError):
         raise StorageError("{where} is damaged: it does not say which survey it belongs to", where=where) from None
-    differ = "differs" if len(changed) == 1 else "differ"
+    differ = Message("differs") if len(changed) == 1 else Message("differ")
     raise StorageError(
         "{where} belongs to another survey: {changed} {differ}",
         hint="Give this survey a storage of its own, or take back the change.",
         where=where,
-        changed=" and ".join(changed),
+        changed=together(changed),
         differ=differ,
     )

@@ -194,7 +194,7 @@ def parse(text: str) -> Survey:
     try:
         contents = tomllib.loads(text, parse_float=Decimal)
         shown = json.dumps(contents, default=str)  # a number of 5,000 hexadecimal digits is read, but never shown
-        InputError.refuse_newer("the survey", contents.get("format", FORMAT), FORMAT)
+        InputError.refuse_newer(Message("the survey"), contents.get("format", FORMAT), FORMAT)
         written = SurveyFile.model_validate(contents)
     except tomllib.TOMLDecodeError as problem:
         raise InputError("the survey is not TOML: {problem}", problem=problem) from None

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from sudare.domain.columns import BoolArray, IntArray, same_length, whole_array, within
 from sudare.domain.regions import Region
-from sudare.errors import DomainError, either
+from sudare.errors import DomainError, Message, either
 
 
 class Attribute(ABC):
@@ -128,7 +128,7 @@ class Attribute(ABC):
                 kind=self.kind,
             )
         arrays = tuple(whole_array(axis, "a coordinate") for axis in coordinates)
-        same_length(arrays, "coordinates")
+        same_length(arrays, Message("coordinates"))
         return arrays
 
     def _cells(self, coordinates: tuple[Any, ...]) -> tuple[IntArray, ...]:

@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from sudare.errors import DomainError, SudareError
+from sudare.errors import DomainError, Message, SudareError
 
 IntArray: TypeAlias = NDArray[np.int64]
 FloatArray: TypeAlias = NDArray[np.float64]
@@ -117,7 +117,7 @@ def unmasked(values: Any, what: str, error: type[SudareError] = DomainError) -> 
     return np.asarray(values)
 
 
-def whole_number(value: Any, what: str, least: int = 0) -> int:
+def whole_number(value: Any, what: Message, least: int = 0) -> int:
     """A declared whole number of at least ``least``; ``what`` names it in the refusal."""
     try:
         number = operator.index(value)
@@ -184,7 +184,7 @@ def within(array: IntArray, limit: int) -> bool:
     return array.size == 0 or int(array.view(np.uint64).max()) < limit
 
 
-def same_length(arrays: Iterable[NDArray[Any]], what: str) -> None:
+def same_length(arrays: Iterable[NDArray[Any]], what: Message) -> None:
     """Refuses columns of different lengths."""
     if len({array.shape for array in arrays}) > 1:
         raise DomainError("{what} have different lengths", what=what)

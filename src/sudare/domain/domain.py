@@ -17,7 +17,7 @@ from sudare.domain.attributes import attribute_from_json
 from sudare.domain.columns import BoolArray, IntArray, same_length, whole_array, whole_number, within
 from sudare.domain.morton import BitPlan, interleave
 from sudare.domain.order import Groups, default_groups, groups_of
-from sudare.errors import DomainError, did_you_mean
+from sudare.errors import DomainError, Message, did_you_mean
 
 MOST_BITS = 62
 _CELLS_AT_ONCE = 1 << 20
@@ -134,7 +134,7 @@ class Domain:
                 count=len(self.shape),
             )
         arrays = [whole_array(axis, "a coordinate") for axis in coordinates]
-        same_length(arrays, "coordinates")
+        same_length(arrays, Message("coordinates"))
         for array, length, axis in zip(arrays, self.shape, self.axes, strict=True):
             if not within(array, length):
                 raise DomainError(
@@ -202,7 +202,7 @@ class Domain:
         >>> Domain(cell=Line(5)).block_sizes([0, 1, 2], level=2).tolist()
         [4, 1, 0]
         """
-        level = min(whole_number(level, "the level of a block"), self.bits)
+        level = min(whole_number(level, Message("the level of a block")), self.bits)
         blocks = whole_array(block, "a block")
         inside = (blocks >= 0) & (blocks >> (self.bits - level) == 0)
         coordinates = self.coordinates(np.where(inside, blocks, 0) << level)
@@ -286,7 +286,7 @@ class Domain:
             own, inside = attribute.clamp(*given) if clamp else attribute.locate(*given)
             coordinates += own
             insides.append(inside)
-        same_length(insides, "the columns of a domain")
+        same_length(insides, Message("the columns of a domain"))
         all_inside = np.logical_and.reduce(insides)
         return np.where(all_inside, self.index(*coordinates), 0), all_inside
 

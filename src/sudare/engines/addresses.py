@@ -13,7 +13,7 @@ from glob import has_magic
 from pathlib import PurePosixPath
 from urllib.parse import urlsplit
 
-from sudare.errors import InputError
+from sudare.errors import InputError, Message
 
 EXTENSIONS = {
     **dict.fromkeys(("http", "https", "s3", "s3a", "s3n", "gs", "gcs", "r2", "hf"), "httpfs"),
@@ -23,7 +23,7 @@ EXTENSIONS = {
 NOT_IN_SPARK = ("http", "https", "ftp", "sftp", "file")
 """Schemes for which Hadoop has a class that lists no folder, or that are paths."""
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/")
-_COPY = "Copy the file to this machine and give its path."
+_COPY = Message("Copy the file to this machine and give its path.")
 
 
 def scheme_of(source: object) -> str | None:
@@ -54,9 +54,9 @@ def require_reader(address: str, engine: str) -> str:
     needed = EXTENSIONS.get(scheme) if engine == "duckdb" else None if scheme in NOT_IN_SPARK else "a connector"
     if needed is None:
         raise InputError(
-            "{detail} does not read from {scheme}://",
+            "{engine} does not read from {scheme}://",
             hint=_COPY,
-            detail="DuckDB" if engine == "duckdb" else "Spark",
+            engine="DuckDB" if engine == "duckdb" else "Spark",
             scheme=scheme,
         )
     if engine == "duckdb":

@@ -28,17 +28,18 @@ from sudare.engines.parquet_files import files_in, files_like
 from sudare.engines.records import Records
 from sudare.engines.scratch import PrivateFolder
 from sudare.engines.spark_session import is_spark_frame
-from sudare.errors import InputError, ParameterError
+from sudare.errors import InputError, Message, ParameterError
 
 if TYPE_CHECKING:
     import pyarrow
 
 ENGINES = ("duckdb", "spark")
 _TEXT = (".csv", ".tsv")
-_FILES = "Parquet (a file, a folder or a pattern), CSV or TSV (also .gz)"
-_UTF16 = dict.fromkeys((b"\xff\xfe", b"\xfe\xff"), "text in UTF-16")
-_BEGINNINGS = {b"PAR1": "Parquet", b"\x1f\x8b": "gzip", b"PK\x03\x04": "zip", **_UTF16}
-_FRAMES = "Arrow, pandas, Polars, Spark, a DuckDB relation, (database file, table name)"
+_FILES = Message("Parquet (a file, a folder or a pattern), CSV or TSV (also .gz)")
+_PLAIN, _GZIP, _PARQUET = Message("plain text"), Message("gzip"), Message("Parquet")
+_UTF16 = dict.fromkeys((b"\xff\xfe", b"\xfe\xff"), Message("text in UTF-16"))
+_BEGINNINGS = {b"PAR1": _PARQUET, b"\x1f\x8b": _GZIP, b"PK\x03\x04": Message("zip"), **_UTF16}
+_FRAMES = Message("Arrow, pandas, Polars, Spark, a DuckDB relation, (database file, table name)")
 
 
 def read(
@@ -151,11 +152,12 @@ def _at_path(given: str | Path, encoding: str | None, delimiter: str | None) -> 
     plain = path.with_suffix("") if path.suffix.lower() == ".gz" else path
     if plain.suffix.lower() in _TEXT:
         if is_folder or is_pattern:
-            hint = "Join the files into one, or write them as Parquet."
             raise InputError(
-                "CSV is read from one file, not from a folder or by a pattern", value=str(given), hint=hint
+                "CSV is read from one file, not from a folder or by a pattern",
+                value=str(given),
+                hint="Join the files into one, or write them as Parquet.",
             )
-        _refuse_other_format(_existing(path), "gzip" if plain != path else "plain text")
+        _refuse_other_format(_existing(path), _GZIP if plain != path else _PLAIN)
         return CsvSource(path, csv_layout(path, encoding, delimiter))
     _refuse_layout(encoding, delimiter)
     if is_folder:
@@ -173,15 +175,15 @@ def _at_path(given: str | Path, encoding: str | None, delimiter: str | None) -> 
     if strange is not None:
         raise InputError("this kind of file cannot be read", value=str(strange), allowed=_FILES)
     if not is_pattern:
-        _refuse_other_format(path, "Parquet")
+        _refuse_other_format(path, _PARQUET)
     return ParquetSource(str(given), files)
 
 
-def _refuse_other_format(path: Path, expected: str) -> None:
+def _refuse_other_format(path: Path, expected: Message) -> None:
     """Refuse a file that begins as one of another format than its name says."""
     with path.open("rb") as file:
         first = file.read(len(b"PAR1"))
-    found = next((name for begin, name in _BEGINNINGS.items() if first.startswith(begin)), "plain text")
+    found = next((name for begin, name in _BEGINNINGS.items() if first.startswith(begin)), _PLAIN)
     if first and found != expected:
         raise InputError(
             "the file is {found}, and by its name it is {expected}",

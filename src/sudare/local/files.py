@@ -8,7 +8,6 @@ from __future__ import annotations
 import base64
 import binascii
 import json
-import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
@@ -17,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from sudare.errors import InputError, OutputError, SudareError
+from sudare.errors import InputError, Message, OutputError, SudareError, system_reason
 from sudare.local.catalogue import encoding_from_json
 from sudare.local.encoding import Encoding
 from sudare.local.layout import Packed
@@ -206,14 +205,14 @@ def _chunks(encoding: Encoding, seeded: bool, lines: Iterator[tuple[int, dict[st
             try:
                 content += decode_report(line.get(_COLUMN), encoding)
             except InputError as problem:
-                raise InputError("line {number}: {problem}", number=number, problem=problem) from None
+                raise InputError("line {number}: {reason}", number=number, reason=problem) from None
         packed = np.frombuffer(bytes(content), np.uint8).reshape(-1, encoding.report_bytes)
         yield Reports(encoding, packed, seeded)
 
 
-def _reason(problem: OSError) -> str:
+def _reason(problem: OSError) -> Message:
     """What the system says, without the path that Arrow puts around it."""
-    return os.strerror(problem.errno) if problem.errno else "not a file"
+    return system_reason(problem) if problem.errno else Message("not a file")
 
 
 def _object(line: str, path: Path, number: int) -> dict[str, Any]:
@@ -231,13 +230,13 @@ def _survey(text: str | bytes, version: str | bytes, path: Path) -> Encoding:
         number = json.loads(version)
     except (ValueError, RecursionError):
         number = None
-    InputError.refuse_newer(f"the file {path}", number, FORMAT)
+    InputError.refuse_newer(Message("the file {path}", path=path), number, FORMAT)
     try:
         return encoding_from_json(json.loads(text))
     except RecursionError:
         raise InputError("the file's survey cannot be understood", value=path) from None
     except (ValueError, SudareError) as problem:
-        raise InputError("the file's survey cannot be understood: {problem}", value=path, problem=problem) from None
+        raise InputError("the file's survey cannot be understood: {reason}", value=path, reason=problem) from None
 
 
 def _none(encoding: Encoding) -> Packed:

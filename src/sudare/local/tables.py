@@ -8,7 +8,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
-from sudare.errors import InputError, OutputError, system_reason
+from sudare.errors import InputError, Message, OutputError, system_reason
 from sudare.local.estimation import Estimate
 from sudare.local.square_wave import SquareWave
 
@@ -46,7 +46,9 @@ def read_labels(path: Path, size: int) -> list[str]:
         labels = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as problem:
         raise InputError(
-            "the labels cannot be read: {problem}", value=path, problem=getattr(problem, "strerror", problem)
+            "the labels cannot be read: {reason}",
+            value=path,
+            reason=system_reason(problem) if isinstance(problem, OSError) else Message("it is not text in UTF-8"),
         ) from None
     if len(labels) != size:
         raise InputError("the labels do not fit the survey", value=len(labels), allowed="{size} lines", size=size)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sudare.errors import InputError
+from sudare.errors import InputError, Message
 from sudare.local.catalogue import encoding_from_json
 from sudare.local.encoding import Encoding
 from sudare.local.layout import Packed
@@ -74,7 +74,7 @@ class Tally:
     def from_json(cls, data: dict[str, Any]) -> Tally:
         """The inverse of `to_json`."""
         try:
-            InputError.refuse_newer("the tally", data.get("format", 1), FORMAT)
+            InputError.refuse_newer(Message("the tally"), data.get("format", 1), FORMAT)
             tally = cls(encoding_from_json(data["survey"]))
             tally.reports, tally.seeded = int(data["reports"]), bool(data["seeded"])
             sums = np.array(data["sums"], dtype=np.int64)

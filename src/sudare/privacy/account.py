@@ -93,8 +93,10 @@ class Account:
         command = f"sudare ledger set-cap {shlex.quote(self.dataset)} --epsilon 1"
         return BudgetError(
             "data set {dataset!r} has no cap in the ledger",
-            hint=(f"{near} " if near else "") + f"Set one, for instance with: {command}",
+            hint="{near} Set one, for instance with: {command}" if near else "Set one, for instance with: {command}",
             dataset=self.dataset,
+            near=near,
+            command=command,
         )
 
 

@@ -13,7 +13,7 @@ from fractions import Fraction
 from numbers import Rational
 from typing import SupportsFloat, TypeAlias
 
-from sudare.errors import ParameterError
+from sudare.errors import Message, ParameterError
 
 Number: TypeAlias = int | float | str | Decimal | Fraction
 
@@ -21,7 +21,7 @@ Number: TypeAlias = int | float | str | Decimal | Fraction
 _LARGEST_EXPONENT = 400
 
 
-def exact(number: Number | SupportsFloat, name: str = "number") -> Fraction:
+def exact(number: Number | SupportsFloat, name: str | Message = "number") -> Fraction:
     """The rational number that was written: ``exact(0.1) == Fraction(1, 10)``.
 
     >>> exact(0.1) + exact(0.2) == exact(0.3)

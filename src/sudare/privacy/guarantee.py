@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, Protocol, runtime_checkable
 
-from sudare.errors import ParameterError
+from sudare.errors import Message, ParameterError, together
 from sudare.privacy.budget import Budget, exact, positive, readable
 
 NOTIONS = (
@@ -116,7 +116,7 @@ class Guarantee:
                 "{notion} needs exactly {numbers}",
                 value=sorted(given),
                 notion=self.notion,
-                numbers=" and ".join(sorted(_NUMBERS[self.notion])) or "no number",
+                numbers=together(sorted(_NUMBERS[self.notion])) if _NUMBERS[self.notion] else Message("no number"),
             )
         if self.notion not in _NUMBERS and not given <= {"epsilon"}:
             raise ParameterError("{notion} has no number but epsilon", value=sorted(given), notion=self.notion)

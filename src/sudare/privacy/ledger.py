@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from sudare.errors import BudgetError, LedgerError, LedgerWarning, ParameterError, did_you_mean
+from sudare.errors import BudgetError, LedgerError, LedgerWarning, Message, ParameterError, did_you_mean
 from sudare.privacy.account import Account, Books
 from sudare.privacy.balance import Balance
 from sudare.privacy.budget import Number, asked_delta
@@ -78,7 +78,7 @@ class Ledger:
 
         A cap below what is spent is allowed and leaves nothing. A new name that looks like another is confirmed too.
         """
-        name = declared(dataset, "the name of a data set")
+        name = declared(dataset, Message("the name of a data set"))
         cap = Cap.asked(epsilon=epsilon, delta=delta, rho=rho)
         with writing(self.path, self.timeout) as session:
             books = Books(session.entries)
@@ -110,7 +110,7 @@ class Ledger:
 
         Like that of a data set it is changed where ``confirm`` is given.
         """
-        name, who = declared(account, "the name of an account"), declared(unit, "the name of a unit")
+        name, who = declared(account, Message("the name of an account")), declared(unit, Message("the name of a unit"))
         cap = Cap.asked(epsilon=epsilon, delta=delta, rho=rho)
         with writing(self.path, self.timeout) as session:
             books = Books(session.entries)
@@ -138,8 +138,11 @@ class Ledger:
         set stays where it is; later only its part may be given up and its units raised, which count for more. A new
         name that looks like another needs ``confirm``.
         """
-        name, target = declared(dataset, "the name of a data set"), declared(account, "the name of an account")
-        piece = None if part is None else declared(part, "the name of a part")
+        name, target = (
+            declared(dataset, Message("the name of a data set")),
+            declared(account, Message("the name of an account")),
+        )
+        piece = None if part is None else declared(part, Message("the name of a part"))
         if units is not None and (type(units) is not int or units < 1):
             raise ParameterError("units is not a whole number from 1 on", value=units)
         with writing(self.path, self.timeout) as session:
@@ -162,7 +165,9 @@ class Ledger:
 
     def account(self, account: str) -> Balance:
         """Where an account of people stands, with what each of its data sets costs one of them."""
-        return Balance.of_people(self._people(Books(self.entries()), declared(account, "the name of an account")))
+        return Balance.of_people(
+            self._people(Books(self.entries()), declared(account, Message("the name of an account")))
+        )
 
     def accounts(self) -> tuple[Balance, ...]:
         """Where every account of people stands."""
@@ -194,8 +199,8 @@ class Ledger:
         released under another name need ``confirm_same_data=True``, and the row then names it; so do ``heads`` of the
         data set that are not in this ledger (`history`) and a new name that looks like another one.
         """
-        name = declared(dataset, "the name of a data set")
-        release = declared(release_id, "a release id")
+        name = declared(dataset, Message("the name of a data set"))
+        release = declared(release_id, Message("a release id"))
         _refuse_large_delta(guarantee, default_cap)
         terms: dict[str, Any] = {"accept_no_guarantee": accept_no_guarantee, "default_cap": default_cap}
         if not exists(self.path):
@@ -226,7 +231,10 @@ class Ledger:
 
         One that the ledger has with another guarantee, and a new name that looks like another one, are refused.
         """
-        name, release = declared(made.dataset, "the name of a data set"), declared(made.release_id, "a release id")
+        name, release = (
+            declared(made.dataset, Message("the name of a data set")),
+            declared(made.release_id, Message("a release id")),
+        )
         with writing(self.path, self.timeout, resumed=True) as session:
             if (row := _row_of(session, name, release)) is not None:
                 if Guarantee.from_json(row.content["guarantee"]) != guarantee.booked():
@@ -268,7 +276,7 @@ class Ledger:
     ) -> Balance:
         """The balance after a release that is not made, or the error that `spend` would raise now."""
         _refuse_large_delta(guarantee, default_cap)
-        name = declared(dataset, "the name of a data set")
+        name = declared(dataset, Message("the name of a data set"))
         with reading(self.path, self.timeout) as session:
             books = _books(session)
             self._missing(session, name, heads, confirm_other_history)
@@ -281,13 +289,13 @@ class Ledger:
 
     def balance(self, dataset: str) -> Balance:
         """Where ``dataset`` stands; one that the ledger does not know has no cap and no releases."""
-        name = declared(dataset, "the name of a data set")
+        name = declared(dataset, Message("the name of a data set"))
         with reading(self.path, self.timeout) as session:
             return _books(session).balance(name)
 
     def beginnings(self, dataset: str) -> tuple[LedgerWarning, ...]:
         """What a first release of ``dataset`` begins, to be said to whoever expected earlier ones to count."""
-        name = declared(dataset, "the name of a data set")
+        name = declared(dataset, Message("the name of a data set"))
         with reading(self.path, self.timeout) as session:
             known = _books(session).datasets
         if name in known:
@@ -319,7 +327,7 @@ class Ledger:
 
     def entries(self, dataset: str | None = None) -> tuple[Entry, ...]:
         """The rows in their order, of one data set or of all; none where there is no file yet."""
-        name = None if dataset is None else declared(dataset, "the name of a data set")
+        name = None if dataset is None else declared(dataset, Message("the name of a data set"))
         return tuple(e for e in read(self.path, self.timeout) if name is None or e.dataset == name)
 
     def datasets(self) -> tuple[str, ...]:
@@ -396,7 +404,7 @@ class Ledger:
         names = books.datasets
         if dataset is None:
             return names
-        name = declared(dataset, "the name of a data set")
+        name = declared(dataset, Message("the name of a data set"))
         if name not in names:
             raise LedgerError(
                 "the ledger {path} has no such data set",

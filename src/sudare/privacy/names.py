@@ -11,7 +11,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterable
 
-from sudare.errors import LedgerError, ParameterError
+from sudare.errors import LedgerError, Message, ParameterError
 
 _LONGEST_NAME = 200
 # Signs, and what they are taken for: of the table of TS 39 what is typed as a letter or a digit. Capitals of Greek come
@@ -36,7 +36,7 @@ def skeleton(name: str) -> str:
     return unicodedata.normalize("NFKC", "".join(signs).translate(_INVISIBLE).translate(_SMALL))
 
 
-def declared(text: str, what: str) -> str:
+def declared(text: str, what: Message) -> str:
     """``text`` in one spelling: two names that are the same must not have two budgets."""
     name = unicodedata.normalize("NFC", text)
     invisible = any(unicodedata.category(character).startswith("C") for character in name)

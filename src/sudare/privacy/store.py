@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sudare.errors import LedgerError
+from sudare.errors import LedgerError, Message
 from sudare.privacy.chain import COLUMNS, Entry, verified
 from sudare.privacy.checkpoint import FEWEST, STEP, Checkpoint
 from sudare.privacy.sqlite_faults import FAILURES, Fault, fault_of, fault_of_code
@@ -200,5 +200,5 @@ def _is_new(connection: sqlite3.Connection, path: Path) -> bool:
         return True
     if application != _APPLICATION:
         raise LedgerError("{path} is a database, but not a ledger of Sudare", hint="Give the ledger's path.", path=path)
-    LedgerError.refuse_newer(f"the ledger {path}", version, FORMAT_WITH_ACCOUNTS)
+    LedgerError.refuse_newer(Message("the ledger {path}", path=path), version, FORMAT_WITH_ACCOUNTS)
     return False

@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from sudare.errors import InputError, LedgerError, OutputError, system_reason
+from sudare.errors import InputError, LedgerError, Message, OutputError, system_reason
 from sudare.privacy.chain import COLUMNS, Entry, verified
 from sudare.privacy.secret_file import write_secret
 from sudare.privacy.store import exists, read, writing
@@ -49,7 +49,7 @@ def import_ledger(file: Path, path: Path, timeout: float = 10.0) -> tuple[Entry,
         ) from None
     if not lines or lines[0].get("kind") != _KIND:
         raise _no_ledger(file)
-    InputError.refuse_newer(f"the file {file}", lines[0].get("format"), FORMAT)
+    InputError.refuse_newer(Message("the file {path}", path=file), lines[0].get("format"), FORMAT)
     entries = verified((tuple(line.get(name) for name in COLUMNS) for line in lines[1:]), str(file))
     head = entries[-1].hash if entries else None
     if (lines[0].get("rows"), lines[0].get("head")) != (len(entries), head):

@@ -12,17 +12,17 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from sudare.errors import OutputError
+from sudare.errors import Message, OutputError, system_reason
 from sudare.privacy.file_lock import locked
 
 _REASONS = {
-    errno.ENOSPC: "no space is left on the disk",
-    errno.EFBIG: "a file would be too large for the disk",
-    errno.EDQUOT: "the disk quota is used up",
-    errno.EACCES: "writing is not permitted there",
-    errno.EROFS: "the disk is read-only",
-    errno.ENOTDIR: "a part of its path is a file",
-    errno.ENAMETOOLONG: "its name is too long",
+    errno.ENOSPC: Message("no space is left on the disk"),
+    errno.EFBIG: Message("a file would be too large for the disk"),
+    errno.EDQUOT: Message("the disk quota is used up"),
+    errno.EACCES: Message("writing is not permitted there"),
+    errno.EROFS: Message("the disk is read-only"),
+    errno.ENOTDIR: Message("a part of its path is a file"),
+    errno.ENAMETOOLONG: Message("its name is too long"),
 }
 
 
@@ -46,7 +46,7 @@ def refuse_existing(folder: Path) -> None:
     except OSError as problem:
         raise _unwritable(folder, problem) from None
     if exists:
-        what = "folder" if folder.is_dir() else "file"
+        what = Message("folder") if folder.is_dir() else Message("file")
         raise OutputError(
             "the output {what} exists already", value=str(folder), hint="Name another one in the recipe.", what=what
         )
@@ -159,7 +159,7 @@ def remove_leftovers(folder: Path) -> None:
 
 
 def _unwritable(folder: Path, problem: OSError) -> OutputError:
-    reason = _REASONS.get(problem.errno or 0, problem.strerror or type(problem).__name__)
+    reason = _REASONS.get(problem.errno or 0) or system_reason(problem)
     return OutputError("the release cannot be written: {reason}", value=str(folder), reason=reason)
 
 

@@ -82,6 +82,8 @@ def memory_refused() -> Iterator[None]:
     """A memory that is full (Python's, NumPy's and Arrow's errors say so alike) as a sentence of one line."""
     try:
         yield
+    except CapacityError:
+        raise
     except MemoryError:
         raise CapacityError(
             "the memory of this machine is full", hint="Take coarser cells or fewer columns, or a larger machine."

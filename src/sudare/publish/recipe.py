@@ -187,7 +187,7 @@ def read_text(path: Path) -> dict[str, Any]:
         raise RecipeError("the recipe is not TOML: a number is too long, or brackets are too deep") from None
     if "\\u0000" in shown.replace("\\\\", ""):
         raise RecipeError("the recipe holds a character of code 0, which no path and no text may have")
-    RecipeError.refuse_newer("the recipe", contents.get("format", FORMAT), FORMAT)
+    RecipeError.refuse_newer(Message("the recipe"), contents.get("format", FORMAT), FORMAT)
     return contents
 
 

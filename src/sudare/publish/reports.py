@@ -69,7 +69,7 @@ def read_list(certificate_path: Path, certificate: dict[str, Any]) -> dict[str, 
             hint="Take it away and draw it again with: sudare report FOLDER --key KEY",
         ) from None
     if not isinstance(content, dict) or content.get("format") != FORMAT:
-        raise VerificationError("not a list of reports of this format", value=LIST, allowed=FORMAT)
+        raise VerificationError("not a list of reports of this format", value=LIST, allowed=[FORMAT])
     body = {name: value for name, value in content.items() if name != "signature"}
     stated = (content.get("publisher"), content.get("release_id"), content.get("certificate_sha256"))
     try:

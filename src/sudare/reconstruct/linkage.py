@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sudare.errors import ParameterError
+from sudare.errors import Message, ParameterError
 from sudare.privacy import positive
 
 _GRAIN = 10**9
@@ -49,8 +49,8 @@ def linkage_budget(k: float, records: int, max_rows: int = 1) -> float:
     return math.log((rows - most) / (most * (wanted - 1)))
 
 
-def _who(max_rows: int) -> str:
-    return "records" if max_rows == 1 else "records per row that one person may have"
+def _who(max_rows: int) -> Message:
+    return Message("records") if max_rows == 1 else Message("records per row that one person may have")
 
 
 def epsilon_for(k: float, records: int, max_rows: int = 1) -> Fraction:

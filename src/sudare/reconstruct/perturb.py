@@ -258,7 +258,12 @@ def _steps(width: float, step: Any, name: str) -> int:
     steps = -(-exact(width) // size)
     if not 1 <= steps <= 1 << 40:
         raise ParameterError(
-            "step does not fit the bounds", value=step, allowed="above {width:g}/2**40", hint=name, width=width
+            "step does not fit the bounds",
+            value=step,
+            allowed="above {width:g}/2**40",
+            hint="{name}",
+            width=width,
+            name=name,
         )
     return int(steps)
 

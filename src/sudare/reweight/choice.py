@@ -8,7 +8,7 @@ from fractions import Fraction
 from itertools import combinations
 from typing import Any
 
-from sudare.errors import ParameterError, did_you_mean
+from sudare.errors import Message, ParameterError, did_you_mean
 from sudare.noise import Source
 from sudare.privacy import Budget
 from sudare.reweight.basis import Basis
@@ -78,7 +78,7 @@ class Choice:
                 return Hats.at(public, declared[:, 0])
             knots = checked_number(self.number, KNOTS)
             if self.number is not None:
-                enough(knots, len(public), "public")
+                enough(knots, len(public), Message("public"))
             return Hats.of(space, public, knots, self._pairs(space))
         number = checked_number(self.number, min(KERNELS * len(space.attributes), len(public)))
         centres = public_centres(space, public, number) if declared is None else declared

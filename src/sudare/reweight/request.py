@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from sudare.domain.ids import REFUSE, MissingUnit
-from sudare.errors import AccountingError, ParameterError
+from sudare.errors import AccountingError, Message, ParameterError
 from sudare.noise import Meter, Source, metered, secret
 from sudare.privacy import Budget, Guarantee, Number, Unit
 from sudare.reweight.amplification import costs_at_most
@@ -121,15 +121,15 @@ class Request:
                     "parts of private data are read once, rows standing for themselves",
                     hint="Without parts, people with several rows and centres from private records are possible.",
                 )
-            return (read_rows(part, self.space, "private") for part in private)
-        rows = read_rows(private, self.space, "private", self.unit, self.missing_unit)
+            return (read_rows(part, self.space, Message("private")) for part in private)
+        rows = read_rows(private, self.space, Message("private"), self.unit, self.missing_unit)
         if self.unit is not None and self.max_rows is not None:
             rows = rows.chosen(self.max_rows, np.random.default_rng(secret(source, "choice of rows")))
         return [rows]
 
     def meet(self, private: Iterable[Rows], public: Any, source: Source) -> Weighting:
         """Weights for the rows of ``public``; the measurements must cost exactly the budget, which is checked."""
-        columns = columns_of(public, self.space, "public")
+        columns = columns_of(public, self.space, Message("public"))
         below = self.space.encode(columns)
         checked_public(self.space, below)
         sample = None

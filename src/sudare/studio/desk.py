@@ -229,7 +229,7 @@ class Desk:
         job = self.readings.read(now.text).required()
         if confirm != job.recipe.dataset:
             raise RequestError(
-                422, "the name that was typed is not the data set's", allowed=job.recipe.dataset, hint="Type it out."
+                422, "the name that was typed is not the data set's", allowed=[job.recipe.dataset], hint="Type it out."
             )
         rows = job.ledger.entries()
         task = {

@@ -7,7 +7,7 @@ import tomllib
 from collections.abc import Mapping
 from typing import Any
 
-from sudare.errors import MissingExtraError, RecipeError
+from sudare.errors import Message, MissingExtraError, RecipeError
 from sudare.studio.refusals import RequestError
 
 _DEEPEST = 12
@@ -28,7 +28,7 @@ def edited(text: str, changes: Mapping[str, Any]) -> str:
         import tomlkit
         from tomlkit.exceptions import TOMLKitError
     except ImportError:
-        raise MissingExtraError.of("The studio", "studio") from None
+        raise MissingExtraError.of(Message("The studio"), "studio") from None
     wanted = contents_of(text)
     steps = {key: key_parts(key) for key in changes}
     for key, value in changes.items():

@@ -95,8 +95,14 @@ class Forecasts:
                 self._look_ahead(text, slider)
             return Forecast(slider, slider.value, made)
         if not slider.low / 10 <= value <= slider.high * 10:
-            allowed = f"{slider.low / 10:g} to {slider.high * 10:g}"
-            raise RequestError(422, "the value is out of the slider's range", value=value, allowed=allowed)
+            raise RequestError(
+                422,
+                "the value is out of the slider's range",
+                value=value,
+                allowed="{low:g} to {high:g}",
+                low=slider.low / 10,
+                high=slider.high * 10,
+            )
         per_decade = self._per_decade(text)
         step = math.log10(value) * per_decade
         nodes = sorted({math.floor(step + 1e-9), math.ceil(step - 1e-9)})

@@ -9,7 +9,7 @@ import threading
 from datetime import UTC, datetime
 from typing import Any
 
-from sudare.errors import PaidError, SudareError, system_reason
+from sudare.errors import Message, PaidError, SudareError, system_reason
 from sudare.privacy import Ledger
 from sudare.publish.certificate import NAME
 from sudare.publish.pages import public_path
@@ -116,7 +116,7 @@ class Processes:
             return
         if entry is not None:
             lost: SudareError = PaidError.of(
-                entry.content["release_id"], "the job ended before its end", can_resume=True
+                entry.content["release_id"], Message("the job ended before its end"), can_resume=True
             )
         else:
             lost = SudareError("the job ended before its end", hint="Nothing was spent. Begin it again.")

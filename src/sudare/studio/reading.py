@@ -54,9 +54,7 @@ class Reading:
     def required(self) -> Job[Any, Any]:
         """The job; refuses while the text is no valid recipe."""
         if self.job is None:
-            raise RequestError(
-                422, "the recipe is not valid yet", hint=(str(self.problem) if self.problem is not None else None)
-            )
+            raise RequestError(422, "the recipe is not valid yet", hint=self.problem)
         return self.job
 
 

@@ -95,7 +95,7 @@ class Tasks:
             ).fetchone()
             if running is not None:
                 raise RequestError(
-                    409, "another job to {verb} has not ended yet", hint="Wait for it, or cancel it.", verb=verb
+                    409, "another job to {verb} has not ended yet", hint="Wait for it, or cancel it.", verb=_VERBS[verb]
                 )
             store.execute(
                 "INSERT INTO jobs VALUES (?, ?, ?, ?, ?, 'waiting', '', 0, NULL, NULL)",

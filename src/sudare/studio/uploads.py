@@ -64,7 +64,9 @@ async def upload(
     """
     path = workspace.inside(name)
     if "/" in name or not name.lower().endswith(KNOWN):
-        raise RequestError(422, "a file of this name is not taken", allowed="a name that ends in " + ", ".join(KNOWN))
+        raise RequestError(
+            422, "a file of this name is not taken", allowed="a name that ends in {endings}", endings=", ".join(KNOWN)
+        )
     if folded(name) in reserved_names(workspace, contents):
         raise RequestError(
             422,

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sudare.errors import ParameterError, either
+from sudare.errors import Message, ParameterError, either
 from sudare.estimate.simplex import round_real_to_total, round_to_total, simplex_level
 from sudare.noise import Added, SparseNoise, secret
 from sudare.noise.added import added
@@ -105,9 +105,9 @@ def read_strength(strength: Number | Strength, below: int | None = None) -> Frac
         raise ParameterError(
             "strength is out of range",
             value=strength,
-            allowed='from 0 on{detail}, or "auto"',
+            allowed='from 0 on{under}, or "auto"',
             hint="Or a strength that chooses by itself: from_reference(table), target_sparsity(share).",
-            detail="" if below is None else f" and under {below}",
+            under="" if below is None else Message(" and under {below}", below=below),
         )
     return number
 

@@ -172,6 +172,11 @@ class SudareError(Exception):
         return None if self._allowed is None else self._said_allowed(_english)
 
     @property
+    def allowed_message(self) -> Message | None:
+        """What is allowed, for another error that says it too."""
+        return listed(self._allowed) if isinstance(self._allowed, tuple) else self._allowed
+
+    @property
     def hint(self) -> str | None:
         """What to do, in English."""
         return None if self._hint is None else self._hint.said()
@@ -475,12 +480,7 @@ def either(names: Iterable[object]) -> Message:
     >>> print(either(["noisy", "public"]))
     noisy or public
     """
-    first, *others = names
-    return reduce(
-        lambda names, last: Message("{names} or {last}", names=names, last=last),
-        others,
-        Message("{names}", names=first),
-    )
+    return _joined(lambda names, last: Message("{names} or {last}", names=names, last=last), names)
 
 
 def together(names: Iterable[object]) -> Message:

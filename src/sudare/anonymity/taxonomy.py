@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from sudare.domain.text import number as read_number
-from sudare.errors import InputError, ParameterError
+from sudare.errors import InputError, MissingFileError, ParameterError
 from sudare.privacy import exact
 
 ROOT = "*"
@@ -97,7 +97,7 @@ def branch_of_csv(path: Path, delimiter: str) -> Branch:
         with path.open(encoding="utf-8-sig", newline="") as file:
             rows = [[text.strip() for text in row] for row in csv.reader(file, delimiter=delimiter) if row]
     except FileNotFoundError:
-        raise InputError("there is no such hierarchy file", value=path) from None
+        raise MissingFileError("there is no such hierarchy file", value=path) from None
     except (OSError, UnicodeError, csv.Error, TypeError):
         raise InputError("the hierarchy file cannot be read", value=path, allowed="CSV in UTF-8, leaf first") from None
     if rows and len(rows[0]) == 1:

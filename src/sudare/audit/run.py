@@ -142,5 +142,5 @@ def _to_its_end(part: str, findings: Iterator[Finding]) -> Iterator[Finding]:
     try:
         yield from findings
     except SudareError as mistake:
-        stopped = said("seen_stopped", problem=mistake.what)
+        stopped = said("seen_stopped", problem=mistake.message)
         yield Finding(part, "the part does not come to its end", False, 1, stopped, said("allowed_end"))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sudare.cluster.spark_store import working
+from sudare.cluster.spark_store import carried, working
 from sudare.engines.spark_session import is_spark_frame
 from sudare.errors import InputError, ParameterError
 from sudare.local.encoding import Encoding
@@ -57,8 +57,9 @@ def _sums(encoding: Encoding) -> Callable[[Iterator[Any]], Iterator[Any]]:
         import pyarrow as pa
 
         own = Tally(encoding)
-        for batch in rows:
-            own.add(_packed(batch.column(0), encoding.report_bytes))
+        with carried():
+            for batch in rows:
+                own.add(_packed(batch.column(0), encoding.report_bytes))
         place = np.flatnonzero(own.sums)
         places, sums = np.append(place, _REPORTS), np.append(own.sums[place], own.reports)
         yield pa.RecordBatch.from_arrays([pa.array(places), pa.array(sums)], ["place", "sum"])

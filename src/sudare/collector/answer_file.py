@@ -9,7 +9,7 @@ import numpy as np
 
 from sudare.collector.answers import Answers
 from sudare.domain import Bins, Mesh
-from sudare.errors import InputError
+from sudare.errors import InputError, MissingFileError
 
 
 def read_answers(path: Path, answers: Answers) -> tuple[Any, ...]:
@@ -20,7 +20,7 @@ def read_answers(path: Path, answers: Answers) -> tuple[Any, ...]:
     try:
         lines = path.read_text(encoding="utf-8-sig").splitlines()
     except FileNotFoundError:
-        raise InputError("there is no such file of answers", value=path) from None
+        raise MissingFileError("there is no such file of answers", value=path) from None
     except (OSError, UnicodeDecodeError) as problem:
         raise InputError("the answers cannot be read: {type}", value=path, type=type(problem).__name__) from None
     numbered = [(number, line.strip()) for number, line in enumerate(lines, 1) if line.strip()]

@@ -55,7 +55,7 @@ def rows_of(body: bytes, survey: Survey) -> list[Row]:
     try:
         survey.encoding.check(packed)
     except InputError as problem:
-        raise RequestError(400, problem.what, allowed=problem.allowed) from None
+        raise RequestError.of(problem) from None
     return list(zip(identities, _slices(packed.tobytes(), packed.shape[1]), strict=True))
 
 

@@ -120,10 +120,9 @@ class PostgresStore:
         try:
             yield
         except psycopg.Error as error:
-            name = type(error).__name__ if error.sqlstate else Message("no connection")
             raise StorageError(
-                "{where} cannot be used: {name}",
+                "{where} cannot be used: {name}" if error.sqlstate else "{where} cannot be used: no connection",
                 hint="Look at the server, then try again.",
                 where=self._where,
-                name=name,
+                name=type(error).__name__,
             ) from None

@@ -78,7 +78,10 @@ class SqliteStore:
 
         It keeps a second collector away, whose counts would miss ours; readers and backups are not in its way.
         """
-        with self._faults("is used by another collector", "Stop that one first, or give this survey its own storage."):
+        with self._faults(
+            Message("is used by another collector"),
+            Message("Stop that one first, or give this survey its own storage."),
+        ):
             lock = sqlite3.connect(f"{self._path}.lock", timeout=0, isolation_level=None, check_same_thread=False)
             try:
                 lock.execute("BEGIN EXCLUSIVE")

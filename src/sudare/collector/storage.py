@@ -60,12 +60,12 @@ def canonical(identity: dict[str, Any]) -> str:
     return json.dumps(identity, sort_keys=True, ensure_ascii=False)
 
 
-def check_identity(kept: str, identity: dict[str, Any], where: str) -> None:
+def check_identity(kept: str, identity: dict[str, Any], where: Message) -> None:
     """Refuse a database whose reports answer another question, naming what differs.
 
-    >>> check_identity('{"name": "a", "question": "x"}', {"name": "a", "question": "y"}, "the database r.db")
+    >>> check_identity('{"name": "a", "question": "x"}', {"name": "a", "question": "y"}, Message("it"))
     Traceback (most recent call last):
-    sudare.collector.refusals.StorageError: the database r.db belongs to another survey: question differs. Give this ...
+    sudare.collector.refusals.StorageError: it belongs to another survey: question differs. Give this ...
     """
     if kept == canonical(identity):
         return

@@ -21,9 +21,10 @@ from sudare.collector.answers import Answers
 from sudare.collector.books import Books
 from sudare.collector.survey import Survey, Translation
 from sudare.domain import Bins, Categories, Mesh
-from sudare.errors import InputError, Message, SudareError, did_you_mean
+from sudare.errors import InputError, Message, MissingFileError, SudareError, did_you_mean
 from sudare.local import ENCODINGS, Encoding, encoding_from_json
 from sudare.privacy import Cap, exact
+from sudare.words.foreign import pydantic_reason, toml_reason
 
 FORMAT = 1
 LANGUAGES = ("en", "ja")
@@ -169,7 +170,7 @@ def load(path: str | Path) -> Survey:
     try:
         text = path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
-        raise InputError("there is no such survey", value=str(path)) from None
+        raise MissingFileError("there is no such survey", value=str(path)) from None
     except UnicodeDecodeError:
         raise InputError("the survey is not text in UTF-8", value=str(path), hint="Save it in UTF-8.") from None
     except OSError:
@@ -197,9 +198,11 @@ def parse(text: str) -> Survey:
         InputError.refuse_newer(Message("the survey"), contents.get("format", FORMAT), FORMAT)
         written = SurveyFile.model_validate(contents)
     except tomllib.TOMLDecodeError as problem:
-        raise InputError("the survey is not TOML: {problem}", problem=problem) from None
+        raise InputError("the survey is not TOML: {reason}", reason=toml_reason(problem)) from None
     except ValidationError as problem:
         raise _first_problem(problem) from None
+    except SudareError:
+        raise
     except (ValueError, ArithmeticError, RecursionError):
         raise InputError("the survey is not TOML: a number is too long, or brackets are too deep") from None
     if "\\u0000" in shown.replace("\\\\", ""):
@@ -279,13 +282,7 @@ def _first_problem(problem: ValidationError) -> SudareError:
         )
     if first["type"] == "missing":
         return InputError("the survey lacks {where}", where=where)
-    message = first["msg"].removeprefix("Value error, ")
-    return InputError(
-        "{where}: {message}{second_message}",
-        where=where or "the survey",
-        message=message[0].lower(),
-        second_message=message[1:],
-    )
+    return InputError("{where}: {reason}", where=where or Message("the survey"), reason=pydantic_reason(first))
 
 
 def _known_keys(place: tuple[int | str, ...]) -> set[str]:

@@ -144,5 +144,6 @@ def _of_kind(column: Column, kinds: tuple[Kind, ...], purpose: Message, wanted: 
 
 def _listed(name: str, columns: Sequence[Column]) -> Message:
     names = ", ".join(repr(column.name) for column in columns)
-    template = "{name} (from columns {names})" if len(columns) > 1 else "{name} (from column {names})"
-    return Message(template, name=name, names=names)
+    return Message(
+        "{name} (from columns {names})" if len(columns) > 1 else "{name} (from column {names})", name=name, names=names
+    )

@@ -16,7 +16,7 @@ from sudare.domain import CountTable, Domain, Mesh
 from sudare.domain.mesh import level_of_digits
 from sudare.engines.csv_layout import CsvLayout
 from sudare.engines.csv_lines import checked
-from sudare.errors import DomainError, InputError, ParameterError, TableError, did_you_mean
+from sudare.errors import DomainError, InputError, MissingFileError, ParameterError, TableError, did_you_mean
 from sudare.privacy import Unit
 
 _CODE = "KEY_CODE"
@@ -98,7 +98,7 @@ def _rows(path: Path) -> list[list[str]]:
     try:
         data = _from_zip(path) if path.suffix.lower() == ".zip" else path.read_bytes()
     except FileNotFoundError:
-        raise InputError("there is no such file", value=str(path)) from None
+        raise MissingFileError("there is no such file", value=str(path)) from None
     except (
         OSError,
         EOFError,

@@ -28,7 +28,7 @@ from sudare.engines.parquet_files import files_in, files_like
 from sudare.engines.records import Records
 from sudare.engines.scratch import PrivateFolder
 from sudare.engines.spark_session import is_spark_frame
-from sudare.errors import InputError, Message, ParameterError
+from sudare.errors import InputError, Message, MissingFileError, ParameterError
 
 if TYPE_CHECKING:
     import pyarrow
@@ -168,7 +168,9 @@ def _at_path(given: str | Path, encoding: str | None, delimiter: str | None) -> 
     if is_pattern:
         files = files_like(path)
         if not files:
-            raise InputError("no file matches the pattern", value=str(given), hint="Look at the folder's files first.")
+            raise MissingFileError(
+                "no file matches the pattern", value=str(given), hint="Look at the folder's files first."
+            )
     else:
         files = (_existing(path),)
     strange = next((file for file in files if file.suffix.lower() not in (".parquet", ".pq")), None)
@@ -287,7 +289,7 @@ def _existing(path: Path) -> Path:
         with path.open("rb"):
             return path
     except FileNotFoundError:
-        raise InputError("there is no such file", value=str(path)) from None
+        raise MissingFileError("there is no such file", value=str(path)) from None
     except (OSError, ValueError):  # a name with a zero byte is no name
         raise _unopened(path) from None
 

@@ -16,9 +16,10 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from sudare.domain.ids import MissingUnit
 from sudare.engines.addresses import scheme_of
-from sudare.errors import Message, RecipeError, did_you_mean
+from sudare.errors import Message, MissingRecipeError, RecipeError, SudareError, did_you_mean
 from sudare.privacy import Unit
 from sudare.publish.amounts import Amount
+from sudare.words.foreign import pydantic_reason, toml_reason
 
 FORMAT = 1
 Shape = TypeVar("Shape", bound="Recipe")
@@ -168,7 +169,7 @@ def recipe_text(path: Path) -> str:
     try:
         return path.read_bytes().decode("utf-8-sig")
     except FileNotFoundError:
-        raise RecipeError("there is no such recipe", value=str(path)) from None
+        raise MissingRecipeError("there is no such recipe", value=str(path)) from None
     except UnicodeDecodeError:
         raise RecipeError("the recipe is not text in UTF-8", value=path.name, hint="Save it in UTF-8.") from None
     except OSError:
@@ -182,7 +183,7 @@ def read_text(path: Path) -> dict[str, Any]:
         contents = tomllib.loads(text, parse_float=Decimal)
         shown = json.dumps(contents, default=str)  # a number of 5,000 hexadecimal digits is read, but never shown
     except tomllib.TOMLDecodeError as problem:
-        raise RecipeError("the recipe is not TOML: {problem}", problem=problem) from None
+        raise RecipeError("the recipe is not TOML: {reason}", reason=toml_reason(problem)) from None
     except (ValueError, ArithmeticError, RecursionError):
         raise RecipeError("the recipe is not TOML: a number is too long, or brackets are too deep") from None
     if "\\u0000" in shown.replace("\\\\", ""):
@@ -196,7 +197,10 @@ def checked(contents: dict[str, Any], model: type[Shape]) -> Shape:
     try:
         return model.model_validate(contents)
     except ValidationError as problem:
-        raise _first_problem(problem, model) from None
+        own = (error.get("ctx", {}).get("error") for error in problem.errors())
+        raise next((one for one in own if isinstance(one, SudareError)), None) or _first_problem(
+            problem, model
+        ) from None
 
 
 def _first_problem(problem: ValidationError, model: type[BaseModel]) -> RecipeError:
@@ -217,13 +221,7 @@ def _first_problem(problem: ValidationError, model: type[BaseModel]) -> RecipeEr
     where = ".".join(words)
     if first["type"] == "missing":
         return RecipeError("the recipe lacks {where}", where=where)
-    message = first["msg"].removeprefix("Value error, ")
-    return RecipeError(
-        "{where}: {message}{second_message}",
-        where=where or "the recipe",
-        message=message[0].lower(),
-        second_message=message[1:],
-    )
+    return RecipeError("{where}: {reason}", where=where or Message("the recipe"), reason=pydantic_reason(first))
 
 
 def _walk(model: type[BaseModel], steps: tuple[int | str, ...]) -> tuple[list[str], list[type[BaseModel]]]:

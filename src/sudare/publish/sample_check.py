@@ -63,7 +63,7 @@ def _judged(
         codes = np.array([place[label] for label in labels], dtype=np.int64)
         demand = Demand(requirement, codes, totals(codes, len(values), ones))
         if not demand.holds(class_of, classes, codes, ones).all():
-            raise VerificationError("the sample lacks {requirement}", value=name, requirement=requirement)
+            raise VerificationError("the sample lacks {requirement}", value=name, requirement=requirement.stated)
         checks.append(f"{name}: {requirement} in every combination")
     return checks
 

@@ -53,9 +53,9 @@ class Choice:
     def checked(self, space: Space) -> Choice:
         """Itself, or the reason why it cannot be."""
         if isinstance(self.centres, str):
-            one_of(self.centres, CENTRES, "kind of centres")
+            one_of(self.centres, CENTRES, Message("kind of centres"))
         if isinstance(self.basis, str):
-            one_of(self.basis, BASES, "basis")
+            one_of(self.basis, BASES, Message("basis"))
         if self.private_centres and self.basis not in (None, "kernel"):
             raise ParameterError("centres from private records belong to kernels", value=self.centres)
         if self.private_centres == "noisy" and self.gaussian:

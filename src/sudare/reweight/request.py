@@ -66,7 +66,7 @@ class Request:
     ) -> Request:
         """The request, or the reason why there is none."""
         budget_of(epsilon, delta)
-        one_of(choice.estimator, ESTIMATORS, "estimator")
+        one_of(choice.estimator, ESTIMATORS, Message("estimator"))
         neighbours: Adjacency = (
             "replace" if one_of(adjacency, tuple(ADJACENCY), "adjacency") == "replace" else "add_remove"
         )

@@ -18,13 +18,14 @@ from fastapi.staticfiles import StaticFiles
 from starlette.exceptions import HTTPException
 
 import sudare
-from sudare.errors import LedgerError, SudareError
+from sudare.errors import LedgerError, Message, SudareError
 from sudare.studio import releases
 from sudare.studio.access import Access
 from sudare.studio.api import Spoken, routes, spoken
 from sudare.studio.desk import Desk
 from sudare.studio.pages import COOKIE, PAGES, REPORT, page
 from sudare.studio.refusals import RequestError, answer
+from sudare.words.foreign import pydantic_reason
 
 
 def create_app(desk: Desk, access: Access, default_language: str | None = None) -> FastAPI:
@@ -96,11 +97,16 @@ async def _refused(request: Request, problem: Any) -> Response:
 async def _not_as_described(request: Request, problem: Any) -> Response:
     """Where the request differs from its description; never what was in it."""
     first = problem.errors()[0]
+    if first["type"] == "json_invalid":
+        return answer(RequestError(422, "the request is not JSON"), spoken(request))
     place = ".".join(str(step) for step in first["loc"] if not isinstance(step, int))
-    broken = first["type"] == "json_invalid"
-    what = "the request is not JSON" if broken else f"{place or 'the request'} is not as described"
-    hint = None if broken else f"{str(first['msg'])[:200]}."
-    return answer(RequestError(422, what, hint=hint), spoken(request))
+    refusal = RequestError(
+        422,
+        "{place} is not as described: {reason}" if place else "the request is not as described: {reason}",
+        place=place,
+        reason=pydantic_reason(first),
+    )
+    return answer(refusal, spoken(request))
 
 
 async def _failed(request: Request, problem: Any) -> Response:
@@ -109,8 +115,8 @@ async def _failed(request: Request, problem: Any) -> Response:
 
 
 async def _not_here(request: Request, problem: Any) -> Response:
-    what = {404: "there is no such address", 405: "this address is not used that way"}
-    refusal = RequestError(problem.status_code, what.get(problem.status_code, str(problem.detail).lower()))
+    known = {404: Message("there is no such address"), 405: Message("this address is not used that way")}
+    refusal = RequestError(problem.status_code, known.get(problem.status_code) or str(problem.detail).lower())
     made = answer(refusal, spoken(request))
     for name, value in (problem.headers or {}).items():
         made.headers[name] = value

@@ -20,6 +20,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from sudare.errors import Message
 from sudare.privacy.file_lock import is_locked, locked
 from sudare.studio.outcomes import reworded_result
 from sudare.studio.refusals import RequestError, retold
@@ -29,6 +30,7 @@ from sudare.words import Words
 
 OPEN = ("waiting", "running", "spending")
 _SHOWN, _KEPT = 50, 200
+_VERBS = {"publish": Message("publish"), "rehearse": Message("rehearse")}
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from sudare.errors import InputError, system_reason
+from sudare.errors import InputError, MissingFileError, system_reason
 from sudare.privacy.file_lock import is_locked, locked
 from sudare.publish.recipe import recipe_text
 from sudare.studio.editing import contents_of
@@ -63,7 +63,9 @@ class Workspace:
                 dataset = path.parent.name.replace("\\", "").replace('"', "") or "data"
                 path.write_text(_STARTER.format(dataset=f'"{dataset}"'), encoding="utf-8", newline="\n")
             if not path.is_file():
-                raise InputError("there is no such recipe", value=str(recipe), hint="Give the path of a TOML file.")
+                raise MissingFileError(
+                    "there is no such recipe", value=str(recipe), hint="Give the path of a TOML file."
+                )
             made = cls(path.parent, path.name)
             text = recipe_text(path)
             if not made.hidden.exists():

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from sudare.domain import Bins, Categories, Mesh
 from sudare.domain.attributes import attribute_from_json
 from sudare.domain.mesh import mesh_level
-from sudare.errors import DomainError, InputError
+from sudare.errors import DomainError, InputError, SudareError
 
 MOST_ANSWERS = 2**16
 Tile = tuple[int, int]
@@ -107,6 +107,8 @@ class Answers:
             attribute = attribute_from_json(data["attribute"])
             tiles = data.get("tiles")
             placed = None if tiles is None else tuple((int(row), int(column)) for row, column in tiles)
+        except SudareError:
+            raise
         except (AttributeError, KeyError, TypeError, ValueError):
             raise InputError("the answers of a survey are not as Sudare writes them") from None
         if not isinstance(attribute, Categories | Mesh | Bins):

@@ -21,7 +21,7 @@ from sudare.domain.mesh import (
 from sudare.domain.mesh_codes import read_codes, read_declared_codes
 from sudare.domain.mesh_region import MeshRegion, mesh_region
 from sudare.domain.regions import Box, Region
-from sudare.errors import DomainError, Message
+from sudare.errors import DomainError, Message, SudareError
 
 
 @dataclass(frozen=True)
@@ -146,6 +146,8 @@ def _listed(codes: Any) -> Any:
 def _range(ends: Any, what: str, limit: int) -> tuple[int, int]:
     try:
         begin, end = (whole_number(number, Message("an end of the mesh {axis}", axis=what)) for number in ends)
+    except SudareError:
+        raise
     except (TypeError, ValueError):
         raise DomainError(
             "mesh {what} are not a pair", value=ends, allowed="(first, one after last)", what=what

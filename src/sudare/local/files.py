@@ -54,6 +54,8 @@ def open_reports(paths: Sequence[Path]) -> Tally | Iterator[Reports]:
     if len(paths) == 1 and paths[0].suffix.lower() == ".json":
         try:
             return Tally.from_json(json.loads(paths[0].read_text(encoding="utf-8")))
+        except SudareError:
+            raise
         except OSError as problem:
             raise InputError("the tally cannot be read: {reason}", value=paths[0], reason=_reason(problem)) from None
         except (ValueError, RecursionError):

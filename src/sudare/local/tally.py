@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sudare.errors import InputError, Message
+from sudare.errors import InputError, Message, SudareError
 from sudare.local.catalogue import encoding_from_json
 from sudare.local.encoding import Encoding
 from sudare.local.layout import Packed
@@ -78,6 +78,8 @@ class Tally:
             tally = cls(encoding_from_json(data["survey"]))
             tally.reports, tally.seeded = int(data["reports"]), bool(data["seeded"])
             sums = np.array(data["sums"], dtype=np.int64)
+        except SudareError:
+            raise
         except (AttributeError, KeyError, TypeError, ValueError, OverflowError):
             raise InputError("the JSON of a tally lacks a part", allowed="survey, reports, seeded, sums") from None
         if not 0 <= tally.reports < 2**62:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from sudare.errors import Message, OutputError, system_reason
+from sudare.errors import Message, OutputError, SudareError, system_reason
 from sudare.privacy.file_lock import locked
 
 _REASONS = {
@@ -115,6 +115,8 @@ def refuse_unusable(folder: Path) -> None:
         probes[0].mkdir()
         probes[0].rename(probes[1])
         probes[1].rmdir()
+    except SudareError:
+        raise
     except OSError as problem:
         raise _unwritable(folder, problem) from None
     finally:

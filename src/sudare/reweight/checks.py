@@ -51,7 +51,7 @@ def checked_number(number: Any, default: int) -> int:
     return number
 
 
-def one_of(value: Any, allowed: tuple[str, ...], what: Message) -> str:
+def one_of(value: Any, allowed: tuple[str, ...], what: str | Message) -> str:
     """One of the allowed words."""
     if value not in allowed:
         raise ParameterError("unknown {what}", value=value, allowed=allowed, what=what)

@@ -105,7 +105,7 @@ class Choice:
         """Pairs of columns whose joint shares are measured."""
         places = {name: place for place, name in enumerate(space.names)}
         if isinstance(self.pairs, str):
-            one_of(self.pairs, ("auto", "all", "none"), "choice of pairs")
+            one_of(self.pairs, ("auto", "all", "none"), Message("choice of pairs"))
             joint = self.pairs == "all" or (self.pairs == "auto" and len(places) <= _JOINT)
             return list(combinations(range(len(places)), 2)) if joint else []
         found = []

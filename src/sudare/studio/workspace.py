@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from sudare.errors import InputError, MissingFileError, system_reason
+from sudare.errors import InputError, MissingFileError, SudareError, system_reason
 from sudare.privacy.file_lock import is_locked, locked
 from sudare.publish.recipe import recipe_text
 from sudare.studio.editing import contents_of
@@ -71,6 +71,8 @@ class Workspace:
             if not made.hidden.exists():
                 contents_of(text)
             made.hidden.mkdir(mode=0o700, exist_ok=True)
+        except SudareError:
+            raise
         except OSError as problem:
             raise InputError(
                 "the recipe cannot be used: {reason}", value=str(path), reason=system_reason(problem)
@@ -146,5 +148,7 @@ class Workspace:
             with locked(path, remove=True) as handle:
                 os.write(handle, text.encode())
                 yield path
+        except SudareError:
+            raise
         except OSError as problem:
             raise InputError("the workspace cannot be written: {reason}", reason=system_reason(problem)) from None

@@ -18,7 +18,7 @@ def text(thing: Message | SudareError, language: str) -> str:
     """An error or a message in a language.
 
     >>> from sudare.errors import ParameterError
-    >>> wrong = ParameterError("epsilon is not positive", value=-1, allowed="a finite number > 0")
+    >>> wrong = ParameterError("{name} is not positive", name="epsilon", value=-1, allowed="a finite number > 0")
     >>> print(text(wrong, "ja"))
     epsilon が正の数ではありません（値：-1、許容：0 より大きい有限の数）。
     """

@@ -77,7 +77,9 @@ def kinds():
 
 
 def test_codes_stay_as_they_are():
-    own = {kind.code: kind.__name__ for kind in vars(errors).values() if isinstance(kind, type) and hasattr(kind, "code")}
+    own = {
+        kind.code: kind.__name__ for kind in vars(errors).values() if isinstance(kind, type) and hasattr(kind, "code")
+    }
     assert own == {
         "error": "SudareError",
         "parameter": "ParameterError",
@@ -159,7 +161,9 @@ def test_an_error_of_a_class_that_is_not_loaded_is_one_of_the_root():
 
 
 def test_braces_in_values_and_in_texts():
-    problem = InputError("a {{brace}} and {value_of}", value="{y}", allowed='{{"mesh": {name}}}', value_of="{x}", name="{z}")
+    problem = InputError(
+        "a {{brace}} and {value_of}", value="{y}", allowed='{{"mesh": {name}}}', value_of="{x}", name="{z}"
+    )
     assert str(problem) == "a {brace} and {x} (got '{y}'; allowed: {\"mesh\": {z}})"
     assert str(SudareError("a text of another package {with} {0} {")) == "a text of another package {with} {0} {"
 

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from typing import Any
 
 
-def extract(file: Any, keywords: Any, tags: Any, options: Any) -> Iterator[tuple[int, str, str, list[str]]]:  # noqa: ARG001 - as Babel calls it
-    """Line, function, template and comments of each template in a Python file."""
+def extract(file: Any, keywords: Any, tags: Any, options: Any) -> Iterator[tuple[int, None, str, list[str]]]:  # noqa: ARG001 - as Babel calls it
+    """Line, no function, template and no comments for each template in a Python file."""
     tree = ast.parse(file.read())
     classes = [node for node in ast.walk(tree) if isinstance(node, ast.ClassDef) and node.name.endswith("Error")]
     own = {id(node.func) for each in classes for node in ast.walk(each) if isinstance(node, ast.Call)}
@@ -22,7 +22,7 @@ def extract(file: Any, keywords: Any, tags: Any, options: Any) -> Iterator[tuple
             named = [each.value for each in node.keywords if each.arg in ("allowed", "hint") and name != "Message"]
             for part in (*node.args[:2], *named):
                 for template in _texts(part):
-                    yield node.lineno, name, template, []
+                    yield node.lineno, None, template, []
 
 
 def _name(called: ast.expr, within: bool) -> str | None:

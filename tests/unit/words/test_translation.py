@@ -70,7 +70,15 @@ click.UsageError("no template")
 class OwnError(SudareError):
     def __init__(self): super().__init__("h")
 """
-    assert sorted(found[2] for found in extract(io.StringIO(code), (), (), {})) == ["a", "b", "c", "d {e}", "f", "g", "h"]
+    assert sorted(found[2] for found in extract(io.StringIO(code), (), (), {})) == [
+        "a",
+        "b",
+        "c",
+        "d {e}",
+        "f",
+        "g",
+        "h",
+    ]
 
 
 def test_a_sentence_of_known_parts_is_japanese():

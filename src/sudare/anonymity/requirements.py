@@ -42,7 +42,8 @@ class Requirement(Protocol):
         """Plain JSON, with its ``type``."""
 
     @property
-    def stated(self) -> Message: ...
+    def stated(self) -> Message:
+        """In words."""
 
     def __str__(self) -> str: ...
 

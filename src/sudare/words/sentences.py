@@ -1,7 +1,7 @@
 """Phrases of pages that the package still writes in English and that are no error, such as what `verify` checked.
 
-``phrases.<language>.json`` has each with gaps ``{0}``, ``{1}`` where values stand, and what a reader sees; a gap that is
-written ``{0:text}`` holds words that the file, or the catalogue of errors, has too.
+``phrases.<language>.json`` has each with gaps ``{0}``, ``{1}`` where values stand, and what a reader sees; a gap
+that is written ``{0:text}`` holds words that the file, or the catalogue of errors, has too.
 """
 
 from __future__ import annotations

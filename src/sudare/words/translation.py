@@ -1,8 +1,8 @@
 """Errors and messages in the language of the reader.
 
 ``locale/<language>/LC_MESSAGES/errors.po`` has each English template of the code and what a reader of the language
-sees, with the same fields; ``errors.mo`` is made from it by ``make messages``. A sentence of which one part is not known
-is said in English as a whole: never half in one language and half in the other.
+sees, with the same fields; ``errors.mo`` is made from it by ``make messages``. A sentence of which one part is not
+known is said in English as a whole: never half in one language and half in the other.
 """
 
 from __future__ import annotations

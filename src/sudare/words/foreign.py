@@ -1,7 +1,7 @@
 """What Pydantic and tomllib refuse, as messages of ours.
 
 Pydantic names each kind of mistake by a type and gives the numbers in it. tomllib has nothing but its text before
-Python 3.14, so that this is the one place where the text of an error is looked at; what is not known here stays as it is.
+Python 3.14, so that this is the one place where the text of an error is looked at; the rest stays as it is.
 """
 
 from __future__ import annotations

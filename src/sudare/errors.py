@@ -179,7 +179,7 @@ class SudareError(Exception):
     @property
     def hint(self) -> str | None:
         """What to do, in English."""
-        return None if self._hint is None else self._hint.said()
+        return None if self._hint is None else self._said_hint(_english)
 
     def said(self, translate: Translate = _english) -> str:
         """The whole sentence in the language of ``translate``."""
@@ -194,12 +194,18 @@ class SudareError(Exception):
             return translate(_SENTENCE).format(sentence=sentence)
         form = translate(_ADVISED)
         stop = form.format(sentence="", hint="").strip()
-        return form.format(sentence=sentence.removesuffix(stop), hint=self._hint.said(translate))
+        return form.format(sentence=sentence.removesuffix(stop), hint=self._said_hint(translate))
 
     def _said_allowed(self, translate: Translate) -> str:
         if isinstance(self._allowed, Message):
             return self._allowed.said(translate)
         return ", ".join(str(_inside(each, translate)) for each in self._allowed or ())
+
+    def _said_hint(self, translate: Translate) -> str:
+        """A hint begins a sentence, also where it begins with words that stand inside of others."""
+        assert self._hint is not None  # noqa: S101 - only called where there is one
+        said = self._hint.said(translate)
+        return said[:1].upper() + said[1:] if isinstance(self._hint, Message) else said
 
     def to_json(self) -> dict[str, Any]:
         """The facts as JSON, with its class by code: another process or a later reader makes the error from it."""

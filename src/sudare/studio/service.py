@@ -102,7 +102,8 @@ async def _not_as_described(request: Request, problem: Any) -> Response:
     place = ".".join(str(step) for step in first["loc"] if not isinstance(step, int))
     refusal = RequestError(
         422,
-        "{place} is not as described: {reason}" if place else "the request is not as described: {reason}",
+        "{place} is not as described" if place else "the request is not as described",
+        hint="{reason}.",
         place=place,
         reason=pydantic_reason(first),
     )

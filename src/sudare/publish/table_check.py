@@ -20,7 +20,7 @@ def check_table(folder: Path, certificate: dict[str, Any]) -> list[str]:
     try:
         domain = Domain.from_json(certificate["domain"])
     except (SudareError, KeyError, TypeError, ValueError) as problem:
-        raise VerificationError("the certificate states no valid domain: {problem}", problem=problem) from None
+        raise VerificationError("the certificate states no valid domain: {reason}", reason=problem) from None
     summary, files = certificate["summary"], certificate["files"]
     checks = []
     listed = sorted(name for name, facts in files.items() if facts.get("format") == "parquet")

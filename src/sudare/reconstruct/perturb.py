@@ -261,7 +261,7 @@ def _steps(width: float, step: Any, name: str) -> int:
             "step does not fit the bounds",
             value=step,
             allowed="above {width:g}/2**40",
-            hint="{name}",
+            hint="It is the step of the column {name!r}.",
             width=width,
             name=name,
         )

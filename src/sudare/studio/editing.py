@@ -9,6 +9,7 @@ from typing import Any
 
 from sudare.errors import Message, MissingExtraError, RecipeError
 from sudare.studio.refusals import RequestError
+from sudare.words.foreign import toml_reason
 
 _DEEPEST = 12
 _TIGHT = re.compile(r"(?m)^([^\[\n#][^\n]*)\n(\[[^\n]*)$")
@@ -63,7 +64,7 @@ def contents_of(text: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as problem:
-        raise RecipeError("the recipe is not TOML: {problem}", problem=problem) from None
+        raise RecipeError("the recipe is not TOML: {reason}", reason=toml_reason(problem)) from None
     except (RecursionError, ValueError):
         raise RecipeError("the recipe is not TOML that can be read") from None
 

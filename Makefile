@@ -3,9 +3,10 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
 # The scripts of docs/ one by one: ruff would also rewrite the Python inside its pages.
+LOCALE := src/sudare/words/locale
 PYTHON_FILES := src tests benchmarks examples docs/conf.py docs/make_reference.py docs/run_page.py
 
-.PHONY: help setup demo test quick lint types audit mutants mutation bounds bench docs browser clean
+.PHONY: help setup demo test quick lint types audit mutants mutation bounds bench messages docs browser clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 10
@@ -54,6 +55,12 @@ bounds: $(STAMP)  ## tests under the lowest and the newest versions of all depen
 bench: $(STAMP)  ## the scoreboard: peers from PyPI in the same run; PARTS="noise histogram" for some
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
 	$(BIN)/python benchmarks/run.py $(PARTS)
+
+messages: $(STAMP)  ## find the templates of errors, and bring the catalogues of all languages up to date
+	$(BIN)/pybabel -q extract --mapping=babel.cfg --no-location --omit-header --output=build/errors.pot src
+	$(BIN)/pybabel -q update --domain=errors --input-file=build/errors.pot --output-dir=$(LOCALE) --ignore-obsolete --no-fuzzy-matching --update-header-comment --width=120
+	for domain in $$(ls $(LOCALE)/*/LC_MESSAGES | sed -n 's/\.po$$//p' | sort -u); do \
+	  $(BIN)/pybabel -q compile --domain=$$domain --directory=$(LOCALE) || exit 1; done
 
 docs: $(STAMP)  ## write the reference, and build all pages into build/docs
 	$(BIN)/python docs/make_reference.py

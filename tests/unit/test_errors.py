@@ -1,12 +1,13 @@
+import json
 import pickle
 from fractions import Fraction
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 
 import numpy as np
 import pytest
 
 from sudare import errors
-from sudare.errors import ParameterError, SudareError, did_you_mean
+from sudare.errors import InputError, Message, ParameterError, SudareError, did_you_mean, either
 
 
 def test_sentence_has_what_value_allowed_and_hint_in_this_order():
@@ -52,8 +53,10 @@ def test_value_is_shown_as_its_owner_wrote_it(value, written):
 
 def test_every_error_is_one_step_below_the_root():
     tree = [kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, Exception)]
-    below = {kind: kind.__base__ for kind in tree if kind is not SudareError}
+    below = {kind: kind.__bases__[0] for kind in tree if kind is not SudareError}
     assert below.pop(errors.LedgerWarning) is errors.PrivacyWarning  # whoever hears warnings hears this one too
+    assert {below.pop(errors.MissingColumnError), below.pop(errors.MissingFileError)} == {InputError}
+    assert below.pop(errors.MissingRecipeError) is errors.RecipeError
     assert set(below.values()) == {SudareError}
 
 
@@ -65,5 +68,112 @@ def test_errors_survive_the_way_back_from_a_worker_process():
 
 
 def test_did_you_mean_names_the_nearest_word_or_nothing():
-    assert did_you_mean("epsilo", ["delta", "epsilon"]) == "Did you mean 'epsilon'?"
+    assert str(did_you_mean("epsilo", ["delta", "epsilon"])) == "Did you mean 'epsilon'?"
     assert did_you_mean("zzz", ["delta", "epsilon"]) is None
+
+
+def kinds():
+    return sorted(SudareError.classes.values(), key=lambda kind: kind.code)
+
+
+def test_codes_stay_as_they_are():
+    own = {
+        kind.code: kind.__name__ for kind in vars(errors).values() if isinstance(kind, type) and hasattr(kind, "code")
+    }
+    assert own == {
+        "error": "SudareError",
+        "parameter": "ParameterError",
+        "domain": "DomainError",
+        "table": "TableError",
+        "input": "InputError",
+        "missing_column": "MissingColumnError",
+        "missing_file": "MissingFileError",
+        "missing_extra": "MissingExtraError",
+        "recipe": "RecipeError",
+        "missing_recipe": "MissingRecipeError",
+        "budget": "BudgetError",
+        "ledger": "LedgerError",
+        "output": "OutputError",
+        "paid": "PaidError",
+        "capacity": "CapacityError",
+        "verification": "VerificationError",
+        "accounting": "AccountingError",
+        "privacy_warning": "PrivacyWarning",
+        "ledger_warning": "LedgerWarning",
+    }
+    assert ParameterError("wrong", code="parameter.seed").code == "parameter.seed"
+
+
+@pytest.mark.parametrize(
+    ("kind", "builtin"),
+    [
+        (errors.ParameterError, ValueError),
+        (errors.DomainError, ValueError),
+        (errors.TableError, ValueError),
+        (errors.RecipeError, ValueError),
+        (errors.MissingRecipeError, FileNotFoundError),
+        (errors.MissingFileError, FileNotFoundError),
+        (errors.MissingColumnError, KeyError),
+        (errors.MissingExtraError, ImportError),
+        (errors.CapacityError, MemoryError),
+        (errors.PrivacyWarning, UserWarning),
+    ],
+)
+def test_an_error_is_also_what_a_python_programmer_would_catch(kind, builtin):
+    with pytest.raises(builtin) as caught:
+        raise kind("no {name!r}", name="age", value=Path("a.csv"))
+    assert str(caught.value) == "no 'age' (got 'a.csv')"
+
+
+def full(kind):
+    problem = kind.__new__(kind)
+    SudareError.__init__(
+        problem,
+        "{count:,} of {name!r} and {path}: {reason}",
+        value=Fraction(1, 3),
+        allowed=["a", either(["b", "c"])],
+        hint=ParameterError("{name} is wrong", name="{x}"),
+        code="own",
+        count=np.int64(1200),
+        name="{count}",
+        path=PurePosixPath("a/b"),
+        reason=Message("part {number}", number=2),
+    )
+    return problem
+
+
+@pytest.mark.parametrize("kind", kinds(), ids=lambda kind: kind.code)
+def test_errors_survive_pickling_and_json(kind):
+    problem = full(kind)
+    said = "1,200 of '{count}' and a/b: part 2 (got 1/3; allowed: a, b or c). {x} is wrong"
+    assert str(problem) == said
+    for again in (
+        pickle.loads(pickle.dumps(problem)),  # noqa: S301 - ours
+        SudareError.from_json(json.loads(json.dumps(problem.to_json()))),
+        pickle.loads(pickle.dumps(SudareError.from_json(problem.to_json()))),  # noqa: S301 - ours
+    ):
+        assert type(again) is kind
+        assert (str(again), again.code, again.template, again.given) == (said, "own", problem.template, "1/3")
+
+
+def test_an_error_of_a_class_that_is_not_loaded_is_one_of_the_root():
+    assert type(SudareError.from_json(ParameterError("wrong").to_json() | {"class": "not here"})) is SudareError
+
+
+def test_braces_in_values_and_in_texts():
+    problem = InputError(
+        "a {{brace}} and {value_of}", value="{y}", allowed='{{"mesh": {name}}}', value_of="{x}", name="{z}"
+    )
+    assert str(problem) == "a {brace} and {x} (got '{y}'; allowed: {\"mesh\": {z}})"
+    assert str(SudareError("a text of another package {with} {0} {")) == "a text of another package {with} {0} {"
+
+
+def test_a_hint_follows_one_full_stop():
+    inner = ParameterError("wrong", hint="Try 2.")
+    assert str(SudareError("not out: {reason}", reason=inner, hint="Resume.")) == "not out: wrong. Try 2. Resume."
+
+
+def test_the_systems_reasons_are_ours():
+    assert str(errors.system_reason(OSError(13, "zugriff verweigert"))) == "Permission denied"
+    assert str(errors.system_reason(OSError(99999, "something rare"))) == "something rare"
+    assert str(errors.system_reason(OSError("no number"))) == "OSError"

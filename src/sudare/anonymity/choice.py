@@ -78,8 +78,9 @@ class Score:
             raise ParameterError(
                 "the hierarchies have too many combinations of levels to choose from",
                 value=math.prod(shape),
-                allowed=f"at most {MOST_POINTS}",
+                allowed="at most {most_points}",
                 hint="Use fewer columns or levels, or give levels= or learn_on=.",
+                most_points=MOST_POINTS,
             )
         most = self.sensitivity * max(tuples.total, 1)
         if most > 2**62:

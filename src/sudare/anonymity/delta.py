@@ -55,8 +55,9 @@ def delta(*, k: int, sample: Number, epsilon: Number, tight: bool = False) -> fl
         raise ParameterError(
             "epsilon is below what the absence of a record always costs",
             value=epsilon,
-            allowed=f"at least -ln(1 - sample) = {-math.log1p(-float(law.beta)):.6g}",
+            allowed="at least -ln(1 - sample) = {log1p:.6g}",
             hint="Sample fewer records.",
+            log1p=-math.log1p(-float(law.beta)),
         )
     return law.tight(_size(k)) if tight else law.theorem(_size(k))
 
@@ -97,8 +98,9 @@ def smallest_epsilon(*, k: int, sample: Number, delta: Number, tight: bool = Fal
         raise ParameterError(
             "no epsilon gives so small a delta, for all k records of a class may be drawn",
             value=delta,
-            allowed=f"more than sample**k = {math.exp(size * _log(beta)):.3g}",
+            allowed="more than sample**k = {exp:.3g}",
             hint="Raise k, or sample fewer records.",
+            exp=math.exp(size * _log(beta)),
         )
 
     def enough(ninths: int) -> bool:
@@ -265,7 +267,7 @@ def _size(k: int) -> int:
     if type(k) is not int or k < 1:
         raise ParameterError("k is not a whole number from 1 on", value=k)
     if k > LARGEST_K:
-        raise ParameterError("k is too large", value=k, allowed=f"at most {LARGEST_K:,}")
+        raise ParameterError("k is too large", value=k, allowed="at most {largest_k:,}", largest_k=LARGEST_K)
     return k
 
 

@@ -15,7 +15,7 @@ from sudare.anonymity.taxonomy import number
 from sudare.anonymity.tuples import Tuples
 from sudare.domain.ids import REFUSE, MissingUnit
 from sudare.engines import Records, read
-from sudare.errors import InputError, ParameterError
+from sudare.errors import InputError, ParameterError, either
 
 Ints = NDArray[np.int64]
 
@@ -29,12 +29,12 @@ _ONE_IN = 5
 def hierarchies_of(given: Any, missing: str) -> dict[str, Hierarchy]:
     """The hierarchy of each column, checked; with a leaf for missing values where these are a value of their own."""
     if missing not in MISSING:
-        raise ParameterError("no way to treat missing values", value=missing, allowed=" or ".join(MISSING))
+        raise ParameterError("no way to treat missing values", value=missing, allowed=either(MISSING))
     if not isinstance(given, Mapping) or not given:
         raise ParameterError(
             "hierarchies is not a mapping of column names to hierarchies",
             value=type(given).__name__,
-            allowed='{"age": "age.csv", "sex": ["f", "m"]}',
+            allowed='{{"age": "age.csv", "sex": ["f", "m"]}}',
         )
     trees = {str(name): Hierarchy.of(tree) for name, tree in given.items()}
     return trees if missing == "error" else {name: tree.with_missing() for name, tree in trees.items()}
@@ -64,8 +64,9 @@ def read_tuples(
         labels = [_text(label, records.columns[name]) for label in groups.labels[place]]
         if missing == "error" and None in labels:
             raise InputError(
-                f"values of the column {name!r} are missing",
+                "values of the column {name!r} are missing",
                 hint='missing="value" takes a missing value for a value of its own.',
+                name=name,
             )
         own = hierarchies[name].leaves if name in hierarchies else ordered_values(labels)
         found = _leaves(name, hierarchies[name], labels) if name in hierarchies else _places(labels, own)
@@ -93,8 +94,9 @@ def refuse_identifiers(tuples: Tuples, levels: Sequence[int] | None) -> None:
         nodes = (tree.table[level][tuples.codes[:, place]] for level in used)
         if len(used) and all(len(np.unique(each)) == total for each in nodes):
             raise InputError(
-                f"the column {name!r} differs in every record, however it is generalised",
+                "the column {name!r} differs in every record, however it is generalised",
                 hint="It identifies people: leave it out, or name it as unit=.",
+                name=name,
             )
 
 
@@ -120,9 +122,10 @@ def refuse_unique_values(tuples: Tuples) -> None:
     for name, column in tuples.sensitive.items():
         if _identifies(column, tuples.counts):
             raise InputError(
-                f"nearly every record has its own value of the sensitive column {name!r}",
+                "nearly every record has its own value of the sensitive column {name!r}",
                 hint="It identifies people, as a phone number or an exact amount does: leave it out, or write it in"
                 " steps that many people share.",
+                name=name,
             )
 
 
@@ -144,8 +147,9 @@ def _leaves(name: str, tree: Hierarchy, labels: Sequence[str | None]) -> Ints:
     found = tree.locate(labels)
     if (found < 0).any():
         raise InputError(
-            f"the column {name!r} holds values that its hierarchy does not have",
+            "the column {name!r} holds values that its hierarchy does not have",
             hint="Add them to the hierarchy. They are not shown here because they are private.",
+            name=name,
         )
     return found
 

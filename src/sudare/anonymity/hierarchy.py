@@ -29,12 +29,12 @@ from sudare.anonymity.taxonomy import (
     number,
 )
 from sudare.domain.text import plain, twice
-from sudare.errors import ParameterError
+from sudare.errors import Message, ParameterError
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-_FORMS = "a Hierarchy, nested dicts and lists, or the path of a CSV file"
+_FORMS = Message("a Hierarchy, nested dicts and lists, or the path of a CSV file")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -194,7 +194,9 @@ class Hierarchy:
     def level(self, level: int) -> Ints:
         """The node of each leaf at ``level``."""
         if type(level) is not int or not 0 <= level <= self.height:
-            raise ParameterError("a hierarchy has no such level", value=level, allowed=f"0 to {self.height}")
+            raise ParameterError(
+                "a hierarchy has no such level", value=level, allowed="0 to {height}", height=self.height
+            )
         return np.asarray(self.table[level])
 
     @cached_property

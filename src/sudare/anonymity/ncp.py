@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudare.anonymity.hierarchy import Hierarchy
-from sudare.errors import ParameterError
+from sudare.errors import ParameterError, either
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -29,7 +29,7 @@ def penalty(hierarchy: Hierarchy, cells: Ints, single_leaf: str = "zero") -> Flo
     array([1.        , 0.66666667, 0.        ])
     """
     if single_leaf not in SINGLE_LEAF:
-        raise ParameterError("no way to count a single leaf", value=single_leaf, allowed=" or ".join(SINGLE_LEAF))
+        raise ParameterError("no way to count a single leaf", value=single_leaf, allowed=either(SINGLE_LEAF))
     low, high = hierarchy.spans(cells)
     share = (high - low) / len(hierarchy.leaves)
     return np.where((high - low == 1) & (single_leaf == "zero"), 0.0, share)

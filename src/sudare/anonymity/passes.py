@@ -37,8 +37,9 @@ def by_passes(tuples: Tuples, judge: Judge, limit: float = 0.0) -> Recoding:
         raise ParameterError(
             "the hierarchies have too many combinations of levels for passes",
             value=points,
-            allowed=f"at most {MOST_PASSES}",
+            allowed="at most {most_passes}",
             hint='Use fewer columns or levels, or method="mondrian".',
+            most_passes=MOST_PASSES,
         )
     cells = np.zeros((len(tuples.counts), len(lattice.shape)), dtype=np.int64)
     rest = np.arange(len(tuples.counts))

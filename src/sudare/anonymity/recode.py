@@ -37,7 +37,9 @@ def learn(public: Tuples, k: int, sample: Fraction | None, method: str, limit: f
     """
     needed = k if sample is None else math.ceil(k / sample)
     if public.total < needed:
-        raise InputError("the public records are too few to learn on", allowed=f"at least k / sample = {needed}")
+        raise InputError(
+            "the public records are too few to learn on", allowed="at least k / sample = {needed}", needed=needed
+        )
     free = 1.0 if method == "optimal" else 0.0
     return _everywhere(public, public.judge(needed), method, free if limit is None else limit)
 

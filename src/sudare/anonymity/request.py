@@ -171,7 +171,7 @@ def _method(method: str | None, origin: str, relaxed: bool) -> str:
     found = method or "optimal"
     if found not in allowed:
         hint = did_you_mean(str(found), allowed)
-        raise ParameterError("unknown method of recoding", value=method, allowed=", ".join(allowed), hint=hint)
+        raise ParameterError("unknown method of recoding", value=method, allowed=allowed, hint=hint)
     return found
 
 
@@ -185,7 +185,7 @@ def _levels(given: Any, trees: Mapping[str, Hierarchy]) -> Levels:
             raise ParameterError("levels names a column without a hierarchy", value=name, hint=hint)
     for name, tree in trees.items():
         if name not in given:
-            raise ParameterError("levels lacks a column", value=name, allowed=f"0 to {tree.height}")
+            raise ParameterError("levels lacks a column", value=name, allowed="0 to {height}", height=tree.height)
         tree.level(given[name])
     return tuple(given[name] for name in trees)
 

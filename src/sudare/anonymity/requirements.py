@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudare.anonymity.grouping import Ints, totals
-from sudare.errors import ParameterError
+from sudare.errors import Message, ParameterError
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -40,6 +40,10 @@ class Requirement(Protocol):
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON, with its ``type``."""
+
+    @property
+    def stated(self) -> Message:
+        """In words."""
 
     def __str__(self) -> str: ...
 
@@ -68,8 +72,13 @@ class DistinctDiversity:
         """See `Requirement`."""
         return {"type": "distinct", "column": self.column, "l": self.l}
 
+    @property
+    def stated(self) -> Message:
+        """In words."""
+        return Message("distinct {l}-diversity of {column}", l=self.l, column=self.column)
+
     def __str__(self) -> str:
-        return f"distinct {self.l}-diversity of {self.column}"
+        return str(self.stated)
 
 
 @dataclass(frozen=True)
@@ -96,8 +105,13 @@ class EntropyDiversity:
         """See `Requirement`."""
         return {"type": "entropy", "column": self.column, "l": self.l}
 
+    @property
+    def stated(self) -> Message:
+        """In words."""
+        return Message("entropy {l:g}-diversity of {column}", l=self.l, column=self.column)
+
     def __str__(self) -> str:
-        return f"entropy {self.l:g}-diversity of {self.column}"
+        return str(self.stated)
 
 
 @dataclass(frozen=True)
@@ -129,8 +143,13 @@ class Closeness:
         """See `Requirement`."""
         return {"type": "closeness", "column": self.column, "t": self.t, "ordered": self.ordered}
 
+    @property
+    def stated(self) -> Message:
+        """In words."""
+        return Message("{t:g}-closeness of {column}", t=self.t, column=self.column)
+
     def __str__(self) -> str:
-        return f"{self.t:g}-closeness of {self.column}"
+        return str(self.stated)
 
 
 KINDS: dict[str, type[DistinctDiversity] | type[EntropyDiversity] | type[Closeness]] = {
@@ -149,11 +168,13 @@ def requirement_from_json(data: Mapping[str, Any]) -> Requirement:
     given = dict(data)
     kind = given.pop("type", None)
     if kind not in KINDS:
-        raise ParameterError("unknown kind of requirement", value=kind, allowed=", ".join(KINDS))
+        raise ParameterError("unknown kind of requirement", value=kind, allowed=KINDS)
     try:
         return KINDS[kind](**given)
     except TypeError:
-        raise ParameterError(f"a requirement of kind {kind} takes other numbers", value=sorted(given)) from None
+        raise ParameterError(
+            "a requirement of kind {kind} takes other numbers", value=sorted(given), kind=kind
+        ) from None
 
 
 def entropies(histogram: Ints) -> Floats:

@@ -102,8 +102,9 @@ def _refuse_large(lattice: Lattice) -> None:
         raise ParameterError(
             "the hierarchies have too many combinations of levels to search",
             value=size,
-            allowed=f"at most {LARGEST_LATTICE}",
+            allowed="at most {largest_lattice}",
             hint='Use fewer columns or levels, or method="greedy" or "mondrian".',
+            largest_lattice=LARGEST_LATTICE,
         )
 
 

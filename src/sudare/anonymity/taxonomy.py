@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from sudare.domain.text import number as read_number
-from sudare.errors import InputError, ParameterError
+from sudare.errors import InputError, MissingFileError, ParameterError
 from sudare.privacy import exact
 
 ROOT = "*"
@@ -62,7 +62,7 @@ def branch_of_rows(rows: Sequence[Sequence[Any]]) -> Branch:
     for place, row in enumerate(rows, start=1):
         if len(row) != levels:
             raise ParameterError(
-                f"row {place} of a hierarchy has another number of levels than the first", value=len(row)
+                "row {place} of a hierarchy has another number of levels than the first", value=len(row), place=place
             )
         labels = [label_of(label) for label in row]
         if labels[0] in nodes[0]:
@@ -71,7 +71,10 @@ def branch_of_rows(rows: Sequence[Sequence[Any]]) -> Branch:
             known = above[level].setdefault(label, parent)
             if known != parent:
                 raise ParameterError(
-                    f"a value of level {level} of a hierarchy leads to two groups", value=label, allowed=known
+                    "a value of level {level} of a hierarchy leads to two groups",
+                    value=label,
+                    allowed=[known],
+                    level=level,
                 )
             group = nodes[level + 1].setdefault(parent, Branch(parent))
             if label not in joined[level]:
@@ -82,7 +85,8 @@ def branch_of_rows(rows: Sequence[Sequence[Any]]) -> Branch:
         raise ParameterError(
             "the leaves of a hierarchy do not reach one root",
             value=sorted(nodes[-1])[:4],
-            hint=f"End every row with the same label, such as {ROOT!r}.",
+            hint="End every row with the same label, such as {root!r}.",
+            root=ROOT,
         )
     return next(iter(nodes[-1].values()))
 
@@ -93,12 +97,15 @@ def branch_of_csv(path: Path, delimiter: str) -> Branch:
         with path.open(encoding="utf-8-sig", newline="") as file:
             rows = [[text.strip() for text in row] for row in csv.reader(file, delimiter=delimiter) if row]
     except FileNotFoundError:
-        raise InputError("there is no such hierarchy file", value=path) from None
+        raise MissingFileError("there is no such hierarchy file", value=path) from None
     except (OSError, UnicodeError, csv.Error, TypeError):
         raise InputError("the hierarchy file cannot be read", value=path, allowed="CSV in UTF-8, leaf first") from None
     if rows and len(rows[0]) == 1:
         raise InputError(
-            "the hierarchy file has one column only", value=path, hint=f"Give delimiter=, which is {delimiter!r} here."
+            "the hierarchy file has one column only",
+            value=path,
+            hint="Give delimiter=, which is {delimiter!r} here.",
+            delimiter=delimiter,
         )
     return branch_of_rows(rows)
 

@@ -12,7 +12,7 @@ from sudare.anonymity.delta import LARGEST_K, smallest_epsilon, smallest_k, some
 from sudare.anonymity.delta import delta as delta_of
 from sudare.anonymity.recode import METHODS
 from sudare.anonymity.requirements import Requirement
-from sudare.errors import ParameterError
+from sudare.errors import Message, ParameterError
 from sudare.privacy import Guarantee, Number, Unit, asked_delta, exact, positive, sequential
 from sudare.privacy.budget import LARGEST_DELTA
 
@@ -20,9 +20,10 @@ DEFAULT_DELTA = Fraction(1, 10**6)
 DEFAULT_EPSILON = Fraction(1)
 K_TOO_SMALL = "no differential privacy, since k is too small for the sampling rate"
 _ORIGINS = ("levels", "learn_on", "choose_epsilon", "method")
-_FOUR = (
+_FOUR = Message(
     "levels= (fixed), learn_on= (public data), choose_epsilon= (a charged private choice), or method= "
-    f"({', '.join(METHODS)}: on the private records themselves, without differential privacy)"
+    "({methods}: on the private records themselves, without differential privacy)",
+    methods=", ".join(METHODS),
 )
 
 
@@ -67,14 +68,14 @@ class Terms:
         if type(k) is not int or k < 2:
             raise ParameterError("k is not a whole number from 2 on", value=k)
         if k > LARGEST_K:
-            raise ParameterError("k is too large", value=k, allowed=f"at most {LARGEST_K:,}")
+            raise ParameterError("k is too large", value=k, allowed="at most {largest_k:,}", largest_k=LARGEST_K)
         rate = _rate(sample)
         charge = None if choose_epsilon is None else positive(choose_epsilon, "choose_epsilon")
         private = origin == "method" or bool(requirements)
         if private:
             for name, given in (("epsilon", epsilon), ("delta", delta)):
                 if given is not None:
-                    raise ParameterError(f"{name} belongs to a sample with differential privacy", value=given)
+                    raise ParameterError("{name} belongs to a sample with differential privacy", value=given, name=name)
             if charge is not None:
                 raise ParameterError(
                     "choose_epsilon cannot go with requirements on sensitive columns",
@@ -139,8 +140,10 @@ def one_origin(given: dict[str, Any]) -> str:
     if found == ["learn_on", "method"]:
         found = ["learn_on"]
     if len(found) != 1:
-        what = "says nothing of" if not found else "says twice"
-        raise ParameterError(f"anonymize {what} where the generalisation comes from", value=found, allowed=_FOUR)
+        what = Message("says twice") if found else Message("says nothing of")
+        raise ParameterError(
+            "anonymize {what} where the generalisation comes from", value=found, allowed=_FOUR, what=what
+        )
     return found[0]
 
 
@@ -153,7 +156,7 @@ def _rate(sample: Number | None) -> Fraction | None:
             "the sampling rate is not between 0 and 1",
             value=sample,
             allowed="0 < sample < 1",
-            hint="Leave sample out to publish every record, k-anonymous only." if rate == 1 else None,
+            hint=("Leave sample out to publish every record, k-anonymous only." if rate == 1 else None),
         )
     return rate
 
@@ -174,8 +177,9 @@ def _promise(k: int, rate: Fraction, epsilon: Number | None, delta: Number | Non
         raise ParameterError(
             "k is too small for this epsilon and delta at this sampling rate",
             value=k,
-            allowed=f"at least {needed}",
+            allowed="at least {needed}",
             hint="Or sample fewer records: see anonymity.largest_sample.",
+            needed=needed,
         )
     return level, wanted
 

@@ -8,7 +8,7 @@ noise frozen, nobody's and everybody's data give the same bytes after the same c
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -50,8 +50,8 @@ def strict_recipes() -> dict[str, str]:
     }
 
 
-def refusal(job: Job[Any, Any], folder: Path, rows: list[Row]) -> str:
-    """The sentence with which data are refused; empty where they are not."""
+def refusal(job: Job[Any, Any], folder: Path, rows: list[Row]) -> SudareError | None:
+    """With what data are refused, the folder left out of its path; None where they are not."""
     import pyarrow.parquet as pq
 
     pq.write_table(frame(rows), folder / PRIVATE)
@@ -59,20 +59,23 @@ def refusal(job: Job[Any, Any], folder: Path, rows: list[Row]) -> str:
         source = Source.system()
         job.protect(job.gather(source), source)
     except SudareError as mistake:
-        return f"{type(mistake).__name__}: {mistake}".replace(f"{folder.resolve()}/", "")
-    return ""
+        if mistake.given is not None:
+            mistake.given = mistake.given.replace(f"{folder.resolve()}/", "")
+        return mistake
+    return None
 
 
-def answer_finding(name: str, answers: list[str], taken: bool) -> Finding:
-    """Whether all ``answers`` are one, with nothing private in it; empty ones mean that data are ``taken``."""
-    different = set(answers)
+def answer_finding(name: str, answers: Sequence[SudareError | None], taken: bool) -> Finding:
+    """Whether all ``answers`` are one, with nothing private in it; None means that data are ``taken``."""
+    different = {"" if one is None else f"{type(one).__name__}: {one}": one for one in answers}
     told = [secret for secret in SECRETS if any(secret in sentence for sentence in different)]
     passed = len(different) == 1 and not told and ("" in different) == taken
     seen: Said
+    answer = answers[0]
     if not passed:
         seen = said("seen_answers", answers=str(len(different)), private=str(len(told)))
     else:
-        seen = said("seen_taken") if taken else said("seen_answer", answer=min(different))
+        seen = said("seen_taken") if answer is None else said("seen_answer", answer=answer)
     return Finding("behaviour", name, passed, len(answers), seen, said("allowed_answer"))
 
 
@@ -90,13 +93,13 @@ def refusal_findings(folder: Path) -> Iterator[Finding]:
             answers = [refusal(job, folder, rows) for rows in data]
             yield answer_finding(f"{kind}, {fault}", answers, (kind, fault) in TAKEN)
     for name in ENCODINGS:
-        answers = []
+        answers = list[SudareError | None]()
         for values in ([0, 7654321], [-1, 3, 2], [2, 10]):
             try:
                 encoding_of(name, 9, Fraction(1)).randomize(values)
-                answers.append("")
+                answers.append(None)
             except SudareError as mistake:
-                answers.append(f"{type(mistake).__name__}: {mistake}")
+                answers.append(mistake)
         yield answer_finding(f"reports, {name}, a value outside", answers, taken=False)
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from sudare.errors import ParameterError
-from sudare.words import ENGLISH, Words, phrase, reworded
+from sudare.errors import Message, ParameterError, SudareError
+from sudare.words import ENGLISH, Words, phrase, text
 
 PARTS = ("replay", "laws", "distinguishers", "sampling", "behaviour")
 """The parts of an audit, in the order they are run."""
@@ -17,23 +17,24 @@ class Said:
     """A message of the catalogue with what fills its gaps, so that a page can say it in its own language."""
 
     key: str
-    gaps: tuple[tuple[str, str], ...] = ()
+    gaps: tuple[tuple[str, str | Message | SudareError], ...] = ()
 
     def __call__(self, words: Words = ENGLISH) -> str:
         """In words."""
         return words(f"audit.{self.key}", **{name: _worded(value, words) for name, value in self.gaps})
 
 
-def _worded(text: str, words: Words) -> str:
+def _worded(piece: str | Message | SudareError, words: Words) -> str:
     """A piece of a name, a number, or the refusal that was seen."""
-    known = words.known("audit", text)
-    kind, _, refusal = text.partition(": ")
-    if kind.endswith("Error"):
-        return f"{kind}: {reworded(refusal, words)}"
-    return phrase(text, words) if known == text else known
+    if isinstance(piece, SudareError):
+        return f"{type(piece).__name__}: {text(piece, words.language)}"
+    if isinstance(piece, Message):
+        return text(piece, words.language)
+    known = words.known("audit", piece)
+    return phrase(piece, words) if known == piece else known
 
 
-def said(key: str, **gaps: str) -> Said:
+def said(key: str, **gaps: str | Message | SudareError) -> Said:
     """A message and what fills its gaps."""
     return Said(key, tuple(gaps.items()))
 
@@ -59,7 +60,7 @@ class Finding:
 
     def __post_init__(self) -> None:
         if self.part not in PARTS:
-            raise ParameterError("no such part of an audit", value=self.part, allowed=", ".join(PARTS))
+            raise ParameterError("no such part of an audit", value=self.part, allowed=PARTS)
         if self.times < 1:
             raise ParameterError("what was never tried is no finding", value=self.name)
 

@@ -17,7 +17,7 @@ from typing import Any
 
 from sudare.audit.finding import Finding, said
 from sudare.audit.moves import cost_of, share_moved
-from sudare.errors import SudareError
+from sudare.errors import Message, SudareError
 from sudare.noise import Sampled, Source, Tape, record
 from sudare.privacy import Budget
 
@@ -56,7 +56,7 @@ class Replayed:
     name: str
     ratio: float
     spent: float
-    problem: str | None
+    problem: str | Message | None
 
     @property
     def passed(self) -> bool:
@@ -99,8 +99,8 @@ def _replayed(
     return Replayed(neighbour.name, ratio, spent, _problem(released, second, tape, again, apart))
 
 
-def _failure(mistake: Exception) -> str:
-    return mistake.what if isinstance(mistake, SudareError) else f"{type(mistake).__name__}: the release fails"
+def _failure(mistake: Exception) -> str | Message:
+    return mistake.message if isinstance(mistake, SudareError) else f"{type(mistake).__name__}: the release fails"
 
 
 def _moved(tape: Tape, again: Tape, neighbour: Neighbour, promised: Budget | None) -> tuple[float, float]:
@@ -142,12 +142,13 @@ def replay_finding(name: str, replayed: list[Replayed]) -> Finding:
             spent=f"{max(one.spent for one in replayed):.3g}",
         )
     else:
-        told = {"neighbour": bad[0].name, "problem": _told(bad[0])}
-        seen = said("seen_differs", **told, bad=str(len(bad)), tried=str(len(replayed)))
+        seen = said(
+            "seen_differs", neighbour=bad[0].name, problem=_told(bad[0]), bad=str(len(bad)), tried=str(len(replayed))
+        )
     return Finding("replay", name, not bad, len(replayed), seen, said("allowed_same"))
 
 
-def _told(bad: Replayed) -> str:
+def _told(bad: Replayed) -> str | Message:
     if bad.problem is not None:
         return bad.problem
     if bad.ratio > 1:

@@ -89,7 +89,9 @@ def write(made: Audit, folder: Path, words: Words = ENGLISH) -> tuple[Path, Path
         )
         paths[1].write_text(page(made, words), encoding="utf-8", newline="\n")
     except OSError as problem:
-        raise OutputError(f"the audit cannot be written: {type(problem).__name__}", value=str(folder)) from None
+        raise OutputError(
+            "the audit cannot be written: {type}", value=str(folder), type=type(problem).__name__
+        ) from None
     return paths
 
 
@@ -140,5 +142,5 @@ def _to_its_end(part: str, findings: Iterator[Finding]) -> Iterator[Finding]:
     try:
         yield from findings
     except SudareError as mistake:
-        stopped = said("seen_stopped", problem=mistake.what)
+        stopped = said("seen_stopped", problem=mistake.message)
         yield Finding(part, "the part does not come to its end", False, 1, stopped, said("allowed_end"))

@@ -46,19 +46,22 @@ def fill(spec_name: str, words: Words = ENGLISH, **data: Any) -> Spec:
         raise ParameterError(
             "there is no such chart",
             value=spec_name,
-            allowed=", ".join(chart_names()),
+            allowed=chart_names(),
             hint=did_you_mean(spec_name, chart_names()),
         )
     text = _text(spec_name + _SUFFIX)
     gaps = set(_GAP.findall(text))
     if missing := sorted(gaps - data.keys()):
-        raise ParameterError(f"chart {spec_name!r} lacks data", value=missing[0], allowed=", ".join(sorted(gaps)))
+        raise ParameterError(
+            "chart {spec_name!r} lacks data", value=missing[0], allowed=sorted(gaps), spec_name=spec_name
+        )
     if unknown := sorted(data.keys() - gaps):
         raise ParameterError(
-            f"chart {spec_name!r} has no such gap",
+            "chart {spec_name!r} has no such gap",
             value=unknown[0],
-            allowed=", ".join(sorted(gaps)),
+            allowed=sorted(gaps),
             hint=did_you_mean(unknown[0], gaps),
+            spec_name=spec_name,
         )
     filled: Spec = _filled(json.loads(text), data, words)
     return {**filled, "config": _filled(json.loads(_text("theme.json")), {}, words)}
@@ -118,5 +121,5 @@ def _filled(part: Any, data: Mapping[str, Any], words: Words) -> Any:
 def _number(name: str, value: Any) -> str:
     # Text inside an expression would be code.
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        raise ParameterError(f"the gap {name!r} inside an expression takes a finite number", value=value)
+        raise ParameterError("the gap {name!r} inside an expression takes a finite number", value=value, name=name)
     return repr(value)

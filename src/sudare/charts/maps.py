@@ -37,7 +37,7 @@ class Frame:
     def __post_init__(self) -> None:
         for name in ("rows", "columns", "cell_height", "cell_width", "aspect"):
             if not getattr(self, name) > 0:
-                raise ParameterError(f"a map's {name} is not positive", value=getattr(self, name))
+                raise ParameterError("a map's {name} is not positive", value=getattr(self, name), name=name)
 
     @property
     def north(self) -> float:

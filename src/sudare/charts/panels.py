@@ -58,9 +58,12 @@ def panels(
     for panel, values in zip(maps, drawn, strict=True):
         if values.shape != (frame.rows, frame.columns):
             raise ParameterError(
-                f"the map {panel.title!r} does not fill its frame",
+                "the map {title!r} does not fill its frame",
                 value=values.shape,
-                allowed=f"{frame.rows} x {frame.columns}",
+                allowed="{rows} x {columns}",
+                title=panel.title,
+                rows=frame.rows,
+                columns=frame.columns,
             )
     (_, top), ticks = brightness(np.concatenate([values.ravel() for values in drawn]))
     pixels = frame.pixels(width)

@@ -52,7 +52,10 @@ def error_by_value(
             numbers = np.asarray(values, dtype=np.float64)
             if numbers.shape != (len(ranges),):
                 raise ParameterError(
-                    f"the errors of {one.method!r} do not fit the ranges", value=numbers.shape, allowed=f"{len(ranges)}"
+                    "the errors of {method!r} do not fit the ranges",
+                    value=numbers.shape,
+                    allowed=[len(ranges)],
+                    method=one.method,
                 )
             rows += [
                 {"method": one.method, "metric": metric, "range": name, "value": number}

@@ -58,11 +58,11 @@ class Commands(click.Group):
             except (SudareError, KeyboardInterrupt) as end:
                 end_deaf()
                 from sudare.cli.console import spoken
-                from sudare.words import sentence
+                from sudare.words import text
 
                 words, ended = spoken(ctx), heard()
                 if isinstance(end, SudareError):
-                    said = sentence(end, words)
+                    said = text(end, words.language)
                 else:
                     ended = ended or signal.SIGINT
                     said = words("signal.ended", name=signal.Signals(ended).name)

@@ -12,7 +12,7 @@ import click
 from click.core import ParameterSource
 
 from sudare.errors import PrivacyWarning
-from sudare.words import LANGUAGES, Words, sentence, spoken_here
+from sudare.words import LANGUAGES, Words, spoken_here, text
 
 _LANGUAGE = "sudare.language"
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -127,7 +127,7 @@ def noted_warnings() -> Iterator[None]:
     for each in others:
         warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
     for message in said:
-        click.echo(f"Note: {sentence(message, spoken(click.get_current_context()))}", err=True)
+        click.echo(f"Note: {text(message, spoken(click.get_current_context()).language)}", err=True)
 
 
 def remove_leftovers() -> None:

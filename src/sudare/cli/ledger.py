@@ -221,7 +221,7 @@ def reconcile(
     from sudare.privacy import Ledger
     from sudare.privacy.settings import default_ledger
     from sudare.publish.reconcile import reconcile as run
-    from sudare.words import sentence
+    from sudare.words import text
 
     made = run(Ledger(path or default_ledger()), folders, publisher=publisher)
     if as_json:
@@ -229,7 +229,9 @@ def reconcile(
     else:
         for each in made.releases:
             what = "refused" if each.refused else "known already" if each.row is None else f"booked as row {each.row}"
-            why = sentence(each.refused, spoken(context)) if each.refused else f"{each.release_id} of {each.dataset}"
+            why = (
+                text(each.refused, spoken(context).language) if each.refused else f"{each.release_id} of {each.dataset}"
+            )
             click.echo(f"{each.folder}: {what}: {why}")
         for balance in made.balances:
             click.echo(str(balance))

@@ -14,7 +14,7 @@ from sudare.cli.console import (
     remove_leftovers,
     stages,
 )
-from sudare.words import Words, reworded, spoken_here
+from sudare.words import Words, spoken_here, text
 
 
 @click.command()
@@ -49,5 +49,5 @@ def plan(recipe: str, language: str | None, as_json: bool) -> None:
     )
     print_errors(made.errors)
     words = Words(language) if language else spoken_here()
-    for remark in made.remarks:
-        click.echo(words("plan.note", remark=reworded(remark, words)))
+    for note in made.notes:
+        click.echo(words("plan.note", remark=text(note, words.language)))

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sudare.cluster.release import ClusterTable
-from sudare.cluster.spark_store import SparkStore
+from sudare.cluster.spark_store import SparkStore, carried
 from sudare.domain import Domain
 from sudare.domain.ids import MissingUnit
 from sudare.engines import Records
@@ -68,7 +68,8 @@ def _indexed(domain: Domain) -> Callable[[Iterator[Any]], Iterator[Any]]:
         import pyarrow as pa
 
         for batch in rows:
-            index = indices_of(domain, batch.column("cell").to_numpy())
+            with carried():
+                index = indices_of(domain, batch.column("cell").to_numpy())
             yield pa.RecordBatch.from_arrays([pa.array(index), batch.column("kept")], ["index", "count"])
 
     return batches

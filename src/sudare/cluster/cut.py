@@ -26,7 +26,7 @@ class Cut:
         for name in ("subtree_bits", "fewest_bits", "driver_nodes", "part_people"):
             value = getattr(self, name)
             if type(value) is not int or value < 1:
-                raise ParameterError(f"{name} is not a whole number from 1 on", value=value)
+                raise ParameterError("{name} is not a whole number from 1 on", value=value, name=name)
 
     def enough(self, bits: int, level: int) -> bool:
         """Whether subtrees of 2**level cells are small and many enough, in a domain of ``bits`` bits."""

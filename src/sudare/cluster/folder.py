@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from sudare.errors import OutputError
+from sudare.errors import OutputError, system_reason
 
 
 def empty_folder(folder: Path) -> Path:
@@ -14,5 +14,7 @@ def empty_folder(folder: Path) -> Path:
         if any(folder.iterdir()):
             raise OutputError("the output folder is not empty", value=str(folder), hint="Name another one.")
     except OSError as problem:
-        raise OutputError(f"the output folder cannot be made: {problem.strerror}", value=str(folder)) from None
+        raise OutputError(
+            "the output folder cannot be made: {reason}", value=str(folder), reason=system_reason(problem)
+        ) from None
     return folder.absolute()

@@ -7,7 +7,6 @@ hold is told by the workers that wrote them, with a digest of the bytes they wro
 from __future__ import annotations
 
 import hashlib
-import os
 import secrets
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -19,7 +18,7 @@ import numpy as np
 
 from sudare.cluster.store import Integers, Jobs, Store
 from sudare.domain import CountTable, Domain
-from sudare.errors import AccountingError, OutputError
+from sudare.errors import AccountingError, OutputError, system_reason
 from sudare.tables.method import Cells
 
 if TYPE_CHECKING:
@@ -70,8 +69,9 @@ def write_file(target: Path, pieces: Iterator[pa.Table]) -> tuple[str, int]:
         attempt.replace(target)
     except OSError as problem:
         attempt.unlink(missing_ok=True)
-        reason = os.strerror(problem.errno) if problem.errno else type(problem).__name__
-        raise OutputError(f"a part of the release cannot be written: {reason}", value=target.name) from None
+        raise OutputError(
+            "a part of the release cannot be written: {reason}", value=target.name, reason=system_reason(problem)
+        ) from None
     return digest, size
 
 

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from sudare.cluster.counting import spark_engine_of
 from sudare.cluster.folder import empty_folder
 from sudare.cluster.parts import ROWS_AT_ONCE, part_name, write_file
-from sudare.cluster.spark_store import declared, working
+from sudare.cluster.spark_store import carried, declared, working
 from sudare.domain.ids import MissingUnit
 from sudare.engines import Records
 from sudare.engines.rows_sql import NOBODY_COLUMN
@@ -241,7 +241,8 @@ def _task(kernel: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """What a worker runs for one group; PySpark would take hints for a choice of interface."""
 
     def task(rows):  # type: ignore[no-untyped-def]  # see above
-        return kernel(rows)
+        with carried():
+            return kernel(rows)
 
     return task
 

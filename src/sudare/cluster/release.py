@@ -17,7 +17,7 @@ from sudare.cluster.top_down import release_top_down
 from sudare.cluster.tree import release_tree
 from sudare.domain import CountTable, Domain
 from sudare.domain.table import LARGEST_TOTAL
-from sudare.errors import ParameterError, TableError
+from sudare.errors import Message, ParameterError, TableError, either
 from sudare.noise import Source, metered
 from sudare.privacy import Budget, Guarantee, Number, Unit
 from sudare.privacy.caution import warn_of
@@ -28,7 +28,7 @@ from sudare.tables.release import TOTALS, budget_of, promise, require_noise
 if TYPE_CHECKING:
     import pyarrow as pa
 
-METHODS = "tree, top_down, simplex, negative_l2, nonnegative_lasso, laplace with cut or clip"
+METHODS = Message("tree, top_down, simplex, negative_l2, nonnegative_lasso, laplace with cut or clip")
 
 
 @dataclass(frozen=True)
@@ -120,7 +120,7 @@ def release(
     it for their parts, the driver for the plan.
     """
     if total not in TOTALS:
-        raise ParameterError("unknown way to treat the total", value=total, allowed=" or ".join(TOTALS))
+        raise ParameterError("unknown way to treat the total", value=total, allowed=either(TOTALS))
     if not isinstance(table, ClusterTable):
         raise ParameterError("this is no table in a cluster", value=type(table).__name__, hint="sudare.cluster.count")
     if seed is not None and source is not None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sudare.cluster.spark_store import working
+from sudare.cluster.spark_store import carried, working
 from sudare.engines.spark_session import is_spark_frame
 from sudare.errors import InputError, ParameterError
 from sudare.local.encoding import Encoding
@@ -35,7 +35,9 @@ def tally(frame: Any, encoding: Encoding, column: str = "report", *, seeded: boo
         kinds = dict(frame.dtypes)
         if kinds.get(column) != "binary":
             found = kinds.get(column, "no such column")
-            raise InputError("the column of reports is not one of bytes", value=found, allowed=f"{column}: binary")
+            raise InputError(
+                "the column of reports is not one of bytes", value=found, allowed="{column}: binary", column=column
+            )
         sums = frame.select(column).mapInArrow(_sums(encoding), "place bigint, sum bigint")
         added = sums.groupBy("place").agg(sql.sum("sum").cast("bigint").alias("sum")).toArrow()
     made = Tally(encoding)
@@ -55,8 +57,9 @@ def _sums(encoding: Encoding) -> Callable[[Iterator[Any]], Iterator[Any]]:
         import pyarrow as pa
 
         own = Tally(encoding)
-        for batch in rows:
-            own.add(_packed(batch.column(0), encoding.report_bytes))
+        with carried():
+            for batch in rows:
+                own.add(_packed(batch.column(0), encoding.report_bytes))
         place = np.flatnonzero(own.sums)
         places, sums = np.append(place, _REPORTS), np.append(own.sums[place], own.reports)
         yield pa.RecordBatch.from_arrays([pa.array(places), pa.array(sums)], ["place", "sum"])
@@ -73,6 +76,6 @@ def _packed(reports: pa.Array, length: int) -> Packed:
     except pa.ArrowInvalid:  # it quotes the length of what it found
         fixed = None
     if fixed is None or fixed.null_count:
-        raise InputError("a report is missing or has the wrong length", allowed=f"{length} bytes")
+        raise InputError("a report is missing or has the wrong length", allowed="{length} bytes", length=length)
     whole = np.frombuffer(fixed.buffers()[1] or b"", dtype=np.uint8)
     return whole[fixed.offset * length :][: len(fixed) * length].reshape(-1, length)

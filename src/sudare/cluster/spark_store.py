@@ -6,7 +6,7 @@ Parts are groups of a cogroup: one side has the jobs, the other the cells below 
 
 from __future__ import annotations
 
-import re
+import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sudare import errors
 from sudare.cluster.store import Integers, Jobs, Kernel
 from sudare.engines.spark_failures import failures, quietly, refuse_early_death
 from sudare.engines.spark_scratch import Scratch
@@ -25,6 +24,9 @@ from sudare.tables.mix import margin_of
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame
+
+
+_CARRIED = "an error of Sudare as JSON: "
 
 
 @dataclass(frozen=True)
@@ -110,7 +112,8 @@ def _task(kernel: Kernel) -> Callable[[Any, Any], Any]:
     def task(jobs, cells):  # type: ignore[no-untyped-def]  # PySpark would take hints for a choice of interface
         index, count = (cells.column(name).to_numpy() for name in ("index", "count"))
         order = np.argsort(index, kind="stable")
-        return kernel(jobs.sort_by("node"), index[order], count[order])
+        with carried():
+            return kernel(jobs.sort_by("node"), index[order], count[order])
 
     return task
 
@@ -128,6 +131,15 @@ def _sorted(keys: pa.ChunkedArray, values: pa.ChunkedArray) -> tuple[Integers, I
 
 
 @contextmanager
+def carried() -> Iterator[None]:
+    """In a worker: an error of ours travels to the driver as its facts, in the one text that Spark carries over."""
+    try:
+        yield
+    except SudareError as problem:
+        raise RuntimeError(_CARRIED + json.dumps(problem.to_json())) from None
+
+
+@contextmanager
 def working() -> Iterator[None]:
     """What fails in the cluster: a sentence of ours as it is, anything else without a word of it."""
     try:
@@ -136,9 +148,8 @@ def working() -> Iterator[None]:
     except SudareError:
         raise
     except failures() as error:
-        ours = re.search(r"sudare\.errors\.(\w+): ([^\n]+)", str(error))
-        kind = getattr(errors, ours.group(1), None) if ours else None
-        if ours and isinstance(kind, type) and issubclass(kind, SudareError):
-            raise kind(ours.group(2)) from None
+        _, found, carried_facts = str(error).partition(_CARRIED)
+        if found:
+            raise SudareError.from_json(json.JSONDecoder().raw_decode(carried_facts)[0]) from None
         refuse_early_death(error)
         raise OutputError("the work in the cluster failed", hint="The logs of Spark say why.") from None

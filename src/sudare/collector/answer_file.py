@@ -9,7 +9,7 @@ import numpy as np
 
 from sudare.collector.answers import Answers
 from sudare.domain import Bins, Mesh
-from sudare.errors import InputError
+from sudare.errors import InputError, MissingFileError
 
 
 def read_answers(path: Path, answers: Answers) -> tuple[Any, ...]:
@@ -20,9 +20,9 @@ def read_answers(path: Path, answers: Answers) -> tuple[Any, ...]:
     try:
         lines = path.read_text(encoding="utf-8-sig").splitlines()
     except FileNotFoundError:
-        raise InputError("there is no such file of answers", value=path) from None
+        raise MissingFileError("there is no such file of answers", value=path) from None
     except (OSError, UnicodeDecodeError) as problem:
-        raise InputError(f"the answers cannot be read: {type(problem).__name__}", value=path) from None
+        raise InputError("the answers cannot be read: {type}", value=path, type=type(problem).__name__) from None
     numbered = [(number, line.strip()) for number, line in enumerate(lines, 1) if line.strip()]
     if not numbered:
         raise InputError("there are no answers in the file", value=path)
@@ -38,7 +38,7 @@ def _number(text: str, line: int) -> float:
     try:
         return float(text)
     except ValueError:
-        raise InputError(f"line {line} of the answers is not a number") from None
+        raise InputError("line {line} of the answers is not a number", line=line) from None
 
 
 def _pair(text: str, line: int) -> tuple[float, float]:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from sudare.domain import Bins, Categories, Mesh
 from sudare.domain.attributes import attribute_from_json
 from sudare.domain.mesh import mesh_level
-from sudare.errors import DomainError, InputError
+from sudare.errors import DomainError, InputError, SudareError
 
 MOST_ANSWERS = 2**16
 Tile = tuple[int, int]
@@ -37,7 +37,10 @@ class Answers:
     def __post_init__(self) -> None:
         if not 2 <= self.size <= MOST_ANSWERS:
             raise DomainError(
-                "a survey has too few or too many answers", value=self.size, allowed=f"2 to {MOST_ANSWERS:,}"
+                "a survey has too few or too many answers",
+                value=self.size,
+                allowed="2 to {most_answers:,}",
+                most_answers=MOST_ANSWERS,
             )
         if self.tiles is None:
             return
@@ -74,7 +77,7 @@ class Answers:
         if not inside.all():
             raise InputError(
                 "a value is not an answer of the survey",
-                allowed=_shortened(self.labels),
+                allowed=[_shortened(self.labels)],
                 hint="Leave out what cannot be answered before sending.",
             )
         flat = np.ravel_multi_index(coordinates, self.attribute.lengths)
@@ -104,6 +107,8 @@ class Answers:
             attribute = attribute_from_json(data["attribute"])
             tiles = data.get("tiles")
             placed = None if tiles is None else tuple((int(row), int(column)) for row, column in tiles)
+        except SudareError:
+            raise
         except (AttributeError, KeyError, TypeError, ValueError):
             raise InputError("the answers of a survey are not as Sudare writes them") from None
         if not isinstance(attribute, Categories | Mesh | Bins):

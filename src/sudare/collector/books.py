@@ -6,6 +6,7 @@ import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from sudare.errors import Message
 from sudare.privacy import Cap, Ledger
 from sudare.privacy.history import heads_here, remember_head
 from sudare.privacy.names import declared
@@ -39,7 +40,7 @@ class Books:
                 name,
                 note=f"reports to the survey {survey.name}",
                 default_cap=self.cap,
-                heads=heads_here(declared(self.dataset, "the name of a data set")),
+                heads=heads_here(declared(self.dataset, Message("the name of a data set"))),
                 confirm_other_history=self.confirm_other_history,
                 confirm_similar_name=self.confirm_similar_name,
             )

@@ -91,7 +91,8 @@ class Client:
             raise InputError(
                 "the survey protects less than you allow",
                 value=survey.encoding.epsilon,
-                allowed=f"an epsilon of at most {self._most_epsilon}",
+                allowed="an epsilon of at most {most_epsilon}",
+                most_epsilon=self._most_epsilon,
             )
         return survey
 
@@ -142,7 +143,7 @@ class Client:
                     sentence = _sentence(refusal)
                     asked = refusal.headers.get("retry-after", "")
                 if refusal.code not in _PASSING or not remaining:
-                    raise InputError(f"the collector refused: {sentence}") from None
+                    raise InputError("the collector refused: {sentence}", sentence=sentence) from None
                 wait = max(wait, float(asked) if asked.isdigit() else 0.0)
             except (URLError, HTTPException, OSError, ValueError, RecursionError):
                 if not remaining:

@@ -32,8 +32,9 @@ class Estimates:
                 raise RequestError(
                     403,
                     "there are too few reports to show an estimate",
-                    allowed=f"from {survey.minimum:,} reports on",
+                    allowed="from {minimum:,} reports on",
                     hint="Come back later.",
+                    minimum=survey.minimum,
                 )
             if time.monotonic() >= self._made + FRESH:
                 tally = self._collection.tally()

@@ -55,7 +55,7 @@ def rows_of(body: bytes, survey: Survey) -> list[Row]:
     try:
         survey.encoding.check(packed)
     except InputError as problem:
-        raise RequestError(400, problem.what, allowed=problem.allowed) from None
+        raise RequestError.of(problem) from None
     return list(zip(identities, _slices(packed.tobytes(), packed.shape[1]), strict=True))
 
 
@@ -80,9 +80,9 @@ def _listed(body: bytes, survey: Survey) -> list[dict[str, Any]]:
     listed: Any = content["reports"]
     most = most_reports(survey.encoding)
     if not isinstance(listed, list) or not listed:
-        raise RequestError(400, "there are no reports in the request", allowed=f"1 to {most} reports")
+        raise RequestError(400, "there are no reports in the request", allowed="1 to {most} reports", most=most)
     if len(listed) > most:
-        raise RequestError(413, "there are too many reports in one request", allowed=f"1 to {most} reports")
+        raise RequestError(413, "there are too many reports in one request", allowed="1 to {most} reports", most=most)
     if not all(type(item) is dict and item.keys() == _ITEM for item in listed):
         raise RequestError(400, "the request is not a list of reports", allowed="the keys id and report for each")
     return _once(body, listed, 6 + 8 * len(listed))
@@ -102,7 +102,10 @@ def _identities(texts: list[Any]) -> list[bytes]:
     joined = _joined(texts, 2 * ID_BYTES)
     if joined is None or not _HEXADECIMAL.fullmatch(joined):
         raise RequestError(
-            400, "an id is not as it should be", allowed=f"{2 * ID_BYTES} hexadecimal digits, lower case"
+            400,
+            "an id is not as it should be",
+            allowed="{id_bytes} hexadecimal digits, lower case",
+            id_bytes=2 * ID_BYTES,
         )
     identities = _slices(bytes.fromhex(joined), ID_BYTES)
     if len(set(identities)) < len(identities):
@@ -117,7 +120,9 @@ def _reports(texts: list[Any], encoding: Encoding) -> NDArray[np.uint8]:
         raise RequestError(
             400,
             "a report is not as it should be",
-            allowed=f"{encoding.report_bytes} bytes as {_text_length(encoding)} characters of base64url",
+            allowed="{report_bytes} bytes as {text_length} characters of base64url",
+            report_bytes=encoding.report_bytes,
+            text_length=_text_length(encoding),
         )
     filled = np.frombuffer(b64decode(joined, altchars=b"-_"), dtype=np.uint8).reshape(len(texts), -1)
     if filled[:, encoding.report_bytes :].any():

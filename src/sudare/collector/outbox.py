@@ -15,7 +15,7 @@ from typing import Any
 
 from sudare.collector.storage import ID_BYTES, Row
 from sudare.collector.survey import Survey
-from sudare.errors import InputError, OutputError
+from sudare.errors import InputError, OutputError, system_reason
 from sudare.local import Encoding, Reports, decode_report, encode_report
 
 
@@ -56,7 +56,9 @@ class Outbox:
                 file.flush()
                 os.fsync(file.fileno())
         except OSError as problem:
-            raise OutputError(f"the reports cannot be written down: {problem.strerror}", value=path) from None
+            raise OutputError(
+                "the reports cannot be written down: {reason}", value=path, reason=system_reason(problem)
+            ) from None
 
     @classmethod
     def load(cls, path: Path, survey: Survey) -> Outbox:
@@ -67,7 +69,9 @@ class Outbox:
             rows = tuple(_read(json.loads(line), survey.encoding) for line in lines[1:])
             fingerprint, announced = str(first["survey"]), first["reports"]
         except OSError as problem:
-            raise InputError(f"the reports cannot be read: {problem.strerror}", value=path) from None
+            raise InputError(
+                "the reports cannot be read: {reason}", value=path, reason=system_reason(problem)
+            ) from None
         except (IndexError, KeyError, TypeError, ValueError, RecursionError, InputError):
             raise InputError("the file does not hold reports that wait to be sent", value=path) from None
         if fingerprint != survey.fingerprint:

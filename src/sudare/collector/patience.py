@@ -14,13 +14,13 @@ from typing import Any
 
 import uvicorn
 
-from sudare.errors import InputError
+from sudare.errors import InputError, Message, system_reason
 
 HEAD_SECONDS = 20.0
 _TICKS_A_SECOND = 10  # of Uvicorn's main loop
 
 
-def listen(host: str, port: int, backlog: int, who: str) -> socket.socket:
+def listen(host: str, port: int, backlog: int, who: Message) -> socket.socket:
     """A socket that accepts connections, so that those who come before the service is up wait for it."""
     try:
         (family, kind, protocol, _, address), *_ = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
@@ -36,7 +36,9 @@ def listen(host: str, port: int, backlog: int, who: str) -> socket.socket:
         listening.listen(backlog)
     except OSError as problem:
         listening.close()
-        raise InputError(f"the {who} cannot listen there: {problem.strerror}", value=f"{host}:{port}") from None
+        raise InputError(
+            "the {who} cannot listen there: {reason}", value=f"{host}:{port}", who=who, reason=system_reason(problem)
+        ) from None
     return listening
 
 

@@ -15,6 +15,7 @@ from psycopg.conninfo import conninfo_to_dict
 
 from sudare.collector.refusals import StorageError
 from sudare.collector.storage import Row, canonical, check_identity
+from sudare.errors import Message
 
 _WAIT_FOR_LOCK = "10s"  # a killed collector's session ends when the server notices
 _TABLES: tuple[LiteralString, ...] = (
@@ -36,7 +37,12 @@ class PostgresStore:
             parts = conninfo_to_dict(url)
         except psycopg.Error:
             raise StorageError("service.storage is not an address of PostgreSQL") from None
-        self._where = f"the database {parts.get('dbname', '')} on {parts.get('host', 'the local server')}"
+        name, host = parts.get("dbname", ""), parts.get("host")
+        self._where = (
+            Message("the database {name} on {host}", name=name, host=host)
+            if host
+            else Message("the database {name} on the local server", name=name)
+        )
         with self._faults():
             self._connection = psycopg.connect(url, autocommit=True, connect_timeout=10)
         try:
@@ -85,8 +91,9 @@ class PostgresStore:
         found = run("SHOW fsync").fetchone()
         if found is None or found[0] != "on":
             raise StorageError(
-                f"{self._where} runs with fsync off, so that a report acknowledged may be lost",
+                "{where} runs with fsync off, so that a report acknowledged may be lost",
                 hint="Set fsync = on in the server's configuration.",
+                where=self._where,
             )
         # A role or a database may have switched it off; "on" waits for the log to be on the disk.
         run("SET synchronous_commit = on")
@@ -95,8 +102,9 @@ class PostgresStore:
             run(_LOCK)
         except psycopg.errors.LockNotAvailable:
             raise StorageError(
-                f"{self._where} is used by another collector",
+                "{where} is used by another collector",
                 hint="Stop that one first, or give this survey a schema of its own.",
+                where=self._where,
             ) from None
         run("RESET lock_timeout")
         if create:
@@ -112,7 +120,9 @@ class PostgresStore:
         try:
             yield
         except psycopg.Error as error:
-            name = type(error).__name__ if error.sqlstate else "no connection"
             raise StorageError(
-                f"{self._where} cannot be used: {name}", hint="Look at the server, then try again."
+                "{where} cannot be used: {name}" if error.sqlstate else "{where} cannot be used: no connection",
+                hint="Look at the server, then try again.",
+                where=self._where,
+                name=type(error).__name__,
             ) from None

@@ -49,8 +49,9 @@ class RateLimit:
             raise RequestError(
                 429,
                 "too many reports from one address",
-                allowed=f"{self._rate:,} a minute",
+                allowed="{rate:,} a minute",
                 retry_after=max(1, int(self._end - self._clock()) + 1),
+                rate=self._rate,
             )
         for place in places:
             # Conservative update: a counter that is larger already belongs to somebody who shares it.

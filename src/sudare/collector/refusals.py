@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from sudare.errors import SudareError
+from typing import Any
+
+from sudare.errors import Message, SudareError
 
 
 class RequestError(SudareError):
@@ -14,13 +16,20 @@ class RequestError(SudareError):
     the request is too large (allowed: 1,000 reports)
     """
 
-    def __init__(
-        self, status: int, what: str, *, allowed: str | None = None, hint: str | None = None, retry_after: int = 0
-    ) -> None:
-        super().__init__(what, allowed=allowed, hint=hint)
+    code = "collector_request"
+
+    def __init__(self, status: int, template: str | Message, *, retry_after: int = 0, **parts: Any) -> None:
+        super().__init__(template, **parts)
         self.status = status
         self.retry_after = retry_after
+
+    @classmethod
+    def of(cls, problem: SudareError) -> RequestError:
+        """The refusal of a request for its content: what is wrong and what is allowed, without what came."""
+        return cls(400, problem.message, allowed=problem.allowed_message)
 
 
 class StorageError(SudareError):
     """Reports cannot be stored or read: the database is away, full, damaged, locked or another survey's."""
+
+    code = "storage"

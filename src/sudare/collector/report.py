@@ -22,7 +22,7 @@ from sudare.charts.places import TileMap, Tiles, tile_maps
 from sudare.collector.answers import Answers
 from sudare.collector.survey import Survey
 from sudare.domain import CountTable, Domain, Mesh
-from sudare.errors import InputError, OutputError
+from sudare.errors import InputError, OutputError, system_reason
 from sudare.local import Estimate, Reports, estimate
 from sudare.privacy import readable
 from sudare.report import Chart, Cover, Facts, Section, Table, Text, public_page
@@ -37,7 +37,9 @@ def write_report(survey: Survey, reports: Reports, exported: Path, page: Path, w
     """Write the public page of the ``reports`` that were exported into a file; whole, or not at all."""
     if len(reports) < max(survey.minimum, 1):
         raise InputError(
-            "there are too few reports for a public page", allowed=f"from {max(survey.minimum, 1):,} reports on"
+            "there are too few reports for a public page",
+            allowed="from {minimum:,} reports on",
+            minimum=max(survey.minimum, 1),
         )
     content = exported.read_bytes()
     digest = hashlib.sha256(content).hexdigest()
@@ -55,7 +57,9 @@ def write_report(survey: Survey, reports: Reports, exported: Path, page: Path, w
         partial.write_text(made, encoding="utf-8", newline="\n")
         partial.replace(page)
     except OSError as problem:
-        raise OutputError(f"the page cannot be written: {problem.strerror}", value=str(page)) from None
+        raise OutputError(
+            "the page cannot be written: {reason}", value=str(page), reason=system_reason(problem)
+        ) from None
     finally:
         partial.unlink(missing_ok=True)
     return page

@@ -31,10 +31,12 @@ from sudare.collector.pages import HEADERS, language_of, page
 from sudare.collector.rate import RateLimit
 from sudare.collector.refusals import RequestError, StorageError
 from sudare.collector.watch import Watch
-from sudare.words import Words, reworded
+from sudare.errors import Message, SudareError
+from sudare.words import text
 
 BODY_SECONDS = 20.0
 _SAFE = {"x-content-type-options": "nosniff", "referrer-policy": "no-referrer", "cache-control": "no-store"}
+_NOT_HERE = {404: Message("not found"), 405: Message("method not allowed")}
 _log = logging.getLogger("sudare.collector")
 _REPORT = {
     "type": "object",
@@ -139,17 +141,21 @@ async def _body(request: Request, most_bytes: int) -> bytes:
     if announced and "transfer-encoding" in request.headers:
         raise RequestError(400, "the request has two lengths", allowed="content-length or transfer-encoding")
     if announced.isdigit() and int(announced) > most_bytes:
-        raise RequestError(413, "the request is too large", allowed=f"{most_bytes:,} bytes")
+        raise RequestError(413, "the request is too large", allowed="{most_bytes:,} bytes", most_bytes=most_bytes)
     parts, size = [], 0
     try:
         async with asyncio.timeout(BODY_SECONDS):
             async for part in request.stream():
                 size += len(part)
                 if size > most_bytes:
-                    raise RequestError(413, "the request is too large", allowed=f"{most_bytes:,} bytes")
+                    raise RequestError(
+                        413, "the request is too large", allowed="{most_bytes:,} bytes", most_bytes=most_bytes
+                    )
                 parts.append(part)
     except TimeoutError:
-        raise RequestError(408, "the request did not arrive", allowed=f"{BODY_SECONDS:g} seconds") from None
+        raise RequestError(
+            408, "the request did not arrive", allowed="{body_seconds:g} seconds", body_seconds=BODY_SECONDS
+        ) from None
     except ClientDisconnect:
         raise RequestError(400, "the request ended before its end") from None
     return b"".join(parts)
@@ -173,25 +179,26 @@ def _html(name: str, request: Request, collection: Collection, status: int = 200
     return HTMLResponse(page(name, collection.survey, language), status, {**_SAFE, **HEADERS})
 
 
-def _sentence(request: Request, status: int, sentence: str, **headers: str) -> JSONResponse:
+def _sentence(request: Request, status: int, problem: SudareError, **headers: str) -> JSONResponse:
     """An error in the language that a browser asks for; programs ask for none and read English."""
     language = language_of(request.query_params.get("lang"), request.headers.get("accept-language", ""))
-    return JSONResponse({"error": reworded(sentence, Words(language))}, status, {**_SAFE, **headers})
+    return JSONResponse({"error": text(problem, language)}, status, {**_SAFE, **headers})
 
 
 async def _refused(request: Request, problem: Any) -> Response:
     headers = {"retry-after": str(problem.retry_after)} if problem.retry_after else {}
     if problem.status == 401:
         headers["www-authenticate"] = "Bearer"
-    return _sentence(request, problem.status, str(problem), **headers)
+    return _sentence(request, problem.status, problem, **headers)
 
 
 async def _not_stored(request: Request, problem: Any) -> Response:
     """Where the database is concerns the steward, not the senders."""
     _log.error("%s", problem)
-    sentence = "the collector cannot store reports just now. Send them again later."
-    return _sentence(request, 503, sentence, **{"retry-after": "5"})
+    refusal = RequestError(503, "the collector cannot store reports just now", hint="Send them again later.")
+    return _sentence(request, 503, refusal, **{"retry-after": "5"})
 
 
 async def _not_here(request: Request, problem: Any) -> Response:
-    return _sentence(request, problem.status_code, problem.detail.lower(), **(problem.headers or {}))
+    refusal = RequestError(problem.status_code, _NOT_HERE.get(problem.status_code) or str(problem.detail).lower())
+    return _sentence(request, problem.status_code, refusal, **(problem.headers or {}))

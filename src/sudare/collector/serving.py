@@ -9,7 +9,7 @@ from sudare.collector.collection import Collection
 from sudare.collector.survey import Survey
 from sudare.collector.survey_file import load
 from sudare.collector.watch import Watch
-from sudare.errors import InputError
+from sudare.errors import InputError, Message
 
 _BACKLOG = 2048
 _MOST_CONNECTIONS = 2000
@@ -30,7 +30,7 @@ def serve(
             "the collector needs a web server", hint="Install it: pip install 'sudare[collector]'."
         ) from None
     survey = load(path)
-    listening = listen(host, port, _BACKLOG, "collector")
+    listening = listen(host, port, _BACKLOG, Message("collector"))
     with listening:
         collection = Collection(survey)
         if survey.books is not None:

@@ -11,6 +11,7 @@ from typing import Any
 
 from sudare.collector.refusals import StorageError
 from sudare.collector.storage import Row, canonical, check_identity
+from sudare.errors import Message
 from sudare.privacy.sqlite_faults import FAILURES, LOCKED, fault_of
 
 FORMAT = 1
@@ -29,7 +30,9 @@ class SqliteStore:
     def __init__(self, path: str | Path, identity: dict[str, Any], *, create: bool = True) -> None:
         self._path = Path(path)
         if not self._path.parent.is_dir():
-            raise StorageError(f"the folder of the database {path} does not exist", hint="Make the folder first.")
+            raise StorageError(
+                "the folder of the database {path} does not exist", hint="Make the folder first.", path=path
+            )
         self._lock = self._hold()
         try:
             with self._faults():
@@ -75,7 +78,10 @@ class SqliteStore:
 
         It keeps a second collector away, whose counts would miss ours; readers and backups are not in its way.
         """
-        with self._faults("is used by another collector", "Stop that one first, or give this survey its own storage."):
+        with self._faults(
+            Message("is used by another collector"),
+            Message("Stop that one first, or give this survey its own storage."),
+        ):
             lock = sqlite3.connect(f"{self._path}.lock", timeout=0, isolation_level=None, check_same_thread=False)
             try:
                 lock.execute("BEGIN EXCLUSIVE")
@@ -104,7 +110,7 @@ class SqliteStore:
                 connection.execute("COMMIT")
             connection.execute("PRAGMA journal_mode = WAL")
             (kept,) = connection.execute("SELECT identity FROM survey").fetchone()
-            check_identity(kept, identity, f"the database {self._path}")
+            check_identity(kept, identity, Message("the database {path}", path=self._path))
         except (*FAILURES, StorageError):
             connection.close()
             raise
@@ -118,8 +124,10 @@ class SqliteStore:
         if (application, version, tables) == (0, 0, 0):
             return True
         if application != _APPLICATION:
-            raise StorageError(f"{self._path} is a database, but not one of a survey", hint="Give another path.")
-        StorageError.refuse_newer(f"the database {self._path}", version, FORMAT)
+            raise StorageError(
+                "{path} is a database, but not one of a survey", hint="Give another path.", path=self._path
+            )
+        StorageError.refuse_newer(Message("the database {path}", path=self._path), version, FORMAT)
         return False
 
     def _check_place(self) -> None:
@@ -130,17 +138,20 @@ class SqliteStore:
             there = False
         if not there:
             raise StorageError(
-                f"the database {self._path} was moved or removed while the collector runs",
+                "the database {path} was moved or removed while the collector runs",
                 hint="Put it back, then start the collector again.",
+                path=self._path,
             )
 
     @contextmanager
-    def _faults(self, busy: str | None = None, hint: str | None = None) -> Iterator[None]:
+    def _faults(self, busy: Message | None = None, hint: Message | None = None) -> Iterator[None]:
         """Every fault of SQLite as one sentence."""
         try:
             yield
         except FAILURES as error:
             fault = fault_of(error)
             if busy is not None and fault.code in LOCKED:
-                raise StorageError(f"the database {self._path} {busy}", hint=hint) from None
-            raise StorageError(f"the database {self._path} {fault.sentence}", hint=fault.hint) from None
+                raise StorageError("the database {path} {busy}", hint=hint, path=self._path, busy=busy) from None
+            raise StorageError(
+                "the database {path} {sentence}", hint=fault.hint, path=self._path, sentence=fault.sentence
+            ) from None

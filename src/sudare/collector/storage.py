@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Protocol
 
 from sudare.collector.refusals import StorageError
-from sudare.errors import InputError
+from sudare.errors import InputError, Message, together
 
 ID_BYTES = 16
 Row = tuple[bytes, bytes]
@@ -60,12 +60,12 @@ def canonical(identity: dict[str, Any]) -> str:
     return json.dumps(identity, sort_keys=True, ensure_ascii=False)
 
 
-def check_identity(kept: str, identity: dict[str, Any], where: str) -> None:
+def check_identity(kept: str, identity: dict[str, Any], where: Message) -> None:
     """Refuse a database whose reports answer another question, naming what differs.
 
-    >>> check_identity('{"name": "a", "question": "x"}', {"name": "a", "question": "y"}, "the database r.db")
+    >>> check_identity('{"name": "a", "question": "x"}', {"name": "a", "question": "y"}, Message("it"))
     Traceback (most recent call last):
-    sudare.collector.refusals.StorageError: the database r.db belongs to another survey: question differs. Give this ...
+    sudare.collector.refusals.StorageError: it belongs to another survey: question differs. Give this ...
     """
     if kept == canonical(identity):
         return
@@ -73,9 +73,12 @@ def check_identity(kept: str, identity: dict[str, Any], where: str) -> None:
         other = json.loads(kept)
         changed = sorted(key for key in {*other, *identity} if other.get(key) != identity.get(key))
     except (AttributeError, TypeError, ValueError, RecursionError):
-        raise StorageError(f"{where} is damaged: it does not say which survey it belongs to") from None
-    differ = "differs" if len(changed) == 1 else "differ"
+        raise StorageError("{where} is damaged: it does not say which survey it belongs to", where=where) from None
+    differ = Message("differs") if len(changed) == 1 else Message("differ")
     raise StorageError(
-        f"{where} belongs to another survey: {' and '.join(changed)} {differ}",
+        "{where} belongs to another survey: {changed} {differ}",
         hint="Give this survey a storage of its own, or take back the change.",
+        where=where,
+        changed=together(changed),
+        differ=differ,
     )

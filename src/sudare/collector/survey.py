@@ -59,18 +59,23 @@ class Survey:
             raise InputError(
                 "the encoding is for another number of answers",
                 value=self.encoding.size,
-                allowed=str(self.answers.size),
+                allowed=[self.answers.size],
             )
         if isinstance(self.encoding, SquareWave) and not isinstance(self.answers.attribute, Bins):
             raise InputError("square_wave is for numbers", value=self.answers.attribute.kind, allowed="bins")
         if self.token is not None and (len(self.token) < LEAST_TOKEN or not self.token.isascii()):
-            raise InputError("estimate.token is too easy to guess", allowed=f"{LEAST_TOKEN} or more ASCII characters")
+            raise InputError(
+                "estimate.token is too easy to guess",
+                allowed="{least_token} or more ASCII characters",
+                least_token=LEAST_TOKEN,
+            )
         for language, translation in self.translations.items():
             if translation.labels is not None and len(translation.labels) != self.answers.size:
                 raise InputError(
-                    f"translations.{language}.labels are not one for each answer",
+                    "translations.{language}.labels are not one for each answer",
                     value=len(translation.labels),
-                    allowed=str(self.answers.size),
+                    allowed=[self.answers.size],
+                    language=language,
                 )
 
     @property

@@ -21,9 +21,10 @@ from sudare.collector.answers import Answers
 from sudare.collector.books import Books
 from sudare.collector.survey import Survey, Translation
 from sudare.domain import Bins, Categories, Mesh
-from sudare.errors import InputError, SudareError, did_you_mean
+from sudare.errors import InputError, Message, MissingFileError, SudareError, did_you_mean
 from sudare.local import ENCODINGS, Encoding, encoding_from_json
 from sudare.privacy import Cap, exact
+from sudare.words.foreign import pydantic_reason, toml_reason
 
 FORMAT = 1
 LANGUAGES = ("en", "ja")
@@ -116,7 +117,7 @@ class ServicePart(Part):
     def _whole_origins(cls, origins: tuple[str, ...]) -> tuple[str, ...]:
         for origin in origins:
             if not _ORIGIN.fullmatch(origin):
-                raise ValueError(f"{origin!r} is no origin such as https://example.jp")
+                raise ValueError(Message("{origin!r} is no origin such as https://example.jp", origin=origin))
         return origins
 
 
@@ -169,7 +170,7 @@ def load(path: str | Path) -> Survey:
     try:
         text = path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
-        raise InputError("there is no such survey", value=str(path)) from None
+        raise MissingFileError("there is no such survey", value=str(path)) from None
     except UnicodeDecodeError:
         raise InputError("the survey is not text in UTF-8", value=str(path), hint="Save it in UTF-8.") from None
     except OSError:
@@ -194,12 +195,14 @@ def parse(text: str) -> Survey:
     try:
         contents = tomllib.loads(text, parse_float=Decimal)
         shown = json.dumps(contents, default=str)  # a number of 5,000 hexadecimal digits is read, but never shown
-        InputError.refuse_newer("the survey", contents.get("format", FORMAT), FORMAT)
+        InputError.refuse_newer(Message("the survey"), contents.get("format", FORMAT), FORMAT)
         written = SurveyFile.model_validate(contents)
     except tomllib.TOMLDecodeError as problem:
-        raise InputError(f"the survey is not TOML: {problem}") from None
+        raise InputError("the survey is not TOML: {reason}", reason=toml_reason(problem)) from None
     except ValidationError as problem:
         raise _first_problem(problem) from None
+    except SudareError:
+        raise
     except (ValueError, ArithmeticError, RecursionError):
         raise InputError("the survey is not TOML: a number is too long, or brackets are too deep") from None
     if "\\u0000" in shown.replace("\\\\", ""):
@@ -231,7 +234,7 @@ def _encoding(privacy: PrivacyPart, answers: Answers) -> Encoding:
         raise InputError(
             "privacy.encoding is not one for surveys",
             value=privacy.encoding,
-            allowed=", ".join(ENCODED),
+            allowed=ENCODED,
             hint=did_you_mean(privacy.encoding, ENCODED),
         )
     written = {
@@ -257,7 +260,7 @@ def _secret(written: str, where: str) -> str:
         return written
     name = written.removeprefix("env:")
     if not os.environ.get(name):
-        raise InputError(f"{where} names a variable of the environment that is not set", value=name)
+        raise InputError("{where} names a variable of the environment that is not set", value=name, where=where)
     return os.environ[name]
 
 
@@ -272,14 +275,14 @@ def _first_problem(problem: ValidationError) -> SudareError:
     if first["type"] == "extra_forbidden":
         known, key = _known_keys(first["loc"][:-1]), str(first["loc"][-1])
         return InputError(
-            f"unknown key {where or repr(key)} in the survey",
-            allowed=", ".join(sorted(known)),
+            "unknown key {where} in the survey",
+            allowed=sorted(known),
             hint=did_you_mean(key, known),
+            where=where or repr(key),
         )
     if first["type"] == "missing":
-        return InputError(f"the survey lacks {where}")
-    message = first["msg"].removeprefix("Value error, ")
-    return InputError(f"{where or 'the survey'}: {message[0].lower()}{message[1:]}")
+        return InputError("the survey lacks {where}", where=where)
+    return InputError("{where}: {reason}", where=where or Message("the survey"), reason=pydantic_reason(first))
 
 
 def _known_keys(place: tuple[int | str, ...]) -> set[str]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from sudare.collector.refusals import RequestError
 from sudare.collector.survey import Survey
 from sudare.collector.survey_file import load
-from sudare.errors import SudareError
+from sudare.errors import SudareError, together
 
 _LOOK_EVERY = 1.0  # seconds
 
@@ -39,8 +39,9 @@ class Watch:
         if self._changed:
             raise RequestError(
                 503,
-                f"the survey was changed while the collector runs: {' and '.join(self._changed)}",
+                "the survey was changed while the collector runs: {changed}",
                 hint="Start the collector again with a storage of its own, or take back the change.",
+                changed=together(self._changed),
             )
 
     def _look(self, signature: tuple[int, ...]) -> None:

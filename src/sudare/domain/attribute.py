@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from sudare.domain.columns import BoolArray, IntArray, same_length, whole_array, within
 from sudare.domain.regions import Region
-from sudare.errors import DomainError
+from sudare.errors import DomainError, Message, either
 
 
 class Attribute(ABC):
@@ -94,7 +94,7 @@ class Attribute(ABC):
         """Coordinates of the logical cells with these ranks in [0, size)."""
         ranks = whole_array(rank, "a rank")
         if not within(ranks, self.size):
-            raise DomainError("a rank is outside the attribute", allowed=f"0 to {self.size - 1}")
+            raise DomainError("a rank is outside the attribute", allowed="0 to {size}", size=self.size - 1)
         return self.region.cell(ranks)
 
     def block_counts(self, shifts: Sequence[int], *prefixes: Any) -> IntArray:
@@ -104,9 +104,10 @@ class Attribute(ABC):
     def _read(self, columns: tuple[Any, ...]) -> tuple[tuple[IntArray, ...], BoolArray]:
         if len(columns) not in self.columns_taken:
             raise DomainError(
-                f"a {self.kind} attribute takes another number of columns",
+                "a {kind} attribute takes another number of columns",
                 value=len(columns),
-                allowed=" or ".join(map(str, self.columns_taken)),
+                allowed=either(map(str, self.columns_taken)),
+                kind=self.kind,
             )
         return self.positions(*columns)
 
@@ -121,17 +122,20 @@ class Attribute(ABC):
     def _axes(self, coordinates: tuple[Any, ...]) -> tuple[IntArray, ...]:
         if len(coordinates) != len(self.lengths):
             raise DomainError(
-                f"a {self.kind} attribute has another number of axes",
+                "a {kind} attribute has another number of axes",
                 value=len(coordinates),
-                allowed=str(len(self.lengths)),
+                allowed=[len(self.lengths)],
+                kind=self.kind,
             )
         arrays = tuple(whole_array(axis, "a coordinate") for axis in coordinates)
-        same_length(arrays, "coordinates")
+        same_length(arrays, Message("coordinates"))
         return arrays
 
     def _cells(self, coordinates: tuple[Any, ...]) -> tuple[IntArray, ...]:
         arrays = self._axes(coordinates)
         for array, length in zip(arrays, self.lengths, strict=True):
             if not within(array, length):
-                raise DomainError(f"a coordinate is outside the {self.kind}", allowed=f"0 to {length - 1}")
+                raise DomainError(
+                    "a coordinate is outside the {kind}", allowed="0 to {length}", kind=self.kind, length=length - 1
+                )
         return arrays

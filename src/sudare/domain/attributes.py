@@ -27,11 +27,11 @@ def attribute_from_json(data: Any) -> Attribute:
         raise DomainError(
             "there is no such type of attribute",
             value=data["type"],
-            allowed=", ".join(KINDS),
+            allowed=KINDS,
             hint=did_you_mean(str(data["type"]), KINDS),
         )
     arguments = {name: value for name, value in data.items() if name != "type"}
     try:
         return kind.from_json(arguments)
     except TypeError:
-        raise DomainError(f"these entries do not make a {kind.kind}", value=sorted(arguments)) from None
+        raise DomainError("these entries do not make a {kind}", value=sorted(arguments), kind=kind.kind) from None

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from sudare.domain.attribute import Attribute
 from sudare.domain.columns import BoolArray, FloatArray, IntArray, read_numbers
 from sudare.domain.regions import Box
-from sudare.errors import DomainError
+from sudare.errors import DomainError, Message
 from sudare.privacy import Number, exact, positive
 
 MOST_BINS = 2**20
@@ -145,7 +145,7 @@ def _declared(edges: Iterable[Number | None]) -> tuple[int | float | None, ...]:
             value=given,
             allowed="two or more numbers in ascending order; None only as first or last",
         )
-    numbers = [None if edge is None else exact(edge, "an edge") for edge in given]
+    numbers = [None if edge is None else exact(edge, Message("an edge")) for edge in given]
     return _checked([None if edge is None else _edge(edge.numerator, edge.denominator) for edge in numbers])
 
 

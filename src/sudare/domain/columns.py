@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from sudare.errors import DomainError, SudareError
+from sudare.errors import DomainError, Message, SudareError
 
 IntArray: TypeAlias = NDArray[np.int64]
 FloatArray: TypeAlias = NDArray[np.float64]
@@ -117,14 +117,20 @@ def unmasked(values: Any, what: str, error: type[SudareError] = DomainError) -> 
     return np.asarray(values)
 
 
-def whole_number(value: Any, what: str, least: int = 0) -> int:
+def whole_number(value: Any, what: Message, least: int = 0) -> int:
     """A declared whole number of at least ``least``; ``what`` names it in the refusal."""
     try:
         number = operator.index(value)
     except TypeError:
         number = None
     if number is None or isinstance(value, bool | np.bool_) or number < least:
-        raise DomainError(f"{what} is not a whole number", value=value, allowed=f"a whole number from {least} on")
+        raise DomainError(
+            "{what} is not a whole number",
+            value=value,
+            allowed="a whole number from {least} on",
+            what=what,
+            least=least,
+        )
     return number
 
 
@@ -178,7 +184,7 @@ def within(array: IntArray, limit: int) -> bool:
     return array.size == 0 or int(array.view(np.uint64).max()) < limit
 
 
-def same_length(arrays: Iterable[NDArray[Any]], what: str) -> None:
+def same_length(arrays: Iterable[NDArray[Any]], what: Message) -> None:
     """Refuses columns of different lengths."""
     if len({array.shape for array in arrays}) > 1:
-        raise DomainError(f"{what} have different lengths")
+        raise DomainError("{what} have different lengths", what=what)

@@ -17,7 +17,7 @@ from sudare.domain.attributes import attribute_from_json
 from sudare.domain.columns import BoolArray, IntArray, same_length, whole_array, whole_number, within
 from sudare.domain.morton import BitPlan, interleave
 from sudare.domain.order import Groups, default_groups, groups_of
-from sudare.errors import DomainError, did_you_mean
+from sudare.errors import DomainError, Message, did_you_mean
 
 MOST_BITS = 62
 _CELLS_AT_ONCE = 1 << 20
@@ -59,9 +59,10 @@ class Domain:
         for name, attribute in attributes.items():
             if not isinstance(attribute, Attribute):
                 raise DomainError(
-                    f"{name} is not an attribute",
+                    "{name} is not an attribute",
                     value=type(attribute).__name__,
                     allowed="Line, Grid, Categories, Bins or Mesh",
+                    name=name,
                 )
         groups = groups_of(order, attributes)
         lengths = [length for attribute in attributes.values() for length in attribute.lengths]
@@ -70,8 +71,9 @@ class Domain:
             raise DomainError(
                 "the domain is too large",
                 value=f"{sum(widths)} bits",
-                allowed=f"at most {MOST_BITS} bits",
+                allowed="at most {most_bits} bits",
                 hint="Every axis is padded to a power of two; use coarser cells or fewer attributes.",
+                most_bits=MOST_BITS,
             )
         object.__setattr__(self, "attributes", MappingProxyType(dict(attributes)))
         object.__setattr__(self, "groups", groups)
@@ -128,20 +130,23 @@ class Domain:
             raise DomainError(
                 "coordinates do not match the axes",
                 value=len(coordinates),
-                allowed=f"{len(self.shape)} arrays",
+                allowed="{count} arrays",
+                count=len(self.shape),
             )
         arrays = [whole_array(axis, "a coordinate") for axis in coordinates]
-        same_length(arrays, "coordinates")
+        same_length(arrays, Message("coordinates"))
         for array, length, axis in zip(arrays, self.shape, self.axes, strict=True):
             if not within(array, length):
-                raise DomainError(f"a coordinate of {axis.name} is outside", allowed=f"0 to {length - 1}")
+                raise DomainError(
+                    "a coordinate of {name} is outside", allowed="0 to {length}", name=axis.name, length=length - 1
+                )
         return self.plan.encode([array.reshape(-1) for array in arrays]).reshape(arrays[0].shape)
 
     def coordinates(self, index: Any) -> tuple[IntArray, ...]:
         """Coordinates of indices in [0, 2**bits), one array per axis; padding lies beyond `shape`."""
         array = whole_array(index, "an index")
         if not within(array, 1 << self.bits):
-            raise DomainError("an index is outside the padded domain", allowed=f"0 to 2**{self.bits} - 1")
+            raise DomainError("an index is outside the padded domain", allowed="0 to 2**{bits} - 1", bits=self.bits)
         return tuple(axis.reshape(array.shape) for axis in self.plan.decode(array.reshape(-1)))
 
     def locate(self, columns: Mapping[str, Any]) -> tuple[IntArray, BoolArray]:
@@ -181,7 +186,7 @@ class Domain:
         """
         rest = whole_array(rank, "a rank")
         if not within(rest, self.size):
-            raise DomainError("a rank is outside the domain", allowed=f"0 to {self.size - 1}")
+            raise DomainError("a rank is outside the domain", allowed="0 to {size}", size=self.size - 1)
         own_ranks = []
         for attribute in reversed(list(self.attributes.values())):
             before = rest // attribute.size
@@ -197,7 +202,7 @@ class Domain:
         >>> Domain(cell=Line(5)).block_sizes([0, 1, 2], level=2).tolist()
         [4, 1, 0]
         """
-        level = min(whole_number(level, "the level of a block"), self.bits)
+        level = min(whole_number(level, Message("the level of a block")), self.bits)
         blocks = whole_array(block, "a block")
         inside = (blocks >= 0) & (blocks >> (self.bits - level) == 0)
         coordinates = self.coordinates(np.where(inside, blocks, 0) << level)
@@ -269,7 +274,7 @@ class Domain:
                 raise DomainError(
                     "there is no such attribute",
                     value=name,
-                    allowed=", ".join(self.attributes),
+                    allowed=self.attributes,
                     hint=did_you_mean(name, self.attributes),
                 )
         coordinates: list[IntArray] = []
@@ -281,7 +286,7 @@ class Domain:
             own, inside = attribute.clamp(*given) if clamp else attribute.locate(*given)
             coordinates += own
             insides.append(inside)
-        same_length(insides, "the columns of a domain")
+        same_length(insides, Message("the columns of a domain"))
         all_inside = np.logical_and.reduce(insides)
         return np.where(all_inside, self.index(*coordinates), 0), all_inside
 

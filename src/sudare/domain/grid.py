@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sudare.domain.attribute import Attribute
 from sudare.domain.columns import BoolArray, IntArray, read_positions, same_length, whole_number
 from sudare.domain.regions import MaskedBox, Region, mask_from_runs, mask_to_runs, region_of
+from sudare.errors import Message
 
 
 @dataclass(frozen=True)
@@ -30,7 +31,7 @@ class Line(Attribute):
     region: Region = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "length", whole_number(self.length, "the length of a line", 1))
+        object.__setattr__(self, "length", whole_number(self.length, Message("the length of a line"), 1))
         _settle(self, (self.length,))
 
     def positions(self, *columns: Any) -> tuple[tuple[IntArray, ...], BoolArray]:
@@ -74,15 +75,15 @@ class Grid(Attribute):
     region: Region = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "rows", whole_number(self.rows, "the rows of a grid", 1))
-        object.__setattr__(self, "columns", whole_number(self.columns, "the columns of a grid", 1))
+        object.__setattr__(self, "rows", whole_number(self.rows, Message("the rows of a grid"), 1))
+        object.__setattr__(self, "columns", whole_number(self.columns, Message("the columns of a grid"), 1))
         _settle(self, (self.rows, self.columns))
 
     def positions(self, *columns: Any) -> tuple[tuple[IntArray, ...], BoolArray]:
         """Two columns of whole numbers: row and column."""
         row, row_known = read_positions(columns[0], "a row of a grid")
         column, column_known = read_positions(columns[1], "a column of a grid")
-        same_length((row, column), "the row and the column of a grid")
+        same_length((row, column), Message("the row and the column of a grid"))
         return (row, column), row_known & column_known
 
     def names(self, *coordinates: IntArray) -> NDArray[Any]:

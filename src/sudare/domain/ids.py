@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudare.domain.text import plain
-from sudare.errors import InputError, ParameterError
+from sudare.errors import InputError, ParameterError, either
 
 WithoutId: TypeAlias = Literal["error", "drop"]
 USUAL = ("nan", "-nan", "null", "none", "nil", "na", "n/a", "#n/a", "#na", "<na>", "nat")
@@ -53,7 +53,7 @@ class MissingUnit:
             return action
         if action not in get_args(WithoutId):
             raise ParameterError(
-                "no way to treat rows without a unit", value=action, allowed=" or ".join(get_args(WithoutId))
+                "no way to treat rows without a unit", value=action, allowed=either(get_args(WithoutId))
             )
         listed = USUAL if spellings is None else tuple(plain(str(each)).lower() for each in spellings)
         return cls(action, listed)

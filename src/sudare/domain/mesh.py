@@ -93,7 +93,7 @@ def mesh_level(size: Any) -> MeshLevel:
         raise DomainError(
             "there is no such mesh size",
             value=size,
-            allowed=", ".join(LEVELS),
+            allowed=LEVELS,
             hint=did_you_mean(str(size), LEVELS),
         )
     return LEVELS[size]
@@ -199,7 +199,7 @@ def children(codes: IntArray, size: str, finer: str) -> IntArray:
     _coarse_to_fine(size, finer)
     rows, columns, valid = rows_and_columns(codes, size)
     if not valid.all():
-        raise DomainError(f"a code is not of the {size} mesh", value=int(codes[~valid][0]))
+        raise DomainError("a code is not of the {size} mesh", value=int(codes[~valid][0]), size=size)
     sides = mesh_level(finer).cells // mesh_level(size).cells
     north, east = np.divmod(np.arange(sides * sides, dtype=np.int64), sides)
     return codes_of(rows[:, None] * sides + north, columns[:, None] * sides + east, finer)
@@ -207,7 +207,7 @@ def children(codes: IntArray, size: str, finer: str) -> IntArray:
 
 def _coarse_to_fine(coarse: str, fine: str) -> None:
     if mesh_level(coarse).cells > mesh_level(fine).cells:
-        raise DomainError("the mesh is cut the wrong way", value=fine, allowed=f"{coarse} or finer")
+        raise DomainError("the mesh is cut the wrong way", value=fine, allowed="{coarse} or finer", coarse=coarse)
 
 
 def _floor(positions: FloatArray) -> IntArray:
@@ -219,7 +219,9 @@ def _within_system(rows: Any, columns: Any, size: str) -> tuple[IntArray, IntArr
     row, column = whole_array(rows, "a mesh row"), whole_array(columns, "a mesh column")
     for array in (row, column):
         if not within(array, limit):
-            raise DomainError(f"a row or column is outside the {size} mesh", allowed=f"0 to {limit - 1}")
+            raise DomainError(
+                "a row or column is outside the {size} mesh", allowed="0 to {limit}", size=size, limit=limit - 1
+            )
     return row, column
 
 

@@ -21,7 +21,7 @@ from sudare.domain.mesh import (
 from sudare.domain.mesh_codes import read_codes, read_declared_codes
 from sudare.domain.mesh_region import MeshRegion, mesh_region
 from sudare.domain.regions import Box, Region
-from sudare.errors import DomainError
+from sudare.errors import DomainError, Message, SudareError
 
 
 @dataclass(frozen=True)
@@ -145,11 +145,17 @@ def _listed(codes: Any) -> Any:
 
 def _range(ends: Any, what: str, limit: int) -> tuple[int, int]:
     try:
-        begin, end = (whole_number(number, f"an end of the mesh {what}") for number in ends)
+        begin, end = (whole_number(number, Message("an end of the mesh {axis}", axis=what)) for number in ends)
+    except SudareError:
+        raise
     except (TypeError, ValueError):
-        raise DomainError(f"mesh {what} are not a pair", value=ends, allowed="(first, one after last)") from None
+        raise DomainError(
+            "mesh {what} are not a pair", value=ends, allowed="(first, one after last)", what=what
+        ) from None
     if not begin < end <= limit:
-        raise DomainError(f"mesh {what} are not a range", value=(begin, end), allowed=f"0 <= a < b <= {limit}")
+        raise DomainError(
+            "mesh {what} are not a range", value=(begin, end), allowed="0 <= a < b <= {limit}", what=what, limit=limit
+        )
     return begin, end
 
 

@@ -60,9 +60,11 @@ def read_declared_codes(codes: Any, finest: str) -> dict[str, tuple[IntArray, In
     if not read.all():
         lengths = [str(level.digits) for level in LEVELS.values() if level.cells <= mesh_level(finest).cells]
         raise DomainError(
-            f"a declared code is not a code of the {finest} mesh or a coarser one",
+            "a declared code is not a code of the {finest} mesh or a coarser one",
             value=array[~read].tolist()[0],
-            allowed=f"JIS X 0410 codes of {', '.join(lengths)} digits",
+            allowed="JIS X 0410 codes of {lengths} digits",
+            finest=finest,
+            lengths=", ".join(lengths),
         )
     return found
 

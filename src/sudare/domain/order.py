@@ -41,7 +41,7 @@ def groups_of(order: Any, attributes: Mapping[str, Attribute]) -> Groups:
             raise DomainError(
                 "the order names an attribute that does not exist",
                 value=name,
-                allowed=", ".join(attributes),
+                allowed=attributes,
                 hint=did_you_mean(str(name), attributes),
             )
         if name in seen:

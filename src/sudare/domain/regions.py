@@ -150,7 +150,7 @@ def region_of(lengths: tuple[int, ...], mask: Any) -> Box | MaskedBox:
     if array.dtype != np.bool_:
         raise DomainError("the mask is not boolean", value=array.dtype.name, allowed="True and False")
     if array.shape != lengths:
-        raise DomainError("the mask has another shape than its attribute", value=array.shape, allowed=str(lengths))
+        raise DomainError("the mask has another shape than its attribute", value=array.shape, allowed=[lengths])
     return Box(lengths) if array.all() else MaskedBox(array)
 
 
@@ -170,7 +170,7 @@ def mask_from_runs(runs: Any, lengths: tuple[int, ...]) -> BoolArray:
     """The inverse of `mask_to_runs`."""
     counts = whole_array(runs, "a run of the mask")
     if counts.ndim != 1 or (counts < 0).any() or int(counts.sum()) != prod(lengths):
-        raise DomainError("the runs of the mask do not fill it", allowed=f"runs that add to {prod(lengths)}")
+        raise DomainError("the runs of the mask do not fill it", allowed="runs that add to {prod}", prod=prod(lengths))
     values = np.arange(counts.size) % 2 == 1
     return np.repeat(values, counts).reshape(lengths)
 

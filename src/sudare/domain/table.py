@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sudare.domain.columns import FloatArray, IntArray, plain_type, unmasked, whole_array, whole_number
 from sudare.domain.domain import Domain
 from sudare.domain.grid import Grid, Line
-from sudare.errors import TableError
+from sudare.errors import Message, TableError
 from sudare.privacy import Unit
 
 LARGEST_TOTAL = 2**62
@@ -105,7 +105,7 @@ class CountTable:
         >>> [array.tolist() for array in table.block_sums(1)]
         [[0, 3], [3, 4]]
         """
-        level = min(whole_number(level, "the level of a block"), self.domain.bits)
+        level = min(whole_number(level, Message("the level of a block")), self.domain.bits)
         blocks = self.index >> level
         starts = np.flatnonzero(np.diff(blocks, prepend=-1))
         if not starts.size:

@@ -13,7 +13,7 @@ from glob import has_magic
 from pathlib import PurePosixPath
 from urllib.parse import urlsplit
 
-from sudare.errors import InputError
+from sudare.errors import InputError, Message
 
 EXTENSIONS = {
     **dict.fromkeys(("http", "https", "s3", "s3a", "s3n", "gs", "gcs", "r2", "hf"), "httpfs"),
@@ -23,7 +23,7 @@ EXTENSIONS = {
 NOT_IN_SPARK = ("http", "https", "ftp", "sftp", "file")
 """Schemes for which Hadoop has a class that lists no folder, or that are paths."""
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/")
-_COPY = "Copy the file to this machine and give its path."
+_COPY = Message("Copy the file to this machine and give its path.")
 
 
 def scheme_of(source: object) -> str | None:
@@ -53,15 +53,22 @@ def require_reader(address: str, engine: str) -> str:
         )
     needed = EXTENSIONS.get(scheme) if engine == "duckdb" else None if scheme in NOT_IN_SPARK else "a connector"
     if needed is None:
-        raise InputError(f"{'DuckDB' if engine == 'duckdb' else 'Spark'} does not read from {scheme}://", hint=_COPY)
+        raise InputError(
+            "{engine} does not read from {scheme}://",
+            hint=_COPY,
+            engine="DuckDB" if engine == "duckdb" else "Spark",
+            scheme=scheme,
+        )
     if engine == "duckdb":
         with closing(duckdb.connect(":memory:")) as connection:
             asked = "SELECT installed FROM duckdb_extensions() WHERE extension_name = ?"
             installed = connection.execute(asked, [needed]).fetchone()
         if installed != (True,):
             raise InputError(
-                f"DuckDB reads from {scheme}:// with its extension {needed}, which is not installed here",
-                hint=f"Copy the file to this machine and give its path, or install the extension: INSTALL {needed}.",
+                "DuckDB reads from {scheme}:// with its extension {needed}, which is not installed here",
+                hint="Copy the file to this machine and give its path, or install the extension: INSTALL {needed}.",
+                scheme=scheme,
+                needed=needed,
             )
     return needed
 

@@ -7,11 +7,12 @@ from typing import Any, cast
 
 from sudare.domain import Attribute, Categories, Domain, Grid, Mesh
 from sudare.engines.protocol import OUTSIDE, Column, Kind, Outside, Placement
-from sudare.errors import InputError, ParameterError, did_you_mean
+from sudare.errors import InputError, Message, MissingColumnError, ParameterError, did_you_mean, either, listed
 
 _NUMBERS: tuple[Kind, ...] = ("whole", "number", "untyped")
 _UNITS: tuple[Kind, ...] = ("whole", "number", "text", "untyped")
 _NAMES_SHOWN = 40
+_UNIT, _COUNTS = Message("the unit"), Message("the counts")
 
 
 def place(domain: Any, given: Any, known: Mapping[str, Column], outside: Any) -> Placement:
@@ -26,18 +27,20 @@ def place(domain: Any, given: Any, known: Mapping[str, Column], outside: Any) ->
         raise ParameterError(
             "outside is not a way to treat rows outside the domain",
             value=outside,
-            allowed=", ".join(OUTSIDE),
+            allowed=OUTSIDE,
             hint=did_you_mean(str(outside), OUTSIDE),
         )
     named = {} if given is None else given
     if not isinstance(named, Mapping):
-        raise ParameterError("columns is not a mapping", value=type(given).__name__, allowed='{"mesh": ("lat", "lon")}')
+        raise ParameterError(
+            "columns is not a mapping", value=type(given).__name__, allowed='{{"mesh": ("lat", "lon")}}'
+        )
     for name in named:
         if name not in domain.attributes:
             raise ParameterError(
                 "columns names an attribute that the domain does not have",
                 value=name,
-                allowed=", ".join(domain.attributes),
+                allowed=domain.attributes,
                 hint=did_you_mean(str(name), domain.attributes),
             )
     columns = {
@@ -52,85 +55,95 @@ def shown_names(known: Mapping[str, Column]) -> list[str]:
     return [] if any(column.kind == "untyped" for column in known.values()) else list(known)
 
 
-def find(name: Any, known: Mapping[str, Column], purpose: str) -> Column:
+def find(name: Any, known: Mapping[str, Column], purpose: Message) -> Column:
     """The column of this name; the refusal lists the columns there are, where they are public."""
     if name in known:
         return known[name]
     names = shown_names(known)
     if not names:
-        raise InputError(
-            f"the first line of the file does not name one column for {purpose}",
+        raise MissingColumnError(
+            "the first line of the file does not name one column for {purpose}",
             value=name,
             hint="What it says is not shown here: in a file without names of columns, it is somebody's row.",
+            purpose=purpose,
         )
-    listed = ", ".join(names[:_NAMES_SHOWN])
-    more = f" and {len(names) - _NAMES_SHOWN} more" if len(names) > _NAMES_SHOWN else ""
-    raise InputError(
-        f"there is no such column for {purpose}",
+    raise MissingColumnError(
+        "there is no such column for {purpose}",
         value=name,
-        allowed=listed + more,
+        allowed="{names} and {more} more" if len(names) > _NAMES_SHOWN else names,
         hint=did_you_mean(str(name), names),
+        purpose=purpose,
+        names=", ".join(names[:_NAMES_SHOWN]),
+        more=len(names) - _NAMES_SHOWN,
     )
 
 
 def find_unit(name: Any, known: Mapping[str, Column]) -> Column:
     """The column that says whose row it is."""
-    return _of_kind(find(name, known, "the unit"), _UNITS, "the unit", "whole numbers or text")
+    return _of_kind(find(name, known, _UNIT), _UNITS, _UNIT, Message("whole numbers or text"))
 
 
 def find_count(name: Any, known: Mapping[str, Column]) -> Column:
     """The column that holds counts."""
-    return _of_kind(find(name, known, "the counts"), _NUMBERS, "the counts", "whole numbers")
+    return _of_kind(find(name, known, _COUNTS), _NUMBERS, _COUNTS, Message("whole numbers"))
 
 
 def outside_error(placement: Placement, attributes: Iterable[str]) -> InputError:
     """Rows lie outside the domain: which attributes and columns are concerned, never how many or where."""
-    concerned = [f"{name} (from {_listed(placement.columns[name])})" for name in attributes]
+    concerned = [_listed(name, placement.columns[name]) for name in attributes]
     return InputError(
-        f"some rows lie outside the domain: {', '.join(concerned)}",
+        "some rows lie outside the domain: {concerned}",
         hint='outside="drop" leaves such rows out; outside="clamp" moves numbers to the nearest cell and '
         "drops what is missing or unknown.",
+        concerned=listed(concerned),
     )
 
 
 def _columns_of(name: str, attribute: Attribute, given: Any, known: Mapping[str, Column]) -> tuple[Column, ...]:
     names = tuple(given) if isinstance(given, tuple | list) else (given,)
-    purpose = f"the attribute {name}"
+    purpose = Message("the attribute {name}", name=name)
     if len(names) not in attribute.columns_taken:
         example = {"grid": '("row", "column")', "mesh": '("lat", "lon")'}.get(attribute.kind, '"column"')
         raise ParameterError(
-            f"{purpose} is read from another number of columns",
+            "{purpose} is read from another number of columns",
             value=given,
-            allowed=" or ".join(map(str, attribute.columns_taken)),
-            hint=f'Write columns={{"{name}": {example}}}.',
+            allowed=either(map(str, attribute.columns_taken)),
+            hint='Write columns={{"{name}": {example}}}.',
+            purpose=purpose,
+            name=name,
+            example=example,
         )
     kinds, wanted = _readable(attribute, len(names))
     return tuple(_of_kind(find(each, known, purpose), kinds, purpose, wanted) for each in names)
 
 
-def _readable(attribute: Attribute, columns: int) -> tuple[tuple[Kind, ...], str]:
+def _readable(attribute: Attribute, columns: int) -> tuple[tuple[Kind, ...], Message]:
     """The kinds of columns that an attribute can be read from, and the words for them."""
     if isinstance(attribute, Categories):
         if isinstance(attribute.values[0], str):
-            return ("text", "untyped"), "text"
-        return (*_NUMBERS, "truth"), "whole numbers"
+            return ("text", "untyped"), Message("text")
+        return (*_NUMBERS, "truth"), Message("whole numbers")
     if isinstance(attribute, Mesh) and columns == 1:
-        return (*_NUMBERS, "text"), "mesh codes as whole numbers or text"
+        return (*_NUMBERS, "text"), Message("mesh codes as whole numbers or text")
     if isinstance(attribute, Mesh):
-        return _NUMBERS, "degrees as numbers"
-    return _NUMBERS, "whole numbers" if isinstance(attribute, Grid) else "numbers"
+        return _NUMBERS, Message("degrees as numbers")
+    return _NUMBERS, Message("whole numbers") if isinstance(attribute, Grid) else Message("numbers")
 
 
-def _of_kind(column: Column, kinds: tuple[Kind, ...], purpose: str, wanted: str) -> Column:
+def _of_kind(column: Column, kinds: tuple[Kind, ...], purpose: Message, wanted: Message) -> Column:
     if column.kind in kinds:
         return column
     raise InputError(
-        f"the column {column.name!r} has a type that {purpose} cannot be read from",
+        "the column {name!r} has a type that {purpose} cannot be read from",
         value=column.type,
         allowed=wanted,
+        name=column.name,
+        purpose=purpose,
     )
 
 
-def _listed(columns: Sequence[Column]) -> str:
+def _listed(name: str, columns: Sequence[Column]) -> Message:
     names = ", ".join(repr(column.name) for column in columns)
-    return f"column{'s' if len(columns) > 1 else ''} {names}"
+    return Message(
+        "{name} (from columns {names})" if len(columns) > 1 else "{name} (from column {names})", name=name, names=names
+    )

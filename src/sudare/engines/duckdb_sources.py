@@ -262,10 +262,11 @@ class DatabaseSource:
         tables = {table: schema for schema, table in rows.fetchall()}
         if self.table not in tables:
             raise InputError(
-                f"the database {self.path} has no such table",
+                "the database {path} has no such table",
                 value=self.table,
-                allowed=", ".join(tables),
+                allowed=tables,
                 hint=did_you_mean(self.table, tables),
+                path=self.path,
             )
         return f"records.{identifier(tables[self.table])}.{identifier(self.table)}"
 

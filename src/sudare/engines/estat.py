@@ -16,7 +16,7 @@ from sudare.domain import CountTable, Domain, Mesh
 from sudare.domain.mesh import level_of_digits
 from sudare.engines.csv_layout import CsvLayout
 from sudare.engines.csv_lines import checked
-from sudare.errors import DomainError, InputError, ParameterError, TableError, did_you_mean
+from sudare.errors import DomainError, InputError, MissingFileError, ParameterError, TableError, did_you_mean
 from sudare.privacy import Unit
 
 _CODE = "KEY_CODE"
@@ -51,7 +51,7 @@ def estat_table(
     """
     counted = replace(unit or (Unit("person") if value is None else Unit()), counted_elsewhere=True)
     if outside not in _OUTSIDE:
-        raise ParameterError("outside is not known here", value=outside, allowed=", ".join(_OUTSIDE))
+        raise ParameterError("outside is not known here", value=outside, allowed=_OUTSIDE)
     codes: list[str] = []
     counts: list[int] = []
     for path in [paths] if isinstance(paths, str | Path) else paths:
@@ -78,14 +78,17 @@ def _read_into(codes: list[str], counts: list[int], path: Path, value: str | Non
     names = rows[0] if rows else []
     if names[:1] != [_CODE] or len(rows) < 2:
         raise InputError(
-            "this is not a mesh file of e-Stat", value=str(path), allowed=f"a first line that begins {_CODE}"
+            "this is not a mesh file of e-Stat",
+            value=str(path),
+            allowed="a first line that begins {number}",
+            number=_CODE,
         )
     place = _place_of(value, names, path)
     for row in rows[2:]:  # the second line holds labels
         if row[place].strip() in _FOLDED:
             continue
         if not row[place].isdecimal() or len(row[place]) > _MOST_DIGITS:
-            raise TableError(f"a value of {names[place]} in {path.name} is not a count")
+            raise TableError("a value of {names} in {name} is not a count", names=names[place], name=path.name)
         codes.append(row[0])
         counts.append(int(row[place]))
 
@@ -95,7 +98,7 @@ def _rows(path: Path) -> list[list[str]]:
     try:
         data = _from_zip(path) if path.suffix.lower() == ".zip" else path.read_bytes()
     except FileNotFoundError:
-        raise InputError("there is no such file", value=str(path)) from None
+        raise MissingFileError("there is no such file", value=str(path)) from None
     except (
         OSError,
         EOFError,
@@ -138,10 +141,13 @@ def _place_of(value: str | None, names: Sequence[str], path: Path) -> int:
     wanted = values[0] if value is None and values else value
     if wanted not in values:
         raise InputError(
-            f"{path.name} has no such value",
+            "{name} has no such value",
             value=wanted,
-            allowed=f"{values[0]} to {values[-1]}" if values else None,
+            allowed=("{values} to {second_values}" if values else None),
             hint=did_you_mean(str(wanted), values),
+            name=path.name,
+            values=values[0],
+            second_values=values[-1],
         )
     return names.index(wanted)
 

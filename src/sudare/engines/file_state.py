@@ -65,5 +65,8 @@ NO_FILES = FilesState()
 
 def unreadable(name: str) -> InputError:
     """The one refusal for whatever an engine says of a source that it cannot read: it may quote a value."""
-    hint = "They are damaged, out of reach, or changed while they were read: write or copy them again."
-    return InputError("the records cannot be read", value=name, hint=hint)
+    return InputError(
+        "the records cannot be read",
+        value=name,
+        hint="They are damaged, out of reach, or changed while they were read: write or copy them again.",
+    )

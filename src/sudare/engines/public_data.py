@@ -67,9 +67,11 @@ def refuse_shared_rows(
         raise _refusal(name)
     if found.alike if counts else found.beyond_chance:
         raise InputError(
-            f"{found.shared:,} of {found.public_rows:,} public rows are private rows too",
+            "{shared:,} of {public_rows:,} public rows are private rows too",
             value=name,
             hint="This number is for the steward alone. If these rows are public, confirm it: confirm_overlap = true.",
+            shared=found.shared,
+            public_rows=found.public_rows,
         )
 
 

@@ -28,17 +28,18 @@ from sudare.engines.parquet_files import files_in, files_like
 from sudare.engines.records import Records
 from sudare.engines.scratch import PrivateFolder
 from sudare.engines.spark_session import is_spark_frame
-from sudare.errors import InputError, ParameterError
+from sudare.errors import InputError, Message, MissingFileError, ParameterError
 
 if TYPE_CHECKING:
     import pyarrow
 
 ENGINES = ("duckdb", "spark")
 _TEXT = (".csv", ".tsv")
-_FILES = "Parquet (a file, a folder or a pattern), CSV or TSV (also .gz)"
-_UTF16 = dict.fromkeys((b"\xff\xfe", b"\xfe\xff"), "text in UTF-16")
-_BEGINNINGS = {b"PAR1": "Parquet", b"\x1f\x8b": "gzip", b"PK\x03\x04": "zip", **_UTF16}
-_FRAMES = "Arrow, pandas, Polars, Spark, a DuckDB relation, (database file, table name)"
+_FILES = Message("Parquet (a file, a folder or a pattern), CSV or TSV (also .gz)")
+_PLAIN, _GZIP, _PARQUET = Message("plain text"), Message("gzip"), Message("Parquet")
+_UTF16 = dict.fromkeys((b"\xff\xfe", b"\xfe\xff"), Message("text in UTF-16"))
+_BEGINNINGS = {b"PAR1": _PARQUET, b"\x1f\x8b": _GZIP, b"PK\x03\x04": Message("zip"), **_UTF16}
+_FRAMES = Message("Arrow, pandas, Polars, Spark, a DuckDB relation, (database file, table name)")
 
 
 def read(
@@ -117,7 +118,7 @@ def _is_file(path: str | Path) -> bool:
 def _engine_of(source: Any, engine: str | None) -> str:
     """The engine that is asked for, or that a frame brings with it."""
     if engine is not None and engine not in ENGINES:
-        raise ParameterError("unknown engine", value=engine, allowed=", ".join(ENGINES))
+        raise ParameterError("unknown engine", value=engine, allowed=ENGINES)
     if not is_spark_frame(source):
         return engine or "duckdb"
     if engine == "duckdb":
@@ -151,11 +152,12 @@ def _at_path(given: str | Path, encoding: str | None, delimiter: str | None) -> 
     plain = path.with_suffix("") if path.suffix.lower() == ".gz" else path
     if plain.suffix.lower() in _TEXT:
         if is_folder or is_pattern:
-            hint = "Join the files into one, or write them as Parquet."
             raise InputError(
-                "CSV is read from one file, not from a folder or by a pattern", value=str(given), hint=hint
+                "CSV is read from one file, not from a folder or by a pattern",
+                value=str(given),
+                hint="Join the files into one, or write them as Parquet.",
             )
-        _refuse_other_format(_existing(path), "gzip" if plain != path else "plain text")
+        _refuse_other_format(_existing(path), _GZIP if plain != path else _PLAIN)
         return CsvSource(path, csv_layout(path, encoding, delimiter))
     _refuse_layout(encoding, delimiter)
     if is_folder:
@@ -166,27 +168,31 @@ def _at_path(given: str | Path, encoding: str | None, delimiter: str | None) -> 
     if is_pattern:
         files = files_like(path)
         if not files:
-            raise InputError("no file matches the pattern", value=str(given), hint="Look at the folder's files first.")
+            raise MissingFileError(
+                "no file matches the pattern", value=str(given), hint="Look at the folder's files first."
+            )
     else:
         files = (_existing(path),)
     strange = next((file for file in files if file.suffix.lower() not in (".parquet", ".pq")), None)
     if strange is not None:
         raise InputError("this kind of file cannot be read", value=str(strange), allowed=_FILES)
     if not is_pattern:
-        _refuse_other_format(path, "Parquet")
+        _refuse_other_format(path, _PARQUET)
     return ParquetSource(str(given), files)
 
 
-def _refuse_other_format(path: Path, expected: str) -> None:
+def _refuse_other_format(path: Path, expected: Message) -> None:
     """Refuse a file that begins as one of another format than its name says."""
     with path.open("rb") as file:
         first = file.read(len(b"PAR1"))
-    found = next((name for begin, name in _BEGINNINGS.items() if first.startswith(begin)), "plain text")
+    found = next((name for begin, name in _BEGINNINGS.items() if first.startswith(begin)), _PLAIN)
     if first and found != expected:
         raise InputError(
-            f"the file is {found}, and by its name it is {expected}",
+            "the file is {found}, and by its name it is {expected}",
             value=str(path),
             hint="Give it the ending that fits (.parquet, .csv, .csv.gz), or write it as Parquet or as CSV in UTF-8.",
+            found=found,
+            expected=expected,
         )
 
 
@@ -223,7 +229,13 @@ def _in_memory(source: Any) -> Source:
         return LazyFrameSource(frame)
     if hasattr(source, "__arrow_c_stream__"):
         return _spooled(pyarrow.RecordBatchReader.from_stream(source))
-    raise InputError("records cannot be read from this", value=type(source).__name__, allowed=f"{_FILES}; {_FRAMES}")
+    raise InputError(
+        "records cannot be read from this",
+        value=type(source).__name__,
+        allowed="{files}; {frames}",
+        files=_FILES,
+        frames=_FRAMES,
+    )
 
 
 def _in_arrow(name: str, data: Any) -> Source:
@@ -232,7 +244,7 @@ def _in_arrow(name: str, data: Any) -> Source:
         raise InputError("the source has no columns", value=name)
     if len(set(names)) < len(names):
         twice = next(each for each in names if names.count(each) > 1)
-        raise InputError(f"two columns of {name} have the same name", value=twice)
+        raise InputError("two columns of {name} have the same name", value=twice, name=name)
     return ArrowSource(name, data)
 
 
@@ -277,7 +289,7 @@ def _existing(path: Path) -> Path:
         with path.open("rb"):
             return path
     except FileNotFoundError:
-        raise InputError("there is no such file", value=str(path)) from None
+        raise MissingFileError("there is no such file", value=str(path)) from None
     except (OSError, ValueError):  # a name with a zero byte is no name
         raise _unopened(path) from None
 

@@ -18,7 +18,7 @@ from sudare.engines.counted import table_of_counts
 from sudare.engines.file_state import NO_FILES, FilesState
 from sudare.engines.protocol import KEY_BYTES, Bound, Column, Engine, Groups, Placement
 from sudare.engines.text_sql import TEXTS
-from sudare.errors import ParameterError, did_you_mean
+from sudare.errors import Message, ParameterError, did_you_mean
 from sudare.privacy import Unit
 
 _ADDS_UP = ("weights", "weight", "sum", "values", "value", "amount")
@@ -235,7 +235,7 @@ class Records:
         names = [columns] if isinstance(columns, str) else list(columns)
         if not names or len(set(names)) < len(names):
             raise ParameterError("columns are missing or named twice", value=names)
-        wanted = [find(name, self.engine.columns, "the records") for name in names]
+        wanted = [find(name, self.engine.columns, Message("the records")) for name in names]
         if unit is None:
             return wanted, None
         drawn = os.urandom(KEY_BYTES) if key is None else key
@@ -257,8 +257,9 @@ def _refuse(arguments: dict[str, object]) -> Never:
     name = next(iter(arguments))
     if name in _ADDS_UP:
         raise ParameterError(
-            f"count takes no {name}: it counts rows and adds nothing up",
+            "count takes no {name}: it counts rows and adds nothing up",
             hint="A weight or an amount has no bound, so that one person could change the result by any "
             "size and no noise would hide it. Cut amounts into Bins and count people in them.",
+            name=name,
         )
     raise ParameterError("count has no such argument", value=name, hint=did_you_mean(name, _COUNT_ARGUMENTS))

@@ -24,7 +24,7 @@ from tempfile import gettempdir
 from threading import RLock
 from typing import Self
 
-from sudare.errors import OutputError, ParameterError
+from sudare.errors import OutputError, ParameterError, system_reason
 from sudare.privacy.file_lock import locked
 from sudare.signals import undisturbed
 
@@ -39,7 +39,9 @@ def default_place() -> Path:
     """Where rooms are, unless a recipe says otherwise."""
     named = os.environ.get(VARIABLE)
     if named and not Path(named).is_absolute():
-        raise ParameterError(f"{VARIABLE} is not an absolute path", value=named, allowed="an absolute path")
+        raise ParameterError(
+            "{variable} is not an absolute path", value=named, allowed="an absolute path", variable=VARIABLE
+        )
     return Path(named) if named else _system_place()
 
 
@@ -110,7 +112,9 @@ class PrivateFolder:
                 path.mkdir(mode=0o700)
                 made = cls(path)
         except OSError as problem:
-            raise OutputError(f"the scratch folder cannot be made: {problem.strerror}", value=str(chosen)) from None
+            raise OutputError(
+                "the scratch folder cannot be made: {reason}", value=str(chosen), reason=system_reason(problem)
+            ) from None
         weakref.finalize(made, _remove, path).atexit = False  # `close_rooms` is
         return made
 
@@ -243,7 +247,8 @@ def _require_place(place: Path) -> None:
             "others can remove and replace what is in the scratch folder",
             value=str(place),
             allowed="a folder that only you can write to, or one with the sticky bit",
-            hint=f"Run chmod go-w or chmod +t on it, or name another one: scratch under [data], or {VARIABLE}.",
+            hint="Run chmod go-w or chmod +t on it, or name another one: scratch under [data], or {variable}.",
+            variable=VARIABLE,
         )
 
 
@@ -254,5 +259,6 @@ def _require_private(room: Path) -> None:
         raise OutputError(
             "the disk of the scratch folder keeps no folder private",
             value=str(room.parent),
-            hint=f"Name a folder on another disk: scratch under [data], or {VARIABLE}.",
+            hint="Name a folder on another disk: scratch under [data], or {variable}.",
+            variable=VARIABLE,
         )

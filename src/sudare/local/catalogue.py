@@ -38,11 +38,10 @@ def encoding_from_json(data: Any) -> Encoding:
     parameters = dict(data) if isinstance(data, dict) else {}
     name = parameters.pop("encoding", None)
     if not isinstance(name, str) or name not in ENCODINGS:
-        known = ", ".join(ENCODINGS)
-        raise ParameterError("unknown encoding", value=name, allowed=known, hint=did_you_mean(str(name), ENCODINGS))
+        raise ParameterError("unknown encoding", value=name, allowed=ENCODINGS, hint=did_you_mean(str(name), ENCODINGS))
     try:
         return ENCODINGS[name](**parameters)
     except TypeError:
         raise ParameterError(
-            f"the JSON of the encoding {name!r} lacks a part or has a wrong one", value=sorted(parameters)
+            "the JSON of the encoding {name!r} lacks a part or has a wrong one", value=sorted(parameters), name=name
         ) from None

@@ -101,7 +101,9 @@ def _rule(stop: str | int) -> Stop:
     if not isinstance(stop, str):
         return stop
     if stop not in rules:
-        raise ParameterError("no such way to stop EM", value=stop, allowed=", ".join(STOPS) + " or a number of steps")
+        raise ParameterError(
+            "no such way to stop EM", value=stop, allowed="{stops} or a number of steps", stops=", ".join(STOPS)
+        )
     return rules[stop]
 
 

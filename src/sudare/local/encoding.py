@@ -39,13 +39,17 @@ class Encoding(ABC):
 
     def __post_init__(self) -> None:
         if type(self.size) is not int or not 2 <= self.size <= LARGEST_SIZE:
-            raise ParameterError("size is no number of values", value=self.size, allowed=f"2 to {LARGEST_SIZE}")
+            raise ParameterError(
+                "size is no number of values", value=self.size, allowed="2 to {largest_size}", largest_size=LARGEST_SIZE
+            )
         epsilon = positive(self.epsilon, "epsilon")
         if not SMALLEST_EPSILON <= epsilon <= LARGEST_EPSILON:
             raise ParameterError(
                 "epsilon is out of range for a report",
                 value=self.epsilon,
-                allowed=f"{float(SMALLEST_EPSILON):g} to {float(LARGEST_EPSILON):g}",
+                allowed="{smallest_epsilon:g} to {largest_epsilon:g}",
+                smallest_epsilon=float(SMALLEST_EPSILON),
+                largest_epsilon=float(LARGEST_EPSILON),
             )
         object.__setattr__(self, "epsilon", epsilon)
 
@@ -87,10 +91,12 @@ class Encoding(ABC):
         """``values`` as int64 (n,), each in [0, size); refuses others without showing them."""
         array = np.asarray(values)
         if array.ndim != 1 or (array.dtype.kind not in "iu" and array.size):
-            raise DomainError("values are no list of whole numbers", allowed=f"0 to {self.size - 1}, one per person")
+            raise DomainError(
+                "values are no list of whole numbers", allowed="0 to {size}, one per person", size=self.size - 1
+            )
         positions = array.astype(np.int64)
         if len(positions) and not 0 <= int(positions.min()) <= int(positions.max()) < self.size:
-            raise DomainError("a value lies outside the declared domain", allowed=f"0 to {self.size - 1}")
+            raise DomainError("a value lies outside the declared domain", allowed="0 to {size}", size=self.size - 1)
         return positions
 
     def randomize(self, values: ArrayLike, *, source: Source | None = None, seed: int | None = None) -> Reports:
@@ -112,7 +118,10 @@ class Encoding(ABC):
             raise InputError("packed reports are rows of bytes", value=str(array.dtype), allowed="uint8, two axes")
         if array.shape[1] != self.report_bytes:
             raise InputError(
-                "a report has the wrong length", value=array.shape[1], allowed=f"{self.report_bytes} bytes"
+                "a report has the wrong length",
+                value=array.shape[1],
+                allowed="{report_bytes} bytes",
+                report_bytes=self.report_bytes,
             )
         self.layout.check(array)
 

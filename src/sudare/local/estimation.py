@@ -72,7 +72,10 @@ class Estimate:
             return self._covariance
         if self.encoding.size > LARGEST_COVARIANCE:
             raise ParameterError(
-                "too many values for a covariance", value=self.encoding.size, allowed=f"at most {LARGEST_COVARIANCE}"
+                "too many values for a covariance",
+                value=self.encoding.size,
+                allowed="at most {largest_covariance}",
+                largest_covariance=LARGEST_COVARIANCE,
             )
         return covariance(self.encoding, self.counts, self.reports)
 
@@ -80,7 +83,9 @@ class Estimate:
         """The people who hold any of ``values``: a group of places, a range of cells, with its own interval."""
         chosen = np.unique(np.asarray(values, dtype=np.int64))
         if not len(chosen) or not 0 <= chosen[0] <= chosen[-1] < self.encoding.size:
-            raise ParameterError("values are no part of the domain", allowed=f"from 0 to {self.encoding.size - 1}")
+            raise ParameterError(
+                "values are no part of the domain", allowed="from 0 to {size}", size=self.encoding.size - 1
+            )
         error = float(np.sqrt(max(self.covariance()[np.ix_(chosen, chosen)].sum(), 0.0)))
         count, middle = float(self.counts[chosen].sum()), float(self.unbiased[chosen].sum())
         ends = (min(max(middle + sign * _reach(self.level) * error, 0), self.reports) for sign in (-1, 1))
@@ -128,7 +133,7 @@ def estimate(reports: Given, method: str = "auto", level: float = 0.9, *, stop: 
     """
     if method not in METHODS:
         hint = did_you_mean(str(method), METHODS)
-        raise ParameterError("unknown method of estimation", value=method, allowed=", ".join(METHODS), hint=hint)
+        raise ParameterError("unknown method of estimation", value=method, allowed=METHODS, hint=hint)
     if not 0 < level < 1:
         raise ParameterError("level is no probability", value=level, allowed="0 < level < 1")
     tally, parts = _gathered(reports, method)

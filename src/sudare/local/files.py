@@ -8,7 +8,6 @@ from __future__ import annotations
 import base64
 import binascii
 import json
-import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
@@ -17,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from sudare.errors import InputError, OutputError, SudareError
+from sudare.errors import InputError, Message, OutputError, SudareError, system_reason
 from sudare.local.catalogue import encoding_from_json
 from sudare.local.encoding import Encoding
 from sudare.local.layout import Packed
@@ -55,8 +54,10 @@ def open_reports(paths: Sequence[Path]) -> Tally | Iterator[Reports]:
     if len(paths) == 1 and paths[0].suffix.lower() == ".json":
         try:
             return Tally.from_json(json.loads(paths[0].read_text(encoding="utf-8")))
+        except SudareError:
+            raise
         except OSError as problem:
-            raise InputError(f"the tally cannot be read: {_reason(problem)}", value=paths[0]) from None
+            raise InputError("the tally cannot be read: {reason}", value=paths[0], reason=_reason(problem)) from None
         except (ValueError, RecursionError):
             raise InputError("not a JSON file", value=paths[0]) from None
     return chain.from_iterable(ReportFile(path) for path in paths)
@@ -78,7 +79,12 @@ def decode_report(text: Any, encoding: Encoding) -> bytes:
     except (AttributeError, TypeError, ValueError, binascii.Error):
         raise InputError("a report is no base64url text") from None
     if len(report) != encoding.report_bytes:
-        raise InputError("a report has the wrong length", value=len(report), allowed=f"{encoding.report_bytes} bytes")
+        raise InputError(
+            "a report has the wrong length",
+            value=len(report),
+            allowed="{report_bytes} bytes",
+            report_bytes=encoding.report_bytes,
+        )
     if encode_report(report) != text.rstrip("="):
         raise InputError("a report is no base64url text", hint="Its last character holds bits that belong to no byte.")
     return report
@@ -106,7 +112,7 @@ def write_parquet(reports: Reports, path: Path) -> Path:
                 column = pa.FixedSizeBinaryArray.from_buffers(kind, len(part), [None, buffer])
                 writer.write_table(pa.table([column], schema=schema))
     except OSError as problem:
-        raise OutputError(f"the reports cannot be written: {_reason(problem)}", value=path) from None
+        raise OutputError("the reports cannot be written: {reason}", value=path, reason=_reason(problem)) from None
     return path
 
 
@@ -118,7 +124,7 @@ def read_parquet(path: Path, encoding: Encoding | None = None) -> Iterator[Repor
     try:
         file = parquet.ParquetFile(path)
     except OSError as problem:
-        raise InputError(f"the reports cannot be read: {_reason(problem)}", value=path) from None
+        raise InputError("the reports cannot be read: {reason}", value=path, reason=_reason(problem)) from None
     except (pa.ArrowInvalid, UnicodeDecodeError):  # the latter for names of columns that are no text
         raise InputError("not a Parquet file", value=path) from None
     with file:
@@ -129,7 +135,12 @@ def read_parquet(path: Path, encoding: Encoding | None = None) -> Iterator[Repor
         if encoding is not None:
             same_survey(encoding, own)
         if file.schema_arrow.field(_COLUMN).type != pa.binary(own.report_bytes):
-            raise InputError("a report has the wrong length", value=path, allowed=f"{own.report_bytes} bytes")
+            raise InputError(
+                "a report has the wrong length",
+                value=path,
+                allowed="{report_bytes} bytes",
+                report_bytes=own.report_bytes,
+            )
         seeded = metadata.get(_SEEDED) == b"true"
         yield Reports(own, _none(own), seeded)
         for batch in _batches(file, path):
@@ -160,7 +171,7 @@ def write_json_lines(reports: Reports, path: Path) -> Path:
                 rows = (f'{{"{_COLUMN}": "{encode_report(row.tobytes())}"}}\n' for row in part.packed)
                 file.writelines(rows)
     except OSError as problem:
-        raise OutputError(f"the reports cannot be written: {_reason(problem)}", value=path) from None
+        raise OutputError("the reports cannot be written: {reason}", value=path, reason=_reason(problem)) from None
     return path
 
 
@@ -186,7 +197,7 @@ def read_json_lines(path: Path, encoding: Encoding | None = None) -> Iterator[Re
     except UnicodeDecodeError:
         raise InputError("the reports are no UTF-8 text", value=path) from None
     except OSError as problem:
-        raise InputError(f"the reports cannot be read: {_reason(problem)}", value=path) from None
+        raise InputError("the reports cannot be read: {reason}", value=path, reason=_reason(problem)) from None
 
 
 def _chunks(encoding: Encoding, seeded: bool, lines: Iterator[tuple[int, dict[str, Any]]]) -> Iterator[Reports]:
@@ -196,14 +207,14 @@ def _chunks(encoding: Encoding, seeded: bool, lines: Iterator[tuple[int, dict[st
             try:
                 content += decode_report(line.get(_COLUMN), encoding)
             except InputError as problem:
-                raise InputError(f"line {number}: {problem}") from None
+                raise InputError("line {number}: {reason}", number=number, reason=problem) from None
         packed = np.frombuffer(bytes(content), np.uint8).reshape(-1, encoding.report_bytes)
         yield Reports(encoding, packed, seeded)
 
 
-def _reason(problem: OSError) -> str:
+def _reason(problem: OSError) -> Message:
     """What the system says, without the path that Arrow puts around it."""
-    return os.strerror(problem.errno) if problem.errno else "not a file"
+    return system_reason(problem) if problem.errno else Message("not a file")
 
 
 def _object(line: str, path: Path, number: int) -> dict[str, Any]:
@@ -212,7 +223,7 @@ def _object(line: str, path: Path, number: int) -> dict[str, Any]:
     except (ValueError, RecursionError):
         value = None
     if not isinstance(value, dict):
-        raise InputError(f"line {number} is no JSON object", value=path)
+        raise InputError("line {number} is no JSON object", value=path, number=number)
     return value
 
 
@@ -221,13 +232,13 @@ def _survey(text: str | bytes, version: str | bytes, path: Path) -> Encoding:
         number = json.loads(version)
     except (ValueError, RecursionError):
         number = None
-    InputError.refuse_newer(f"the file {path}", number, FORMAT)
+    InputError.refuse_newer(Message("the file {path}", path=path), number, FORMAT)
     try:
         return encoding_from_json(json.loads(text))
     except RecursionError:
         raise InputError("the file's survey cannot be understood", value=path) from None
     except (ValueError, SudareError) as problem:
-        raise InputError(f"the file's survey cannot be understood: {problem}", value=path) from None
+        raise InputError("the file's survey cannot be understood: {reason}", value=path, reason=problem) from None
 
 
 def _none(encoding: Encoding) -> Packed:

@@ -67,7 +67,7 @@ class Keyed:
     def check(self, packed: Packed) -> None:
         """Refuse buckets that do not exist."""
         if len(packed) and int(packed[:, _KEY_BYTES].max()) >= self.buckets:
-            raise InputError("a report names no bucket", allowed=f"0 to {self.buckets - 1}")
+            raise InputError("a report names no bucket", allowed="0 to {buckets}", buckets=self.buckets - 1)
 
     def pack(self, first: NDArray[np.uint32], second: NDArray[np.uint32], bucket: NDArray[np.int64]) -> Packed:
         """The bytes of reports."""
@@ -133,12 +133,19 @@ class LocalHashing(Encoding):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.size > LARGEST_HASHED:
-            raise ParameterError("too many values to hash", value=self.size, allowed=f"at most {LARGEST_HASHED}")
+            raise ParameterError(
+                "too many values to hash",
+                value=self.size,
+                allowed="at most {largest_hashed}",
+                largest_hashed=LARGEST_HASHED,
+            )
         if self.buckets is None:
             best = round(exp(min(float(self.epsilon), 6.0))) + 1
             object.__setattr__(self, "buckets", min(best, MOST_BUCKETS))
         elif type(self.buckets) is not int or not 2 <= self.buckets <= MOST_BUCKETS:
-            raise ParameterError("not a number of buckets", value=self.buckets, allowed=f"2 to {MOST_BUCKETS}")
+            raise ParameterError(
+                "not a number of buckets", value=self.buckets, allowed="2 to {most_buckets}", most_buckets=MOST_BUCKETS
+            )
 
     @cached_property
     def layout(self) -> Keyed:

@@ -64,12 +64,12 @@ class Bitmap:
     def check(self, packed: Packed) -> None:
         """Refuse bits beyond the last value, and another number of ones."""
         if self.size % 8 and bool((packed[:, -1] >> (self.size % 8)).any()):
-            raise InputError("a report has bits beyond the last value", allowed=f"{self.size} bits")
+            raise InputError("a report has bits beyond the last value", allowed="{size} bits", size=self.size)
         if self.ones is not None:
             for start in range(0, len(packed), _ROWS):
                 counted = np.bitwise_count(packed[start : start + _ROWS]).sum(axis=1, dtype=np.int64)
                 if bool((counted != self.ones).any()):
-                    raise InputError("a report has another number of ones", allowed=f"exactly {self.ones}")
+                    raise InputError("a report has another number of ones", allowed="exactly {ones}", ones=self.ones)
 
     def tally(self, packed: Packed) -> NDArray[np.int64]:
         """How many reports have each bit set."""
@@ -114,7 +114,9 @@ class Index:
     def check(self, packed: Packed) -> None:
         """Refuse numbers that are no report."""
         if len(packed) and int(self.unpack(packed).max()) >= self.outputs:
-            raise InputError("a report is no number that a device sends", allowed=f"0 to {self.outputs - 1}")
+            raise InputError(
+                "a report is no number that a device sends", allowed="0 to {outputs}", outputs=self.outputs - 1
+            )
 
     def tally(self, packed: Packed) -> NDArray[np.int64]:
         """How often each number came."""

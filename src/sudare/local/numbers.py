@@ -39,8 +39,9 @@ def fit_numbers(sums: Floats, channel: Channel, method: str, stop: str | int) ->
     if method == "ems":
         return fit(sums, channel.forward, channel.back, cells, stop="converged", smooth=smoothed, tolerance=1e-7)
     if stop == "prior":
-        allowed = "held_out, converged or a number of steps"
-        raise ParameterError("EM for numbers has no prior", value=stop, allowed=allowed)
+        raise ParameterError(
+            "EM for numbers has no prior", value=stop, allowed="held_out, converged or a number of steps"
+        )
     return fit(sums, channel.forward, channel.back, cells, stop=stop)
 
 

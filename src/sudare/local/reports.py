@@ -111,5 +111,5 @@ def same_survey(expected: Encoding, given: Encoding) -> None:
         raise InputError(
             "the reports are for another survey",
             value=given.to_json(),
-            allowed=str(expected.to_json()),
+            allowed=[expected.to_json()],
         )

@@ -41,7 +41,9 @@ class SquareWave(Encoding):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.size > MOST_CELLS:
-            raise ParameterError("too many cells for numbers", value=self.size, allowed=f"at most {MOST_CELLS}")
+            raise ParameterError(
+                "too many cells for numbers", value=self.size, allowed="at most {most_cells}", most_cells=MOST_CELLS
+            )
         try:
             low, high = float(self.low), float(self.high)
         except (TypeError, ValueError):
@@ -82,7 +84,9 @@ class SquareWave(Encoding):
         if numbers.ndim != 1 or not bool(np.isfinite(numbers).all()):
             raise DomainError("values are no list of finite numbers", allowed="one per person")
         if len(numbers) and not self.low <= float(numbers.min()) <= float(numbers.max()) <= self.high:
-            raise DomainError("a value lies outside the declared bounds", allowed=f"{self.low:g} to {self.high:g}")
+            raise DomainError(
+                "a value lies outside the declared bounds", allowed="{low:g} to {high:g}", low=self.low, high=self.high
+            )
         cells = np.floor((numbers - self.low) / (self.high - self.low) * self.size).astype(np.int64)
         return np.minimum(cells, self.size - 1)
 

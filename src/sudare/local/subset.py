@@ -42,7 +42,9 @@ class SubsetSelection(Encoding):
             best = round(self.size / (exp(float(self.epsilon)) + 1))
             object.__setattr__(self, "subset", min(max(1, best), self.size - 1))
         elif type(self.subset) is not int or not 1 <= self.subset < self.size:
-            raise ParameterError("subset is no size of a set", value=self.subset, allowed=f"1 to {self.size - 1}")
+            raise ParameterError(
+                "subset is no size of a set", value=self.subset, allowed="1 to {size}", size=self.size - 1
+            )
 
     @property
     def _ones(self) -> int:

@@ -8,7 +8,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
-from sudare.errors import InputError, OutputError
+from sudare.errors import InputError, Message, OutputError, system_reason
 from sudare.local.estimation import Estimate
 from sudare.local.square_wave import SquareWave
 
@@ -45,9 +45,13 @@ def read_labels(path: Path, size: int) -> list[str]:
     try:
         labels = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as problem:
-        raise InputError(f"the labels cannot be read: {getattr(problem, 'strerror', problem)}", value=path) from None
+        raise InputError(
+            "the labels cannot be read: {reason}",
+            value=path,
+            reason=system_reason(problem) if isinstance(problem, OSError) else Message("it is not text in UTF-8"),
+        ) from None
     if len(labels) != size:
-        raise InputError("the labels do not fit the survey", value=len(labels), allowed=f"{size} lines")
+        raise InputError("the labels do not fit the survey", value=len(labels), allowed="{size} lines", size=size)
     return labels
 
 
@@ -59,5 +63,5 @@ def write_csv(rows: Sequence[Row], path: Path) -> Path:
             writer.writerow(Row._fields)
             writer.writerows(rows)
     except OSError as problem:
-        raise OutputError(f"the counts cannot be written: {problem.strerror}", value=path) from None
+        raise OutputError("the counts cannot be written: {reason}", value=path, reason=system_reason(problem)) from None
     return path

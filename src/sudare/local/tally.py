@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sudare.errors import InputError
+from sudare.errors import InputError, Message, SudareError
 from sudare.local.catalogue import encoding_from_json
 from sudare.local.encoding import Encoding
 from sudare.local.layout import Packed
@@ -74,16 +74,18 @@ class Tally:
     def from_json(cls, data: dict[str, Any]) -> Tally:
         """The inverse of `to_json`."""
         try:
-            InputError.refuse_newer("the tally", data.get("format", 1), FORMAT)
+            InputError.refuse_newer(Message("the tally"), data.get("format", 1), FORMAT)
             tally = cls(encoding_from_json(data["survey"]))
             tally.reports, tally.seeded = int(data["reports"]), bool(data["seeded"])
             sums = np.array(data["sums"], dtype=np.int64)
+        except SudareError:
+            raise
         except (AttributeError, KeyError, TypeError, ValueError, OverflowError):
             raise InputError("the JSON of a tally lacks a part", allowed="survey, reports, seeded, sums") from None
         if not 0 <= tally.reports < 2**62:
             raise InputError("a tally is not of so many reports", allowed="0 to 2**62")
         if sums.shape != tally.sums.shape or (len(sums) and not 0 <= sums.min() <= sums.max() <= tally.reports):
-            raise InputError("the sums of a tally do not fit its survey", allowed=f"{len(tally.sums)} sums")
+            raise InputError("the sums of a tally do not fit its survey", allowed="{count} sums", count=len(tally.sums))
         tally.sums = sums
         return tally
 

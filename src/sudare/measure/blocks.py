@@ -49,7 +49,7 @@ def error_by_block(truth: Table, released: Table, levels: Iterable[int] | None =
     bits = truth.domain.bits
     chosen = list(range(bits + 1)) if levels is None else [int(level) for level in levels]
     if unknown := [level for level in chosen if not 0 <= level <= bits]:
-        raise ParameterError("there is no such block level", value=unknown[0], allowed=f"0 to {bits}")
+        raise ParameterError("there is no such block level", value=unknown[0], allowed="0 to {bits}", bits=bits)
     total = float(both.truth.sum())
 
     found: dict[int, tuple[int, float, float, float]] = {}

@@ -57,7 +57,9 @@ def discrete_gaussian(variance: Fraction, source: Source, size: int) -> NDArray[
         raise ParameterError(
             "the scale of the noise is out of range",
             value=f"{(Decimal(variance.numerator) / variance.denominator).sqrt():.4g}",  # no double holds some of them
-            allowed=f"sigma from {float(SMALLEST_SCALE):.0e} to {float(LARGEST_SCALE):.0e}",
+            allowed="sigma from {smallest_scale:.0e} to {largest_scale:.0e}",
+            smallest_scale=float(SMALLEST_SCALE),
+            largest_scale=float(LARGEST_SCALE),
         )
     step = isqrt(variance.numerator // variance.denominator) + 1
     kept = [np.empty(0, dtype=np.int64)]

@@ -86,7 +86,9 @@ def discrete_laplace(scale: Fraction, source: Source, size: int) -> NDArray[np.i
         raise ParameterError(
             "the scale of the noise is out of range",
             value=f"{Decimal(scale.numerator) / scale.denominator:.4g}",  # no double holds some of them
-            allowed=f"{float(SMALLEST_SCALE):.0e} to {float(LARGEST_SCALE):.0e}",
+            allowed="{smallest_scale:.0e} to {largest_scale:.0e}",
             hint="Epsilon is too small or too large for this sensitivity.",
+            smallest_scale=float(SMALLEST_SCALE),
+            largest_scale=float(LARGEST_SCALE),
         )
     return _sampler(scale).draw(source, size)

@@ -62,7 +62,7 @@ class Tape:
             raise AccountingError("the replay measures more than the recording did", value=label)
         frozen = self.replayed.measured[place]
         if (frozen.label, frozen.sensitivity, frozen.budget, frozen.law) != (label, sensitivity, budget, law):
-            raise AccountingError("the replay measures something else", value=label, allowed=frozen.label)
+            raise AccountingError("the replay measures something else", value=label, allowed=[frozen.label])
         if (type(frozen.exact), frozen.exact.size) != (type(values), values.size):
             raise AccountingError("the replay measures another number of values", value=label)
         return frozen.noisy
@@ -75,7 +75,7 @@ class Tape:
             raise AccountingError("the replay samples more than the recording did", value=label)
         frozen = self.replayed.sampled[place]
         if (frozen.label, frozen.rate) != (label, rate):
-            raise AccountingError("the replay samples in another way", value=label, allowed=frozen.label)
+            raise AccountingError("the replay samples in another way", value=label, allowed=[frozen.label])
         return frozen
 
 

@@ -85,7 +85,11 @@ class Meter:
         total = Fraction(0)
         for label, cost, final in self.costs:
             if cost.currency != budget.currency:
-                raise AccountingError(f"a measurement costs {cost.currency}, the guarantee {budget.currency}")
+                raise AccountingError(
+                    "a measurement costs {currency}, the guarantee {second_currency}",
+                    currency=cost.currency,
+                    second_currency=budget.currency,
+                )
             if not final:
                 total += cost.amount
             elif total + cost.amount > budget.amount:
@@ -94,7 +98,8 @@ class Meter:
             raise AccountingError(
                 "the measurements do not add up to the guarantee",
                 value=str(total),
-                allowed=f"exactly {budget.amount}",
+                allowed="exactly {amount}",
+                amount=budget.amount,
             )
 
 

@@ -16,7 +16,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from sudare.errors import DomainError, ParameterError
+from sudare.errors import DomainError, Message, ParameterError
 from sudare.noise.bernoulli import Bernoulli, uniform
 from sudare.noise.source import Source
 from sudare.noise.thresholds import Real
@@ -79,7 +79,7 @@ class RandomisedResponse:
         The same law with epsilon = ln(1 + kept size/(1 - kept)), taken down to a nearby double, so that what is drawn
         is never less private than what is asked for.
         """
-        share = exact(kept, "the kept share")
+        share = exact(kept, Message("the kept share"))
         if not 0 < share < 1:
             raise ParameterError("a share kept outside 0 to 1", value=kept)
         odds = float(np.log1p(float(share * size / (1 - share))))
@@ -207,4 +207,6 @@ def _power(real: Any, epsilon: Fraction) -> Real:
 
 def _inside(values: NDArray[np.int64], size: int) -> None:
     if values.dtype != np.int64 or (len(values) and not 0 <= values.min() <= values.max() < size):
-        raise DomainError("values that are no positions of the declared list", allowed=f"whole numbers 0 to {size - 1}")
+        raise DomainError(
+            "values that are no positions of the declared list", allowed="whole numbers 0 to {size}", size=size - 1
+        )

@@ -35,7 +35,7 @@ class Source:
 
     def __init__(self, key: bytes) -> None:
         if len(key) != KEY_BYTES:
-            raise ParameterError("a key of the wrong length", allowed=f"{KEY_BYTES} bytes")
+            raise ParameterError("a key of the wrong length", allowed="{key_bytes} bytes", key_bytes=KEY_BYTES)
         self.seeded = True
         self._labels: set[str] = set()
         self._keys: set[bytes] = set()

@@ -204,8 +204,9 @@ class SparseNoise:
             raise ParameterError(
                 "the noise fills too many cells to be listed",
                 value=self.size,
-                allowed=f"at most {DENSE_LIMIT} cells",
+                allowed="at most {dense_limit} cells",
                 hint="Declare a smaller domain, or spend a larger epsilon.",
+                dense_limit=DENSE_LIMIT,
             )
         everywhere = self._domain.indices(np.arange(self.size, dtype=np.int64))
         waiting = self._admit(everywhere if self._domain.place is None else np.sort(everywhere))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from sudare.charts import Spec, render_png
-from sudare.errors import OutputError
+from sudare.errors import OutputError, system_reason
 from sudare.papers.sheet import Sheet
 
 
@@ -15,7 +15,9 @@ def make_folder(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as problem:
-        raise OutputError(f"the folder cannot be made: {problem.strerror}", value=str(folder)) from None
+        raise OutputError(
+            "the folder cannot be made: {reason}", value=str(folder), reason=system_reason(problem)
+        ) from None
 
 
 def write_files(
@@ -29,6 +31,8 @@ def write_files(
         try:
             path.write_bytes(render_png(spec))
         except OSError as problem:
-            raise OutputError(f"a figure cannot be written: {problem.strerror}", value=str(path)) from None
+            raise OutputError(
+                "a figure cannot be written: {reason}", value=str(path), reason=system_reason(problem)
+            ) from None
         files.append(path)
     return tuple(files)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from sudare.errors import OutputError, ParameterError
+from sudare.errors import OutputError, ParameterError, system_reason
 
 Entry: TypeAlias = str | int | float | None
 
@@ -44,7 +44,9 @@ class Sheet:
                 writer.writerow(self.header)
                 writer.writerows([["" if _is_empty(entry) else entry for entry in row] for row in self.rows])
         except OSError as problem:
-            raise OutputError(f"a table cannot be written: {problem.strerror}", value=str(path)) from None
+            raise OutputError(
+                "a table cannot be written: {reason}", value=str(path), reason=system_reason(problem)
+            ) from None
         return path
 
     def to_json(self) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sudare.errors import Message
 from sudare.privacy import Guarantee
 from sudare.reweight import Space, Weighting
 from sudare.reweight.basis import features
@@ -44,8 +45,8 @@ class Classifier:
     def of(cls, private: Any, public: Any, space: Space, regularisation: float, degree: int) -> Classifier:
         """Fit it."""
         basis = unit_length(space, degree)
-        columns = columns_of(public, space, "public")
-        above = features(basis, space.encode(columns_of(private, space, "private")))
+        columns = columns_of(public, space, Message("public"))
+        above = features(basis, space.encode(columns_of(private, space, Message("private"))))
         rows = PublicFeatures(basis, space.encode(columns))
         exact = minimise(above, rows.projected(np.eye(basis.size)), regularisation)
         return cls(space, basis, exact, regularisation, len(above), dict(columns), rows)

@@ -72,11 +72,12 @@ class Account:
         others = {release.unit.kind for release in counted} - {guarantee.unit.kind}
         if others:
             raise BudgetError(
-                f"data set {self.dataset!r} has releases for another unit, and no sum bounds what either has lost",
+                "data set {dataset!r} has releases for another unit, and no sum bounds what either has lost",
                 value=guarantee.unit.kind,
-                allowed=", ".join(sorted(others)),
+                allowed=sorted(others),
                 hint="Publish it under a data set's name of its own, and join both to an account of people, "
                 "with: sudare ledger join.",
+                dataset=self.dataset,
             )
         if cap is None:
             if self.people is None:
@@ -91,8 +92,11 @@ class Account:
         near = did_you_mean(self.dataset, self.other_datasets)
         command = f"sudare ledger set-cap {shlex.quote(self.dataset)} --epsilon 1"
         return BudgetError(
-            f"data set {self.dataset!r} has no cap in the ledger",
-            hint=(f"{near} " if near else "") + f"Set one, for instance with: {command}",
+            "data set {dataset!r} has no cap in the ledger",
+            hint="{near} Set one, for instance with: {command}" if near else "Set one, for instance with: {command}",
+            dataset=self.dataset,
+            near=near,
+            command=command,
         )
 
 
@@ -190,7 +194,9 @@ _UNREADABLE = (KeyError, TypeError, ValueError, RecursionError, ParameterError)
 
 def _unreadable(entry: Entry) -> LedgerError:
     return LedgerError(
-        f"row {entry.id} of the ledger holds no {entry.kind} that can be read",
+        "row {id} of the ledger holds no {kind} that can be read",
         hint="It was not written by Sudare; restore the ledger from a backup before publishing, and book what "
         "that lacks with: sudare ledger reconcile.",
+        id=entry.id,
+        kind=entry.kind,
     )

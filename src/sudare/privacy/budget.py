@@ -13,7 +13,7 @@ from fractions import Fraction
 from numbers import Rational
 from typing import SupportsFloat, TypeAlias
 
-from sudare.errors import ParameterError
+from sudare.errors import Message, ParameterError
 
 Number: TypeAlias = int | float | str | Decimal | Fraction
 
@@ -21,7 +21,7 @@ Number: TypeAlias = int | float | str | Decimal | Fraction
 _LARGEST_EXPONENT = 400
 
 
-def exact(number: Number | SupportsFloat, name: str = "number") -> Fraction:
+def exact(number: Number | SupportsFloat, name: str | Message = "number") -> Fraction:
     """The rational number that was written: ``exact(0.1) == Fraction(1, 10)``.
 
     >>> exact(0.1) + exact(0.2) == exact(0.3)
@@ -30,7 +30,7 @@ def exact(number: Number | SupportsFloat, name: str = "number") -> Fraction:
     try:
         return _exact(number)
     except (ArithmeticError, TypeError, ValueError):
-        raise ParameterError(f"{name} is not a finite number", value=number) from None
+        raise ParameterError("{name} is not a finite number", value=number, name=name) from None
 
 
 def _exact(number: Number | SupportsFloat) -> Fraction:
@@ -52,7 +52,7 @@ def positive(number: Number | SupportsFloat, name: str) -> Fraction:
     """Like `exact`, and refuses what is not above zero."""
     value = exact(number, name)
     if value <= 0:
-        raise ParameterError(f"{name} is not positive", value=number, allowed="a finite number > 0")
+        raise ParameterError("{name} is not positive", value=number, allowed="a finite number > 0", name=name)
     return value
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from sudare.errors import BudgetError, ParameterError
+from sudare.errors import BudgetError, Message, ParameterError
 from sudare.privacy.adjacency import Cost
 from sudare.privacy.budget import Number, asked_delta, exact, positive, readable
 from sudare.privacy.composition import WORTH_IT, Total
@@ -177,32 +177,42 @@ class Cap:
         reason, name, asked, left = self._shortage(spent, requested)
         wanted, rest, difference = readable(asked), readable(left), readable(asked - left)
         return BudgetError(
-            f"account {holder!r} has not enough budget left{reason}: requested {name} {wanted}, "
-            f"remaining {rest}, difference {difference}"
-            if account
-            else f"data set {holder!r} has not enough budget left{reason}: requested {name} {wanted}, "
-            f"remaining {rest}, difference {difference}",
-            hint="Ask for less, or raise the cap with: sudare ledger account."
-            if account
-            else "Ask for less, or raise the cap with: sudare ledger set-cap.",
+            (
+                "account {holder!r} has not enough budget left{reason}: requested {name} {wanted}, remaining "
+                "{rest}, difference {difference}"
+                if account
+                else "data set {holder!r} has not enough budget left{reason}: requested {name} {wanted}, remaining "
+                "{rest}, difference {difference}"
+            ),
+            hint=(
+                "Ask for less, or raise the cap with: sudare ledger account."
+                if account
+                else "Ask for less, or raise the cap with: sudare ledger set-cap."
+            ),
+            holder=holder,
+            reason=reason,
+            name=name,
+            wanted=wanted,
+            rest=rest,
+            difference=difference,
         )
 
-    def _shortage(self, spent: Total, requested: Cost) -> tuple[str, str, Fraction, Fraction]:
+    def _shortage(self, spent: Total, requested: Cost) -> tuple[Message | str, str, Fraction, Fraction]:
         """Why, in which currency, how much was asked, and how much of that there is."""
         if requested.epsilon is None:
             left = self.remaining(spent)
             without = self.rho is None and left.delta == 0
-            reason = " (rho is read as epsilon by means of delta, and none is left)" if without else ""
+            reason = Message(" (rho is read as epsilon by means of delta, and none is left)") if without else ""
             return reason, "rho", requested.rho, left.rho or _ZERO
         asked = requested.epsilon
         if not requested.delta:
             return "", "epsilon", asked, self.remaining(spent).epsilon or _ZERO
         if self.rho is not None:
-            return " (a cap in rho cannot count (epsilon, delta)-DP)", "epsilon", asked, _ZERO
+            return Message(" (a cap in rho cannot count (epsilon, delta)-DP)"), "epsilon", asked, _ZERO
         delta = max(_ZERO, self.delta - spent.delta)
         if requested.delta > delta:
             return "", "delta", requested.delta, delta
-        reason = " (the rho spent before needs some delta)" if spent.rho and requested.delta == delta else ""
+        reason = Message(" (the rho spent before needs some delta)") if spent.rho and requested.delta == delta else ""
         return reason, "epsilon", asked, self._largest_epsilon(spent, requested.delta)
 
 

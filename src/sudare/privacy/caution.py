@@ -38,8 +38,9 @@ def cautions(guarantee: Guarantee, people: int | None = None) -> tuple[PrivacyWa
             PrivacyWarning(
                 "delta is above one in the number of people",
                 value=guarantee.delta,
-                allowed=f"advised: well below 1/{people}",
+                allowed="advised: well below 1/{people}",
                 hint="With such a delta the whole record of somebody may be shown.",
+                people=people,
             )
         )
     return tuple(found)

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from sudare.errors import LedgerError
+from sudare.errors import LedgerError, Message
 from sudare.privacy.budget import exact, readable
 
 BEGINNING = "0" * 64
@@ -109,20 +109,27 @@ def verified(
     entries: list[Entry] = []
     for number, row in enumerate(rows, start=after + 1):
         entry = Entry(*row)
-        fault = None
+        fault: Message | None = None
         if entry.id != number:
-            fault = "is missing"
+            fault = Message("is missing")
         elif not all(isinstance(value, str) for value in row[1:]) or entry.kind not in KINDS:
-            fault = "is not an entry"
+            fault = Message("is not an entry")
         elif entry.previous != previous:
-            fault = f"does not follow row {number - 1}" if number > 1 else "is not the first of a ledger"
+            fault = (
+                Message("does not follow row {before}", before=number - 1)
+                if number > 1
+                else Message("is not the first of a ledger")
+            )
         elif entry.hash != _digest(*row[:-1]):
-            fault = "does not fit its hash"
+            fault = Message("does not fit its hash")
         if fault:
             raise LedgerError(
-                f"row {number} of the ledger {name} {fault}",
+                "row {number} of the ledger {name} {fault}",
                 hint="The ledger was changed by hand or damaged; restore it from a backup before publishing, and book "
                 "what that lacks with: sudare ledger reconcile.",
+                number=number,
+                name=name,
+                fault=fault,
             )
         entries.append(entry)
         previous = entry.hash

@@ -19,7 +19,7 @@ from fractions import Fraction
 from functools import cached_property
 from itertools import repeat, zip_longest
 
-from sudare.errors import ParameterError
+from sudare.errors import Message, ParameterError
 from sudare.privacy.adjacency import LOCAL, Cost, adjacency_of, cost_of
 from sudare.privacy.budget import Number, exact, positive
 from sudare.privacy.guarantee import ADJACENCIES, Guarantee
@@ -223,7 +223,7 @@ def parallel(*guarantees: Guarantee, disjoint_units: bool, delta: Number | None 
         raise ParameterError(
             "parallel composition does not hold for replaced records",
             value=own,
-            allowed=ADJACENCIES[0],
+            allowed=ADJACENCIES[:1],
         )
     notion = _common_notion(guarantees, delta)
     parts = [_numbers([guarantee], notion, delta) for guarantee in guarantees]
@@ -238,11 +238,11 @@ def _comparable(guarantees: Sequence[Guarantee]) -> None:
     for guarantee in guarantees:
         _refuse_costless(guarantee)
     for what, given in (
-        ("units", {str(guarantee.unit) for guarantee in guarantees}),
-        ("neighbours", {adjacency_of(guarantee) for guarantee in guarantees}),
+        (Message("units"), {str(guarantee.unit) for guarantee in guarantees}),
+        (Message("neighbours"), {adjacency_of(guarantee) for guarantee in guarantees}),
     ):
         if len(given) > 1:
-            raise ParameterError(f"guarantees for different {what} do not compose", value=sorted(given))
+            raise ParameterError("guarantees for different {what} do not compose", value=sorted(given), what=what)
 
 
 def _common_notion(guarantees: Sequence[Guarantee], delta: Number | None) -> str:

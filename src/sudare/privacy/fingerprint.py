@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-from sudare.errors import LedgerError
+from sudare.errors import LedgerError, system_reason
 from sudare.privacy.secret_file import write_secret
 
 KEY_ENDING = ".key"
@@ -114,7 +114,9 @@ def load_or_create(path: Path) -> bytes:
     except FileNotFoundError:
         return _create(path)
     except OSError as problem:
-        raise LedgerError(f"the key of the ledger cannot be read: {problem.strerror}", value=str(path)) from None
+        raise LedgerError(
+            "the key of the ledger cannot be read: {reason}", value=str(path), reason=system_reason(problem)
+        ) from None
     if os.name == "posix" and mode & 0o077:
         raise LedgerError(
             "the key of the ledger can be read by others than its owner",
@@ -123,7 +125,9 @@ def load_or_create(path: Path) -> bytes:
             hint="Take their rights away: chmod 600.",
         )
     if len(key) != KEY_BYTES:
-        raise LedgerError("this is not the key of a ledger", value=str(path), allowed=f"{KEY_BYTES} bytes")
+        raise LedgerError(
+            "this is not the key of a ledger", value=str(path), allowed="{key_bytes} bytes", key_bytes=KEY_BYTES
+        )
     return key
 
 
@@ -135,9 +139,10 @@ def _create(path: Path) -> bytes:
         return load_or_create(path)
     except OSError as problem:
         raise LedgerError(
-            f"the key of the ledger cannot be written: {problem.strerror}",
+            "the key of the ledger cannot be written: {reason}",
             value=str(path),
             hint="Allow reading and writing of the file and its folder.",
+            reason=system_reason(problem),
         ) from None
     return key
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, Protocol, runtime_checkable
 
-from sudare.errors import ParameterError
+from sudare.errors import Message, ParameterError, together
 from sudare.privacy.budget import Budget, exact, positive, readable
 
 NOTIONS = (
@@ -107,17 +107,19 @@ class Guarantee:
 
     def __post_init__(self) -> None:
         if self.notion not in NOTIONS:
-            raise ParameterError("unknown notion of privacy", value=self.notion, allowed=", ".join(NOTIONS))
+            raise ParameterError("unknown notion of privacy", value=self.notion, allowed=NOTIONS)
         if self.adjacency not in ADJACENCIES:
-            raise ParameterError("unknown adjacency", value=self.adjacency, allowed=", ".join(ADJACENCIES))
+            raise ParameterError("unknown adjacency", value=self.adjacency, allowed=ADJACENCIES)
         given = {name for name in ("epsilon", "delta", "rho") if getattr(self, name) is not None}
         if self.notion in _NUMBERS and given - _FACTS.get(self.notion, set()) != _NUMBERS[self.notion]:
             raise ParameterError(
-                f"{self.notion} needs exactly {' and '.join(sorted(_NUMBERS[self.notion])) or 'no number'}",
+                "{notion} needs exactly {numbers}",
                 value=sorted(given),
+                notion=self.notion,
+                numbers=together(sorted(_NUMBERS[self.notion])) if _NUMBERS[self.notion] else Message("no number"),
             )
         if self.notion not in _NUMBERS and not given <= {"epsilon"}:
-            raise ParameterError(f"{self.notion} has no number but epsilon", value=sorted(given))
+            raise ParameterError("{notion} has no number but epsilon", value=sorted(given), notion=self.notion)
         for name in given:
             object.__setattr__(self, name, positive(getattr(self, name), name))
         if self.delta is not None and self.delta >= 1:
@@ -125,7 +127,9 @@ class Guarantee:
         self._check_replace_rho()
         for name in ("public", "assumptions"):
             if isinstance(getattr(self, name), str):
-                raise ParameterError(f"{name} is one text and not a sequence of texts", value=getattr(self, name))
+                raise ParameterError(
+                    "{name} is one text and not a sequence of texts", value=getattr(self, name), name=name
+                )
             object.__setattr__(self, name, tuple(getattr(self, name)))
 
     def _check_replace_rho(self) -> None:

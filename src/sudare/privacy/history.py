@@ -63,13 +63,17 @@ def refuse_unknown_heads(dataset: str, path: Path, missing: Sequence[KnownHead])
     """Refuse a release after ``missing``: rows of the data set that the ledger at ``path`` does not hold."""
     for known in missing:
         raise LedgerError(
-            f"the ledger {path} does not hold a row that this machine has spent on data set {dataset!r}"
-            if known.release is None
-            else f"the ledger {path} does not hold the row of an earlier release of data set {dataset!r}",
+            (
+                "the ledger {path} does not hold a row that this machine has spent on data set {dataset!r}"
+                if known.release is None
+                else "the ledger {path} does not hold the row of an earlier release of data set {dataset!r}"
+            ),
             value=str(known.release or known.ledger),
             allowed="the ledger with all its releases",
             hint="Give the path of that ledger, or restore it, then book what it lacks with: sudare ledger reconcile;"
             " if two budgets are meant, confirm it: confirm_other_history = true under [ledger].",
+            path=path,
+            dataset=dataset,
         )
 
 

@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from sudare.errors import BudgetError, LedgerError, LedgerWarning, ParameterError, did_you_mean
+from sudare.errors import BudgetError, LedgerError, LedgerWarning, Message, ParameterError, did_you_mean
 from sudare.privacy.account import Account, Books
 from sudare.privacy.balance import Balance
 from sudare.privacy.budget import Number, asked_delta
@@ -78,7 +78,7 @@ class Ledger:
 
         A cap below what is spent is allowed and leaves nothing. A new name that looks like another is confirmed too.
         """
-        name = declared(dataset, "the name of a data set")
+        name = declared(dataset, Message("the name of a data set"))
         cap = Cap.asked(epsilon=epsilon, delta=delta, rho=rho)
         with writing(self.path, self.timeout) as session:
             books = Books(session.entries)
@@ -87,9 +87,10 @@ class Ledger:
                 return next(row for row in reversed(session.entries) if (row.dataset, row.kind) == (name, "cap"))
             if before is not None and confirm is not True:
                 raise LedgerError(
-                    f"data set {name!r} has a cap already",
+                    "data set {name!r} has a cap already",
                     value=str(before),
                     hint="To change it, confirm it: --confirm, or confirm=True.",
+                    name=name,
                 )
             if confirm is not True:
                 refuse_look_alike(name, books.datasets)
@@ -109,19 +110,20 @@ class Ledger:
 
         Like that of a data set it is changed where ``confirm`` is given.
         """
-        name, who = declared(account, "the name of an account"), declared(unit, "the name of a unit")
+        name, who = declared(account, Message("the name of an account")), declared(unit, Message("the name of a unit"))
         cap = Cap.asked(epsilon=epsilon, delta=delta, rho=rho)
         with writing(self.path, self.timeout) as session:
             books = Books(session.entries)
             if name in books.accounts:
                 people = books.people(name)
                 if people.unit != who:
-                    raise LedgerError("an account keeps its unit", value=who, allowed=str(people.unit))
+                    raise LedgerError("an account keeps its unit", value=who, allowed=[people.unit])
                 if people.cap != cap and confirm is not True:
                     raise LedgerError(
-                        f"account {name!r} has a cap already",
+                        "account {name!r} has a cap already",
                         value=str(people.cap),
                         hint="To change it, confirm it: --confirm, or confirm=True.",
+                        name=name,
                     )
             return _append(session, NO_DATASET, "account", {"account": name, "unit": who, "cap": cap.to_json()})
 
@@ -136,8 +138,11 @@ class Ledger:
         set stays where it is; later only its part may be given up and its units raised, which count for more. A new
         name that looks like another needs ``confirm``.
         """
-        name, target = declared(dataset, "the name of a data set"), declared(account, "the name of an account")
-        piece = None if part is None else declared(part, "the name of a part")
+        name, target = (
+            declared(dataset, Message("the name of a data set")),
+            declared(account, Message("the name of an account")),
+        )
+        piece = None if part is None else declared(part, Message("the name of a part"))
         if units is not None and (type(units) is not int or units < 1):
             raise ParameterError("units is not a whole number from 1 on", value=units)
         with writing(self.path, self.timeout) as session:
@@ -150,15 +155,19 @@ class Ledger:
                 lower = (units or 1) < (terms.units or 1) or (terms.units is not None and units is None)
                 if before != target or (piece is not None and piece != terms.part) or lower:
                     raise LedgerError(
-                        f"data set {name!r} is in the account {before!r} and stays there",
+                        "data set {name!r} is in the account {before!r} and stays there",
                         hint="Later only its part may be given up, and its units raised.",
+                        name=name,
+                        before=before,
                     )
             people.refuse_unit(Member(name, piece, units, books.account(name).guarantees))
             return _append(session, name, "join", {"account": target, "part": piece, "units": units})
 
     def account(self, account: str) -> Balance:
         """Where an account of people stands, with what each of its data sets costs one of them."""
-        return Balance.of_people(self._people(Books(self.entries()), declared(account, "the name of an account")))
+        return Balance.of_people(
+            self._people(Books(self.entries()), declared(account, Message("the name of an account")))
+        )
 
     def accounts(self) -> tuple[Balance, ...]:
         """Where every account of people stands."""
@@ -190,8 +199,8 @@ class Ledger:
         released under another name need ``confirm_same_data=True``, and the row then names it; so do ``heads`` of the
         data set that are not in this ledger (`history`) and a new name that looks like another one.
         """
-        name = declared(dataset, "the name of a data set")
-        release = declared(release_id, "a release id")
+        name = declared(dataset, Message("the name of a data set"))
+        release = declared(release_id, Message("a release id"))
         _refuse_large_delta(guarantee, default_cap)
         terms: dict[str, Any] = {"accept_no_guarantee": accept_no_guarantee, "default_cap": default_cap}
         if not exists(self.path):
@@ -222,7 +231,10 @@ class Ledger:
 
         One that the ledger has with another guarantee, and a new name that looks like another one, are refused.
         """
-        name, release = declared(made.dataset, "the name of a data set"), declared(made.release_id, "a release id")
+        name, release = (
+            declared(made.dataset, Message("the name of a data set")),
+            declared(made.release_id, Message("a release id")),
+        )
         with writing(self.path, self.timeout, resumed=True) as session:
             if (row := _row_of(session, name, release)) is not None:
                 if Guarantee.from_json(row.content["guarantee"]) != guarantee.booked():
@@ -246,7 +258,9 @@ class Ledger:
         exists(self.path)  # refuses what is no file
         path = self.path.resolve()  # a ledger has one key, by whatever link it is reached
         if not path.parent.is_dir():
-            raise LedgerError(f"the folder of the ledger {self.path} does not exist", hint="Make the folder first.")
+            raise LedgerError(
+                "the folder of the ledger {path} does not exist", hint="Make the folder first.", path=self.path
+            )
         return load_or_create(key_path(path))
 
     def check(
@@ -262,7 +276,7 @@ class Ledger:
     ) -> Balance:
         """The balance after a release that is not made, or the error that `spend` would raise now."""
         _refuse_large_delta(guarantee, default_cap)
-        name = declared(dataset, "the name of a data set")
+        name = declared(dataset, Message("the name of a data set"))
         with reading(self.path, self.timeout) as session:
             books = _books(session)
             self._missing(session, name, heads, confirm_other_history)
@@ -275,22 +289,26 @@ class Ledger:
 
     def balance(self, dataset: str) -> Balance:
         """Where ``dataset`` stands; one that the ledger does not know has no cap and no releases."""
-        name = declared(dataset, "the name of a data set")
+        name = declared(dataset, Message("the name of a data set"))
         with reading(self.path, self.timeout) as session:
             return _books(session).balance(name)
 
     def beginnings(self, dataset: str) -> tuple[LedgerWarning, ...]:
         """What a first release of ``dataset`` begins, to be said to whoever expected earlier ones to count."""
-        name = declared(dataset, "the name of a data set")
+        name = declared(dataset, Message("the name of a data set"))
         with reading(self.path, self.timeout) as session:
             known = _books(session).datasets
         if name in known:
             return ()
         begun = LedgerWarning(
-            f"data set {name!r} is new in the ledger {self.path}"
-            if session is not None and session.last is not None
-            else f"a new ledger begins at {self.path}",
+            (
+                "data set {name!r} is new in the ledger {path}"
+                if session is not None and session.last is not None
+                else "a new ledger begins at {path}"
+            ),
             hint="Releases that are booked elsewhere, or under another name, do not count.",
+            name=name,
+            path=self.path,
         )
         return (begun,)
 
@@ -309,7 +327,7 @@ class Ledger:
 
     def entries(self, dataset: str | None = None) -> tuple[Entry, ...]:
         """The rows in their order, of one data set or of all; none where there is no file yet."""
-        name = None if dataset is None else declared(dataset, "the name of a data set")
+        name = None if dataset is None else declared(dataset, Message("the name of a data set"))
         return tuple(e for e in read(self.path, self.timeout) if name is None or e.dataset == name)
 
     def datasets(self) -> tuple[str, ...]:
@@ -333,16 +351,19 @@ class Ledger:
         was cut off at its end or written anew.
         """
         if not exists(self.path):
-            raise LedgerError(f"there is no ledger at {self.path}", hint="Give the path of the ledger's file.")
+            raise LedgerError(
+                "there is no ledger at {path}", hint="Give the path of the ledger's file.", path=self.path
+            )
         entries = read(self.path, self.timeout)
         books = Books(entries)
         for name in books.datasets:
             books.account(name)
         if head is not None and head.strip().lower() not in {entry.hash for entry in entries}:
             raise LedgerError(
-                f"the head is not in the chain of the ledger {self.path}",
+                "the head is not in the chain of the ledger {path}",
                 value=head,
                 hint="It belongs to another ledger, or this one was cut off or written anew.",
+                path=self.path,
             )
         return len(entries)
 
@@ -364,10 +385,11 @@ class Ledger:
     def _people(self, books: Books, account: str) -> People:
         if account not in books.accounts:
             raise LedgerError(
-                f"the ledger {self.path} has no such account of people",
+                "the ledger {path} has no such account of people",
                 value=account,
-                allowed=", ".join(books.accounts) or "none yet",
+                allowed=books.accounts or "none yet",
                 hint=did_you_mean(account, books.accounts) or "Set one first, with: sudare ledger account.",
+                path=self.path,
             )
         return books.people(account)
 
@@ -382,13 +404,14 @@ class Ledger:
         names = books.datasets
         if dataset is None:
             return names
-        name = declared(dataset, "the name of a data set")
+        name = declared(dataset, Message("the name of a data set"))
         if name not in names:
             raise LedgerError(
-                f"the ledger {self.path} has no such data set",
+                "the ledger {path} has no such data set",
                 value=name,
-                allowed=", ".join(names) or "none yet",
+                allowed=names or "none yet",
                 hint=did_you_mean(name, names),
+                path=self.path,
             )
         return (name,)
 
@@ -398,9 +421,10 @@ def _append(session: Session, dataset: str, kind: str, content: dict[str, Any]) 
     if session.last is not None and time < session.last.time:
         warnings.warn(
             LedgerWarning(
-                f"the clock went back: row {session.last.id} of the ledger is later than now",
+                "the clock went back: row {id} of the ledger is later than now",
                 value=session.last.time,
                 hint="Rows count in their order, whatever their times; set the clock right.",
+                id=session.last.id,
             ),
             stacklevel=3,
         )
@@ -444,8 +468,9 @@ def _refuse_other_cap(account: Account, default_cap: Cap | None) -> None:
     """A cap that is declared a second time is the one that is set, or somebody is mistaken."""
     if default_cap is not None and account.cap is not None and default_cap != account.cap:
         raise BudgetError(
-            f"data set {account.dataset!r} has another cap in the ledger than the one declared here",
+            "data set {dataset!r} has another cap in the ledger than the one declared here",
             value=str(default_cap),
-            allowed=str(account.cap),
+            allowed=[account.cap],
             hint="Leave the cap out or write the ledger's; to change that, use: sudare ledger set-cap --confirm.",
+            dataset=account.dataset,
         )

@@ -11,7 +11,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterable
 
-from sudare.errors import LedgerError, ParameterError
+from sudare.errors import LedgerError, Message, ParameterError
 
 _LONGEST_NAME = 200
 # Signs, and what they are taken for: of the table of TS 39 what is typed as a letter or a digit. Capitals of Greek come
@@ -36,15 +36,17 @@ def skeleton(name: str) -> str:
     return unicodedata.normalize("NFKC", "".join(signs).translate(_INVISIBLE).translate(_SMALL))
 
 
-def declared(text: str, what: str) -> str:
+def declared(text: str, what: Message) -> str:
     """``text`` in one spelling: two names that are the same must not have two budgets."""
     name = unicodedata.normalize("NFC", text)
     invisible = any(unicodedata.category(character).startswith("C") for character in name)
     if not name or name != name.strip() or invisible or len(name) > _LONGEST_NAME:
         raise ParameterError(
-            f"{what} is not a name",
+            "{what} is not a name",
             value=text,
-            allowed=f"1 to {_LONGEST_NAME} visible characters without spaces around them",
+            allowed="1 to {longest_name} visible characters without spaces around them",
+            what=what,
+            longest_name=_LONGEST_NAME,
         )
     return name
 
@@ -56,9 +58,10 @@ def refuse_look_alike(name: str, known: Iterable[str]) -> None:
         return
     if alike := [other for other in names if skeleton(other) == seen]:
         raise LedgerError(
-            f"data set {name!r} would be new in the ledger, and its name looks like that of another one",
+            "data set {name!r} would be new in the ledger, and its name looks like that of another one",
             value=", ".join(alike),
             allowed="one name for one data set",
             hint="Write the name as the ledger has it; if two data sets are meant, confirm it:"
             " confirm_similar_name = true under [ledger], or --confirm.",
+            name=name,
         )

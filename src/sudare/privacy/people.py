@@ -122,8 +122,10 @@ class People:
         others = {guarantee.unit.kind for guarantee in member.counted} - {self.unit}
         if member.units is None and others:
             raise BudgetError(
-                f"the account {self.name!r} adds up what each {self.unit} has lost, and the release is for another one",
+                "the account {name!r} adds up what each {unit} has lost, and the release is for another one",
                 value=", ".join(sorted(others)),
-                allowed=str(self.unit),
+                allowed=[self.unit],
                 hint="Say how many of those one can be at most, with: sudare ledger join --units.",
+                name=self.name,
+                unit=self.unit,
             )

@@ -21,9 +21,11 @@ def fingerprints_of(entry: Entry) -> tuple[Fingerprint, ...]:
         return tuple(Fingerprint.from_json(source) for source in entry.content.get("sources") or ())
     except (AttributeError, KeyError, TypeError, ValueError, RecursionError):
         raise LedgerError(
-            f"row {entry.id} of the ledger holds no {entry.kind} that can be read",
+            "row {id} of the ledger holds no {kind} that can be read",
             hint="It was not written by Sudare; restore the ledger from a backup before publishing, and book what "
             "that lacks with: sudare ledger reconcile.",
+            id=entry.id,
+            kind=entry.kind,
         ) from None
 
 
@@ -60,8 +62,9 @@ def refuse_same_data(
         )
     if names := names_of_same_data(entries, dataset, sources):
         raise LedgerError(
-            f"the same data were released under another name, and {dataset!r} would have a budget of its own",
+            "the same data were released under another name, and {dataset!r} would have a budget of its own",
             value=", ".join(names),
             allowed="one name for one data set",
             hint="If that is meant, confirm it: confirm_same_data = true under [ledger].",
+            dataset=dataset,
         )

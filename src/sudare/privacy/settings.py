@@ -50,7 +50,7 @@ def chosen_ledger(named: str | None, folder: Path, confirmed: bool) -> Path:
         raise LedgerError(
             "the recipe names another ledger than the configured one",
             value=named,
-            allowed=str(configured),
+            allowed=[configured],
             hint="Leave path out under [ledger]; if two ledgers are meant, confirm it: confirm_other_ledger = true.",
         )
     return path
@@ -76,10 +76,11 @@ def _ledger_in(file: Path) -> str | None:
     for key in contents:
         if key not in _KEYS:
             raise LedgerError(
-                f"unknown key {key} in the configuration",
+                "unknown key {key} in the configuration",
                 value=str(file),
-                allowed=", ".join(_KEYS),
+                allowed=_KEYS,
                 hint=did_you_mean(key, _KEYS),
+                key=key,
             )
     named = contents.get("ledger")
     if named is not None and not isinstance(named, str):
@@ -90,5 +91,7 @@ def _ledger_in(file: Path) -> str | None:
 def _absolute(named: str, where: str) -> Path:
     path = Path(named)
     if not path.is_absolute() or "\0" in named:
-        raise LedgerError(f"the ledger in {where} is not an absolute path", value=named, allowed="an absolute path")
+        raise LedgerError(
+            "the ledger in {where} is not an absolute path", value=named, allowed="an absolute path", where=where
+        )
     return path

@@ -17,7 +17,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from sudare.errors import LedgerError, LedgerWarning
+from sudare.errors import LedgerError, LedgerWarning, system_reason
 
 VARIABLE = "SUDARE_STATE"
 OFF = "off"
@@ -33,7 +33,10 @@ def state_folder(environment: Mapping[str, str] | None = None) -> Path | None:
     if named := found.get(VARIABLE):
         if named != OFF and not Path(named).is_absolute():
             raise LedgerError(
-                f"the folder in {VARIABLE} is not an absolute path", value=named, allowed="an absolute path, or off"
+                "the folder in {variable} is not an absolute path",
+                value=named,
+                allowed="an absolute path, or off",
+                variable=VARIABLE,
             )
         return None if named == OFF else Path(named)
     home = found.get("HOME") or found.get("USERPROFILE") or ""
@@ -94,9 +97,10 @@ def remember(name: str, content: dict[str, Any]) -> None:
     except OSError as problem:
         warnings.warn(
             LedgerWarning(
-                f"this machine cannot remember the ledger: {problem.strerror}",
+                "this machine cannot remember the ledger: {reason}",
                 value=str(folder),
                 hint="Name a folder in SUDARE_STATE, or switch it off with SUDARE_STATE=off.",
+                reason=system_reason(problem),
             ),
             stacklevel=2,
         )

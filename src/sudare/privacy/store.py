@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sudare.errors import LedgerError
+from sudare.errors import LedgerError, Message
 from sudare.privacy.chain import COLUMNS, Entry, verified
 from sudare.privacy.checkpoint import FEWEST, STEP, Checkpoint
 from sudare.privacy.sqlite_faults import FAILURES, Fault, fault_of, fault_of_code
@@ -72,7 +72,7 @@ def writing(path: Path, timeout: float, *, resumed: bool = False) -> Iterator[Se
     ``resumed``: rows before a checkpoint are not read. Before this returns a new connection has read the last row back.
     """
     if not path.parent.is_dir():
-        raise LedgerError(f"the folder of the ledger {path} does not exist", hint="Make the folder first.")
+        raise LedgerError("the folder of the ledger {path} does not exist", hint="Make the folder first.", path=path)
     exists(path)  # refuses what is no file, before SQLite writes beside it
     with _connection(path, "rwc", timeout) as connection:
         # EXTRA is FULL and a sync of the folder after the journal is gone: without it a power cut could bring
@@ -118,9 +118,13 @@ def exists(path: Path) -> bool:
     except (FileNotFoundError, NotADirectoryError):
         return False
     except OSError:
-        raise LedgerError(f"the ledger {path} cannot be opened", hint="Allow reading of its folder.") from None
+        raise LedgerError(
+            "the ledger {path} cannot be opened", hint="Allow reading of its folder.", path=path
+        ) from None
     if not stat.S_ISREG(mode):
-        raise LedgerError(f"the ledger {path} is not a regular file", hint="Give the path of a file, or of a new one.")
+        raise LedgerError(
+            "the ledger {path} is not a regular file", hint="Give the path of a file, or of a new one.", path=path
+        )
     return True
 
 
@@ -143,10 +147,11 @@ def _session(connection: sqlite3.Connection, path: Path, resumed: bool) -> Sessi
     columns += [name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'")]
     if columns != list(COLUMNS):
         raise LedgerError(
-            f"the ledger {path} has other columns or triggers than Sudare gave it",
+            "the ledger {path} has other columns or triggers than Sudare gave it",
             value=", ".join(columns),
-            allowed=", ".join(COLUMNS),
+            allowed=COLUMNS,
             hint="Another program changed it: take out there what it added, or go back to the file as Sudare left it.",
+            path=path,
         )
 
     def row(number: int) -> tuple[Any, ...] | None:
@@ -174,15 +179,16 @@ def _read_back(path: Path, timeout: float, entry: Entry) -> None:
         found = connection.execute(f"{_SELECT} WHERE id = ?", [entry.id]).fetchone()
     if found != tuple(getattr(entry, name) for name in COLUMNS):
         raise LedgerError(
-            f"the ledger {path} does not have the row that was written to it",
+            "the ledger {path} does not have the row that was written to it",
             value=entry.id,
             hint="Nothing was released. Keep the ledger on a disk of this machine, not in a folder that another "
             "program synchronises.",
+            path=path,
         )
 
 
 def _refusal(path: Path, fault: Fault) -> LedgerError:
-    return LedgerError(f"the ledger {path} {fault.sentence}", hint=fault.hint)
+    return LedgerError("the ledger {path} {sentence}", hint=fault.hint, path=path, sentence=fault.sentence)
 
 
 def _is_new(connection: sqlite3.Connection, path: Path) -> bool:
@@ -193,6 +199,6 @@ def _is_new(connection: sqlite3.Connection, path: Path) -> bool:
     if (application, version, tables) == (0, 0, 0) and path.stat().st_size == 0:
         return True
     if application != _APPLICATION:
-        raise LedgerError(f"{path} is a database, but not a ledger of Sudare", hint="Give the ledger's path.")
-    LedgerError.refuse_newer(f"the ledger {path}", version, FORMAT_WITH_ACCOUNTS)
+        raise LedgerError("{path} is a database, but not a ledger of Sudare", hint="Give the ledger's path.", path=path)
+    LedgerError.refuse_newer(Message("the ledger {path}", path=path), version, FORMAT_WITH_ACCOUNTS)
     return False

@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from sudare.errors import InputError, LedgerError, OutputError
+from sudare.errors import InputError, LedgerError, Message, OutputError, system_reason
 from sudare.privacy.chain import COLUMNS, Entry, verified
 from sudare.privacy.secret_file import write_secret
 from sudare.privacy.store import exists, read, writing
@@ -23,7 +23,7 @@ _KIND = "sudare-ledger"
 def export_ledger(path: Path, file: Path, timeout: float = 10.0) -> tuple[Entry, ...]:
     """Write the rows of the ledger at ``path``, all verified, into a new ``file`` that only its owner can read."""
     if not exists(path):
-        raise LedgerError(f"there is no ledger at {path}", hint="Give the path of the ledger's file.")
+        raise LedgerError("there is no ledger at {path}", hint="Give the path of the ledger's file.", path=path)
     entries = read(path, timeout)
     first = {"kind": _KIND, "format": FORMAT, "rows": len(entries), "head": entries[-1].hash if entries else None}
     rows = ({name: getattr(entry, name) for name in COLUMNS} for entry in entries)
@@ -33,7 +33,9 @@ def export_ledger(path: Path, file: Path, timeout: float = 10.0) -> tuple[Entry,
     except FileExistsError:
         raise OutputError("the file exists already", value=str(file), hint="Name another one.") from None
     except OSError as problem:
-        raise OutputError(f"the ledger cannot be exported: {problem.strerror}", value=str(file)) from None
+        raise OutputError(
+            "the ledger cannot be exported: {reason}", value=str(file), reason=system_reason(problem)
+        ) from None
     return entries
 
 
@@ -42,17 +44,21 @@ def import_ledger(file: Path, path: Path, timeout: float = 10.0) -> tuple[Entry,
     try:
         lines = [_object(line, file) for line in file.read_text(encoding="utf-8").splitlines()]
     except (OSError, UnicodeDecodeError) as problem:
-        raise InputError(f"the exported ledger cannot be read: {type(problem).__name__}", value=str(file)) from None
+        raise InputError(
+            "the exported ledger cannot be read: {type}", value=str(file), type=type(problem).__name__
+        ) from None
     if not lines or lines[0].get("kind") != _KIND:
         raise _no_ledger(file)
-    InputError.refuse_newer(f"the file {file}", lines[0].get("format"), FORMAT)
+    InputError.refuse_newer(Message("the file {path}", path=file), lines[0].get("format"), FORMAT)
     entries = verified((tuple(line.get(name) for name in COLUMNS) for line in lines[1:]), str(file))
     head = entries[-1].hash if entries else None
     if (lines[0].get("rows"), lines[0].get("head")) != (len(entries), head):
         raise InputError("the exported ledger is not whole", value=len(entries), allowed="as many rows as it says")
     with writing(path, timeout) as session:
         if session.last is not None:
-            raise LedgerError(f"there is a ledger at {path} already", hint="Nothing is overwritten: give another path.")
+            raise LedgerError(
+                "there is a ledger at {path} already", hint="Nothing is overwritten: give another path.", path=path
+            )
         for entry in entries:
             session.append(entry)
     return entries

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import re
 from decimal import Decimal
 from fractions import Fraction
@@ -9,9 +10,20 @@ from typing import Annotated, Any, TypeAlias
 
 from pydantic import PlainSerializer, PlainValidator, WithJsonSchema
 
+from sudare.errors import Message
+
 TEXT = r"^[+-]?([0-9]+/[0-9]+|[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?)$"
 _LONGEST = 400
 """Characters of a number as text: more would be a slip of the pen."""
+_KINDS = {
+    bool: Message("a bool"),
+    list: Message("a list"),
+    dict: Message("a dict"),
+    tuple: Message("a tuple"),
+    datetime.date: Message("a date"),
+    datetime.datetime: Message("a datetime"),
+    datetime.time: Message("a time"),
+}
 
 
 def _read(written: object) -> object:
@@ -22,7 +34,7 @@ def _read(written: object) -> object:
     """
     if isinstance(written, int | Decimal | Fraction) and not isinstance(written, bool):
         if isinstance(written, Decimal) and not written.is_finite():
-            raise ValueError("input should be a finite number")
+            raise ValueError(Message("input should be a finite number"))
         return written
     if isinstance(written, str) and len(written) <= _LONGEST and re.fullmatch(TEXT, written, re.ASCII):
         if "/" not in written:
@@ -30,10 +42,12 @@ def _read(written: object) -> object:
         if int(written.partition("/")[2]):
             return Fraction(written)
     if isinstance(written, str):
-        shown = repr(written if len(written) < 60 else written[:57] + "...")
+        shown: object = repr(written if len(written) < 60 else written[:57] + "...")
     else:
-        shown = f"a {type(written).__name__}"
-    raise ValueError(f'not a number (got {shown}; allowed: a number, or a fraction as text such as "1/3")')
+        shown = _KINDS.get(type(written), f"a {type(written).__name__}")
+    raise ValueError(
+        Message('not a number (got {shown}; allowed: a number, or a fraction as text such as "1/3")', shown=shown)
+    )
 
 
 def _plain(amount: Any) -> Any:

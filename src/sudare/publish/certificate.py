@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import sudare
-from sudare.errors import SudareError, VerificationError
+from sudare.errors import Message, SudareError, VerificationError
 from sudare.privacy import Guarantee, Publishable
 from sudare.privacy.fingerprint import file_digest
 from sudare.publish.folder import is_there
@@ -120,7 +120,7 @@ def checked_release(
     try:
         guarantee = Guarantee.from_json(certificate["guarantee"])
     except (SudareError, KeyError, TypeError, ValueError) as problem:
-        raise VerificationError(f"the certificate states no valid guarantee: {problem}") from None
+        raise VerificationError("the certificate states no valid guarantee: {reason}", reason=problem) from None
     checks.append(f"guarantee: {guarantee}")
     for name, facts in _files(certificate).items():
         file = path.parent / name
@@ -134,7 +134,7 @@ def checked_release(
         checks.append(f"{name}: SHA-256 agrees")
     kind = certificate.get("kind", "table")  # the first certificates were all of tables and did not say so
     if not isinstance(kind, str) or kind not in KINDS:
-        raise VerificationError("a release of an unknown kind", value=kind, allowed=", ".join(KINDS))
+        raise VerificationError("a release of an unknown kind", value=kind, allowed=KINDS)
     with as_a_release(kind):
         checks += job_of(kind).check(path.parent, certificate)
     return path, certificate, guarantee, tuple(checks)
@@ -156,7 +156,9 @@ def as_a_release(kind: str) -> Iterator[None]:
     except VerificationError:
         raise
     except SudareError as problem:
-        raise VerificationError(f"the files are not a release of this kind: {problem}", value=kind) from None
+        raise VerificationError(
+            "the files are not a release of this kind: {reason}", value=kind, reason=problem
+        ) from None
     except Exception:
         # A file made to mislead can fail in any of the libraries that read it: it is no release in any case.
         raise VerificationError("the files are not a release of this kind", value=kind) from None
@@ -168,12 +170,17 @@ def _read(path: Path) -> dict[str, Any]:
     except FileNotFoundError:
         raise VerificationError("there is no such certificate", value=str(path)) from None
     except (OSError, ValueError, RecursionError):
-        hint = "It is text in UTF-8, as its publisher wrote it: fetch it again."
-        raise VerificationError("the certificate cannot be read as JSON", value=str(path), hint=hint) from None
+        raise VerificationError(
+            "the certificate cannot be read as JSON",
+            value=str(path),
+            hint="It is text in UTF-8, as its publisher wrote it: fetch it again.",
+        ) from None
     named = isinstance(certificate, dict) and _FORMAT.fullmatch(str(certificate.get("format")))
     if not isinstance(certificate, dict) or not named:
-        raise VerificationError("not a certificate of this format", value=str(path), allowed=FORMAT)
-    VerificationError.refuse_newer(f"the certificate {path}", int(named[1]), int(FORMAT.partition("/")[2]))
+        raise VerificationError("not a certificate of this format", value=str(path), allowed=[FORMAT])
+    VerificationError.refuse_newer(
+        Message("the certificate {path}", path=path), int(named[1]), int(FORMAT.partition("/")[2])
+    )
     needed = {"signature", "publisher", "guarantee", "files", "summary", "release_id", "dataset"}
     if missing := needed - certificate.keys():
         raise VerificationError("the certificate is incomplete", value=sorted(missing))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from sudare.errors import OutputError
+from sudare.errors import OutputError, system_reason
 from sudare.privacy import readable
 from sudare.publish.job import Rehearsal
 from sudare.publish.table_rehearsal import TableRehearsal
@@ -34,4 +34,6 @@ def write_page(rehearsal: Rehearsal, path: Path, *, title: str = "", words: Word
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
     except OSError as problem:
-        raise OutputError(f"the page cannot be written: {problem.strerror}", value=str(path)) from None
+        raise OutputError(
+            "the page cannot be written: {reason}", value=str(path), reason=system_reason(problem)
+        ) from None

@@ -9,7 +9,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from sudare.errors import OutputError
+from sudare.errors import OutputError, system_reason
 from sudare.noise import Source
 from sudare.privacy import readable
 from sudare.privacy.state import nothing_remembered
@@ -101,4 +101,6 @@ def _make_room(folder: Path, recipe_text: str) -> None:
             shutil.rmtree(folder)
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as problem:
-        raise OutputError(f"the folder cannot be used: {problem.strerror}", value=str(folder)) from None
+        raise OutputError(
+            "the folder cannot be used: {reason}", value=str(folder), reason=system_reason(problem)
+        ) from None

@@ -12,17 +12,17 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from sudare.errors import OutputError
+from sudare.errors import Message, OutputError, SudareError, system_reason
 from sudare.privacy.file_lock import locked
 
 _REASONS = {
-    errno.ENOSPC: "no space is left on the disk",
-    errno.EFBIG: "a file would be too large for the disk",
-    errno.EDQUOT: "the disk quota is used up",
-    errno.EACCES: "writing is not permitted there",
-    errno.EROFS: "the disk is read-only",
-    errno.ENOTDIR: "a part of its path is a file",
-    errno.ENAMETOOLONG: "its name is too long",
+    errno.ENOSPC: Message("no space is left on the disk"),
+    errno.EFBIG: Message("a file would be too large for the disk"),
+    errno.EDQUOT: Message("the disk quota is used up"),
+    errno.EACCES: Message("writing is not permitted there"),
+    errno.EROFS: Message("the disk is read-only"),
+    errno.ENOTDIR: Message("a part of its path is a file"),
+    errno.ENAMETOOLONG: Message("its name is too long"),
 }
 
 
@@ -46,9 +46,9 @@ def refuse_existing(folder: Path) -> None:
     except OSError as problem:
         raise _unwritable(folder, problem) from None
     if exists:
-        what = "folder" if folder.is_dir() else "file"
+        what = Message("folder") if folder.is_dir() else Message("file")
         raise OutputError(
-            f"the output {what} exists already", value=str(folder), hint="Name another one in the recipe."
+            "the output {what} exists already", value=str(folder), hint="Name another one in the recipe.", what=what
         )
 
 
@@ -115,6 +115,8 @@ def refuse_unusable(folder: Path) -> None:
         probes[0].mkdir()
         probes[0].rename(probes[1])
         probes[1].rmdir()
+    except SudareError:
+        raise
     except OSError as problem:
         raise _unwritable(folder, problem) from None
     finally:
@@ -159,8 +161,8 @@ def remove_leftovers(folder: Path) -> None:
 
 
 def _unwritable(folder: Path, problem: OSError) -> OutputError:
-    reason = _REASONS.get(problem.errno or 0, problem.strerror or type(problem).__name__)
-    return OutputError(f"the release cannot be written: {reason}", value=str(folder))
+    reason = _REASONS.get(problem.errno or 0) or system_reason(problem)
+    return OutputError("the release cannot be written: {reason}", value=str(folder), reason=reason)
 
 
 def flush(path: Path) -> None:

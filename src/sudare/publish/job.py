@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from sudare.engines.addresses import scheme_of
-from sudare.errors import PrivacyWarning
+from sudare.errors import Message, PrivacyWarning
 from sudare.noise import Source
 from sudare.privacy import Cap, Guarantee, Ledger, Publishable
 from sudare.privacy.caution import cautions
@@ -165,7 +165,7 @@ class Job(ABC, Generic[Shape, Made]):
         """On which terms the ledger admits the release."""
         from sudare.publish.reconcile import heads_beside
 
-        dataset, asked = declared(self.recipe.dataset, "the name of a data set"), self.recipe.ledger
+        dataset, asked = declared(self.recipe.dataset, Message("the name of a data set")), self.recipe.ledger
         return {
             "default_cap": self.cap,
             "accept_no_guarantee": self.recipe.accept_no_guarantee,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from sudare.engines.addresses import require_reader, scheme_of
 from sudare.engines.scratch import remove_leftovers
-from sudare.errors import RecipeError, did_you_mean
+from sudare.errors import CapacityError, Message, RecipeError, did_you_mean
 from sudare.publish.public_sources import refuse_private_files
 from sudare.publish.recipe import checked, read_text
 
@@ -38,7 +38,7 @@ def open_job(path: str | Path) -> Job[Any, Any]:
     contents = read_text(Path(path))
     kind = contents.get("kind", "table")
     if not isinstance(kind, str) or kind not in KINDS:
-        raise RecipeError("no such kind of recipe", value=kind, allowed=", ".join(KINDS), hint=_nearest(kind))
+        raise RecipeError("no such kind of recipe", value=kind, allowed=KINDS, hint=_nearest(kind))
     job = job_of(kind)
     recipe = checked(contents, job.shape)
     made = job.variant(recipe)(recipe, Path(path).resolve().parent)
@@ -67,11 +67,13 @@ def _within_reach() -> Iterator[None]:
         yield
     except ArithmeticError:
         raise RecipeError("a number of the recipe is too large or too small to be computed with") from None
+    except CapacityError:
+        raise
     except MemoryError:
         raise RecipeError("the recipe asks for more than fits into the memory of this machine") from None
 
 
-def _nearest(kind: object) -> str | None:
+def _nearest(kind: object) -> Message | None:
     return did_you_mean(kind, KINDS) if isinstance(kind, str) else None
 
 

@@ -45,16 +45,20 @@ class Needs:
         memory, disk = available_memory(), free_disk(target)
         if self.memory is not None and memory is not None and self.memory > memory:
             raise CapacityError(
-                f"the release needs about {rounded(self.memory)} of memory, and {rounded(memory, up=False)} is left",
+                "the release needs about {rounded} of memory, and {second_rounded} is left",
                 hint="Nothing was spent: take coarser cells or fewer columns, another method, a cluster (Spark) or a "
                 "larger machine, or set output.confirm_resources = true if this is mistaken.",
+                rounded=rounded(self.memory),
+                second_rounded=rounded(memory, up=False),
             )
         if self.disk is not None and disk is not None and self.disk > disk:
             raise CapacityError(
-                f"the release needs about {rounded(self.disk)} of disk, and {rounded(disk, up=False)} is free there",
+                "the release needs about {rounded} of disk, and {second_rounded} is free there",
                 value=str(target),
                 hint="Nothing was spent: make room, name another folder or fewer formats, or set "
                 "output.confirm_resources = true if this is mistaken.",
+                rounded=rounded(self.disk),
+                second_rounded=rounded(disk, up=False),
             )
 
 
@@ -78,6 +82,8 @@ def memory_refused() -> Iterator[None]:
     """A memory that is full (Python's, NumPy's and Arrow's errors say so alike) as a sentence of one line."""
     try:
         yield
+    except CapacityError:
+        raise
     except MemoryError:
         raise CapacityError(
             "the memory of this machine is full", hint="Take coarser cells or fewer columns, or a larger machine."

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sudare.errors import OutputError, SudareError
+from sudare.errors import OutputError, SudareError, system_reason
 from sudare.privacy.fingerprint import file_digest
 from sudare.privacy.secret_file import NEW_FILE
 from sudare.privacy.shown import headline
@@ -206,7 +206,9 @@ def _write(page: str, path: Path, *, mode: int) -> Path:
             file.write(page)
         partial.rename(path)
     except OSError as problem:
-        raise OutputError(f"the page cannot be written: {problem.strerror}", value=str(path)) from None
+        raise OutputError(
+            "the page cannot be written: {reason}", value=str(path), reason=system_reason(problem)
+        ) from None
     finally:
         partial.unlink(missing_ok=True)
     return path

@@ -40,7 +40,7 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
 import sudare
-from sudare.errors import LedgerError, PaidError, SudareError
+from sudare.errors import LedgerError, Message, PaidError, SudareError, system_reason
 from sudare.noise import Source
 from sudare.privacy import Entry, Ledger
 from sudare.privacy.file_lock import is_locked, locked
@@ -102,10 +102,10 @@ class Pending:
             nonce, text, facts = sealed[:_NONCE_BYTES], sealed[_NONCE_BYTES:], canonical(asdict(self.facts))
             key = _cipher(self.facts, signing).decrypt(nonce, text, facts)
         except (InvalidTag, ValueError):
-            raise self.refused("its record was changed, or sealed with another publisher's key") from None
+            raise self.refused(Message("its record was changed, or sealed with another publisher's key")) from None
         return Source.resumed(key)
 
-    def refused(self, reason: str) -> PaidError:
+    def refused(self, reason: Message | SudareError) -> PaidError:
         """Why it is not completed."""
         return PaidError.of(self.facts.release_id, reason, can_resume=self.sealed is not None)
 
@@ -156,9 +156,10 @@ class PendingReleases:
                 with suppress(OSError):
                     self.folder.rmdir()  # unless it holds a record
         except OSError as problem:
-            reason = problem.strerror or type(problem).__name__
             raise LedgerError(
-                f"the records of paid releases cannot be read or written: {reason}", value=str(self.folder)
+                "the records of paid releases cannot be read or written: {reason}",
+                value=str(self.folder),
+                reason=system_reason(problem),
             ) from None
 
     def waiting(self, folder: Path | None = None) -> tuple[Pending, ...]:
@@ -212,7 +213,7 @@ class PendingReleases:
                     raise
                 if isinstance(end, Exception):
                     raise pending.refused(_reason(end)) from end
-                raise end from pending.refused("the run was interrupted")
+                raise end from pending.refused(Message("the run was interrupted"))
         self.remove(pending)
 
     def _path(self, pending: Pending) -> Path:
@@ -284,10 +285,12 @@ def _is_out(pending: Pending, entry: Entry) -> bool:
         return False
 
 
-def _reason(problem: Exception) -> str:
+def _reason(problem: Exception) -> Message | SudareError:
     """What ended a run; the text of an error that is not the package's could quote a value."""
     if isinstance(problem, SudareError):
-        return str(problem).removesuffix(".")
+        return problem
     if isinstance(problem, OSError):
-        return problem.strerror or type(problem).__name__
-    return "the memory of this machine was not enough" if isinstance(problem, MemoryError) else type(problem).__name__
+        return system_reason(problem)
+    if isinstance(problem, MemoryError):
+        return Message("the memory of this machine was not enough")
+    return Message("{type}", type=type(problem).__name__)

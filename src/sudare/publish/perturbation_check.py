@@ -34,7 +34,7 @@ def check_perturbation(folder: Path, certificate: dict[str, Any]) -> list[str]:
             raise VerificationError("the file has other columns or rows than the certified ones", value=name)
         for column, noise in noises.items():
             if not _possible(rows.column(column), noise):
-                raise VerificationError(f"column {column} holds what its noise cannot give", value=name)
+                raise VerificationError("column {column} holds what its noise cannot give", value=name, column=column)
         checks.append(f"{name}: {records:,} rows, every value on the grid of its noise")
     return checks
 

@@ -115,7 +115,9 @@ class PerturbationJob(Job[PerturbationRecipe, Perturbed]):
         declared = self.recipe.perturbation.records
         if declared is not None and len(next(iter(found.values()))) != declared:
             raise InputError(
-                "the file has another number of rows than the recipe declares", allowed=f"records = {declared}"
+                "the file has another number of rows than the recipe declares",
+                allowed="records = {declared}",
+                declared=declared,
             )
         recipe, outside = self.recipe, self.recipe.perturbation.outside
         refuse_unreadable(found, recipe.bounds or None, categories=recipe.categories or None, outside=outside)

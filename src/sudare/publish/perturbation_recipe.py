@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
+from sudare.errors import Message
 from sudare.publish.amounts import Amount
 from sudare.publish.recipe import Data, Delimiter, Encoding, Output, Part, Recipe
 
@@ -23,11 +24,11 @@ class PerturbedColumn(Part):
     @model_validator(mode="after")
     def _one_way(self) -> PerturbedColumn:
         if (self.bounds is None) == (self.categories is None):
-            raise ValueError("a column has either bounds or categories")
+            raise ValueError(Message("a column has either bounds or categories"))
         if self.categories == ():
-            raise ValueError("categories lists none")
+            raise ValueError(Message("categories lists none"))
         if self.share is not None and self.share <= 0:
-            raise ValueError("share is not above 0")
+            raise ValueError(Message("share is not above 0"))
         return self
 
 
@@ -43,9 +44,9 @@ class PerturbationChoice(Part):
     @model_validator(mode="after")
     def _one_of_both(self) -> PerturbationChoice:
         if (self.k is None) == (self.epsilon is None):
-            raise ValueError("give k or epsilon, one of them")
+            raise ValueError(Message("give k or epsilon, one of them"))
         if self.k is not None and self.records is None:
-            raise ValueError("k needs records, the public number of rows")
+            raise ValueError(Message("k needs records, the public number of rows"))
         return self
 
 
@@ -80,7 +81,7 @@ class PerturbationRecipe(Recipe):
     def _all_shares_or_none(self) -> PerturbationRecipe:
         given = [column.share is not None for column in self.columns.values()]
         if any(given) and not all(given):
-            raise ValueError("share is given for every column or for none")
+            raise ValueError(Message("share is given for every column or for none"))
         return self
 
     @property

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from sudare.errors import BudgetError, CapacityError, OutputError
+from sudare.errors import BudgetError, CapacityError, Message, OutputError, SudareError
 from sudare.privacy import Balance, Guarantee
 from sudare.publish.folder import is_there, nearest_folder
 from sudare.publish.job import Job, Outlook
@@ -24,7 +24,8 @@ class Plan:
     outlook: Outlook
     balance: Balance
     balance_after: Balance | None
-    remarks: tuple[str, ...]
+    notes: tuple[Message | SudareError, ...]
+    """What would stop the publication, and what a steward should know of it."""
     here: dict[str, int | None] = field(default_factory=dict, compare=False)
     """Bytes of memory and disk that were left on this machine just then."""
 
@@ -46,6 +47,11 @@ class Plan:
     def errors_from(self) -> str:
         """What the errors rest on."""
         return self.outlook.errors_from
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """The notes in English."""
+        return tuple(map(str, self.notes))
 
     @property
     def details(self) -> dict[str, Any]:
@@ -76,28 +82,28 @@ class Plan:
         }
 
 
-def remarks_on_files(job: Job[Any, Any]) -> list[str]:
+def notes_on_files(job: Job[Any, Any]) -> list[Message | SudareError]:
     """What would stop a publication: data that are not there, an output folder that is, or cannot be."""
-    remarks = []
+    notes: list[Message | SudareError] = []
     if job.lacks_data:
-        remarks.append(f"the data are not there yet: {job.recipe.data.path}")
+        notes.append(Message("the data are not there yet: {path}", path=job.recipe.data.path))
     target = job.path(job.recipe.output.folder)
     if is_there(target):
-        remarks.append(f"the output folder exists already: {job.recipe.output.folder}")
+        notes.append(Message("the output folder exists already: {path}", path=job.recipe.output.folder))
     else:
         try:
             nearest_folder(target)
         except OutputError as refusal:
-            remarks.append(str(refusal))
-    return remarks
+            notes.append(refusal)
+    return notes
 
 
-def _scarce(job: Job[Any, Any], outlook: Outlook) -> list[str]:
+def _scarce(job: Job[Any, Any], outlook: Outlook) -> list[SudareError]:
     """The refusal that a publication of the stand-in would meet for want of memory or disk."""
     try:
         outlook.needs.refuse_scarce(job.path(job.recipe.output.folder))
     except CapacityError as refusal:
-        return [str(refusal)]
+        return [refusal]
     return []
 
 
@@ -110,13 +116,13 @@ def plan(recipe: str | Path) -> Plan:
     """
     job = Job.ready(recipe)
     outlook = job.outlook()
-    remarks = []
+    notes: list[Message | SudareError] = []
     try:
         after = job.ledger.check(job.recipe.dataset, job.guarantee, **job.terms)
     except BudgetError as refusal:
         after = None
-        remarks.append(str(refusal))
-    remarks += [*remarks_on_files(job), *_scarce(job, outlook), *map(str, job.cautions)]
+        notes.append(refusal)
+    notes += [*notes_on_files(job), *_scarce(job, outlook), *job.cautions]
     balance = job.ledger.balance(job.recipe.dataset)
     here = {"memory": available_memory(), "disk": free_disk(job.path(job.recipe.output.folder))}
-    return Plan(job.recipe.kind, job.recipe.dataset, job.guarantee, outlook, balance, after, tuple(remarks), here)
+    return Plan(job.recipe.kind, job.recipe.dataset, job.guarantee, outlook, balance, after, tuple(notes), here)

@@ -16,9 +16,10 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from sudare.domain.ids import MissingUnit
 from sudare.engines.addresses import scheme_of
-from sudare.errors import RecipeError, did_you_mean
+from sudare.errors import Message, MissingRecipeError, RecipeError, SudareError, did_you_mean
 from sudare.privacy import Unit
 from sudare.publish.amounts import Amount
+from sudare.words.foreign import pydantic_reason, toml_reason
 
 FORMAT = 1
 Shape = TypeVar("Shape", bound="Recipe")
@@ -35,7 +36,9 @@ class Part(BaseModel):
     def _paths_are_no_addresses(self) -> Self:
         for name in self.paths:
             if scheme_of(getattr(self, name, None)):
-                raise ValueError(f"{name} is an address: give the path of a file or folder of this machine")
+                raise ValueError(
+                    Message("{name} is an address: give the path of a file or folder of this machine", name=name)
+                )
         return self
 
 
@@ -76,7 +79,7 @@ class Data(Part):
     @model_validator(mode="after")
     def _tables_are_for_duckdb(self) -> Self:
         if self.engine == "spark" and self.table is not None:
-            raise ValueError("a table in a DuckDB database is not read by Spark")
+            raise ValueError(Message("a table in a DuckDB database is not read by Spark"))
         return self
 
     @property
@@ -166,7 +169,7 @@ def recipe_text(path: Path) -> str:
     try:
         return path.read_bytes().decode("utf-8-sig")
     except FileNotFoundError:
-        raise RecipeError("there is no such recipe", value=str(path)) from None
+        raise MissingRecipeError("there is no such recipe", value=str(path)) from None
     except UnicodeDecodeError:
         raise RecipeError("the recipe is not text in UTF-8", value=path.name, hint="Save it in UTF-8.") from None
     except OSError:
@@ -180,12 +183,12 @@ def read_text(path: Path) -> dict[str, Any]:
         contents = tomllib.loads(text, parse_float=Decimal)
         shown = json.dumps(contents, default=str)  # a number of 5,000 hexadecimal digits is read, but never shown
     except tomllib.TOMLDecodeError as problem:
-        raise RecipeError(f"the recipe is not TOML: {problem}") from None
+        raise RecipeError("the recipe is not TOML: {reason}", reason=toml_reason(problem)) from None
     except (ValueError, ArithmeticError, RecursionError):
         raise RecipeError("the recipe is not TOML: a number is too long, or brackets are too deep") from None
     if "\\u0000" in shown.replace("\\\\", ""):
         raise RecipeError("the recipe holds a character of code 0, which no path and no text may have")
-    RecipeError.refuse_newer("the recipe", contents.get("format", FORMAT), FORMAT)
+    RecipeError.refuse_newer(Message("the recipe"), contents.get("format", FORMAT), FORMAT)
     return contents
 
 
@@ -194,7 +197,10 @@ def checked(contents: dict[str, Any], model: type[Shape]) -> Shape:
     try:
         return model.model_validate(contents)
     except ValidationError as problem:
-        raise _first_problem(problem, model) from None
+        own = (error.get("ctx", {}).get("error") for error in problem.errors())
+        raise next((one for one in own if isinstance(one, SudareError)), None) or _first_problem(
+            problem, model
+        ) from None
 
 
 def _first_problem(problem: ValidationError, model: type[BaseModel]) -> RecipeError:
@@ -207,15 +213,15 @@ def _first_problem(problem: ValidationError, model: type[BaseModel]) -> RecipeEr
         key = str(first["loc"][-1])
         known = {field.alias or name for each in models for name, field in each.model_fields.items()}
         return RecipeError(
-            f"unknown key {'.'.join([*words, key])} in the recipe",
-            allowed=", ".join(sorted(known)),
+            "unknown key {words} in the recipe",
+            allowed=sorted(known),
             hint=did_you_mean(key, known),
+            words=".".join([*words, key]),
         )
     where = ".".join(words)
     if first["type"] == "missing":
-        return RecipeError(f"the recipe lacks {where}")
-    message = first["msg"].removeprefix("Value error, ")
-    return RecipeError(f"{where or 'the recipe'}: {message[0].lower()}{message[1:]}")
+        return RecipeError("the recipe lacks {where}", where=where)
+    return RecipeError("{where}: {reason}", where=where or Message("the recipe"), reason=pydantic_reason(first))
 
 
 def _walk(model: type[BaseModel], steps: tuple[int | str, ...]) -> tuple[list[str], list[type[BaseModel]]]:

@@ -84,7 +84,9 @@ def reconcile(ledger: Ledger, folders: Iterable[str | Path], *, publisher: str |
     for folder in map(Path, folders):
         paths = [folder / NAME] if (folder / NAME).is_file() else list(_certificates(folder))
         if not paths:
-            raise InputError("there is no release in the folder", value=str(folder), allowed=f"a folder with {NAME}")
+            raise InputError(
+                "there is no release in the folder", value=str(folder), allowed="a folder with {name}", name=NAME
+            )
         for path in paths:
             try:
                 verified.append((path.parent, *_stated(verify(path, publisher=publisher))))

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sudare.errors import OutputError, VerificationError
+from sudare.errors import OutputError, VerificationError, system_reason
 from sudare.privacy.fingerprint import file_digest
 from sudare.publish.folder import flush
 from sudare.publish.signing import canonical, is_signed, public_text
@@ -69,7 +69,7 @@ def read_list(certificate_path: Path, certificate: dict[str, Any]) -> dict[str, 
             hint="Take it away and draw it again with: sudare report FOLDER --key KEY",
         ) from None
     if not isinstance(content, dict) or content.get("format") != FORMAT:
-        raise VerificationError("not a list of reports of this format", value=LIST, allowed=FORMAT)
+        raise VerificationError("not a list of reports of this format", value=LIST, allowed=[FORMAT])
     body = {name: value for name, value in content.items() if name != "signature"}
     stated = (content.get("publisher"), content.get("release_id"), content.get("certificate_sha256"))
     try:
@@ -145,7 +145,7 @@ def write_list(path: Path, certificate: dict[str, Any], known: dict[str, Report]
         partial.replace(path.with_name(LIST))
     except OSError as problem:
         raise OutputError(
-            f"the list of reports cannot be written: {problem.strerror}", value=str(path.parent)
+            "the list of reports cannot be written: {reason}", value=str(path.parent), reason=system_reason(problem)
         ) from None
     finally:
         partial.unlink(missing_ok=True)

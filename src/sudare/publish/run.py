@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sudare.errors import AccountingError, LedgerWarning, OutputError, PrivacyWarning
+from sudare.errors import AccountingError, LedgerWarning, Message, OutputError, PrivacyWarning
 from sudare.noise import Source, stamped
 from sudare.privacy import Balance, Entry
 from sudare.privacy.history import remember_head
@@ -103,15 +103,15 @@ class _Run:
         """The run that was paid for, once more; refuses whatever would make another one of it: see `pending`."""
         facts = pending.facts
         if entry is None or {facts.recipe_sha256, entry.content["recipe_hash"]} != {job.recipe_sha256}:
-            raise pending.refused("the recipe is not the one that was paid for")
+            raise pending.refused(Message("the recipe is not the one that was paid for"))
         if pending.sealed is None:
-            raise pending.refused("its data lie where they have no fingerprint")
+            raise pending.refused(Message("its data lie where they have no fingerprint"))
         if facts.versions != (here := versions()):
             others = sorted(name for name in {*here, *facts.versions} if facts.versions.get(name) != here.get(name))
-            raise pending.refused(f"it was begun under another version of {', '.join(others)}")
+            raise pending.refused(Message("it was begun under another version of {others}", others=", ".join(others)))
         source, sources = pending.open(signing), Sources.of(job)
         if (sources.public, [sources.fingerprint.to_json()]) != (facts.public, entry.content["sources"]):
-            raise pending.refused("the private or the public files are not those that were read")
+            raise pending.refused(Message("the private or the public files are not those that were read"))
         return cls(facts, source, sources, pending, entry)
 
     def recorded(self, data: Any, signing: Ed25519PrivateKey) -> Pending:
@@ -120,7 +120,7 @@ class _Run:
             made = Pending.seal(self.facts, data, self.source, signing)
             return made if self.sources.fingerprint.hash is not None else replace(made, sealed=None)
         if gathered_hash(data, self.source) != self.facts.gathered:
-            raise self.pending.refused("the data are not read as they were")
+            raise self.pending.refused(Message("the data are not read as they were"))
         return self.pending
 
 
@@ -161,7 +161,7 @@ def publish(
             run = _Run.again(job, waiting[-1], records.row_of(waiting[-1]), key)
         else:
             if waiting and not anew:
-                raise waiting[-1].refused("another run was ended before its files were complete")
+                raise waiting[-1].refused(Message("another run was ended before its files were complete"))
             run = _Run.new(job, target, words.language, given_up=waiting)
         return _published(job, target, run, records, key, progress)
 
@@ -216,8 +216,9 @@ def _published(
         pages = write_pages(job, data, made, target, Words(facts.language), key, progress)
     except KeyboardInterrupt as end:
         raise end from OutputError(
-            f"release {facts.release_id} is out, and not all of its reports are drawn",
+            "release {release_id} is out, and not all of its reports are drawn",
             hint="Draw the public one with: sudare report FOLDER",
+            release_id=facts.release_id,
         )
     left_out = (*job.left_out(made), *pages.left_out)
     headline = job.headline(made)

@@ -49,10 +49,12 @@ def _judged(
         "smallest_class": int(sizes.min()) if classes else None,
     }
     if classes and sizes.min() < k:
-        raise VerificationError("a combination of values is in fewer rows than k", value=name, allowed=f"at least {k}")
+        raise VerificationError(
+            "a combination of values is in fewer rows than k", value=name, allowed="at least {k}", k=k
+        )
     for fact, value in found.items():
         if summary.get(fact) != value:
-            raise VerificationError(f"the sample's {fact} is not the certified one", value=value)
+            raise VerificationError("the sample's {fact} is not the certified one", value=value, fact=fact)
     checks = [f"{name}: every combination of {', '.join(columns)} is in at least {k} rows"]
     for requirement in requirements:
         labels = rows.column(requirement.column).to_pylist()
@@ -61,7 +63,7 @@ def _judged(
         codes = np.array([place[label] for label in labels], dtype=np.int64)
         demand = Demand(requirement, codes, totals(codes, len(values), ones))
         if not demand.holds(class_of, classes, codes, ones).all():
-            raise VerificationError(f"the sample lacks {requirement}", value=name)
+            raise VerificationError("the sample lacks {requirement}", value=name, requirement=requirement.stated)
         checks.append(f"{name}: {requirement} in every combination")
     return checks
 

@@ -10,6 +10,7 @@ from pydantic import Field, model_validator
 
 from sudare.anonymity import Hierarchy
 from sudare.anonymity.requirements import Requirement, requirement_from_json
+from sudare.errors import Message
 from sudare.publish.amounts import Amount
 from sudare.publish.recipe import Data, Delimiter, Encoding, Output, Part, Recipe
 
@@ -36,9 +37,9 @@ class HierarchyChoice(Part):
     def _one_way(self) -> HierarchyChoice:
         given = [name for name in _WAYS if getattr(self, name) is not None]
         if len(given) != 1:
-            raise ValueError(f"a hierarchy is given in one way: {', '.join(_WAYS)}")
+            raise ValueError(Message("a hierarchy is given in one way: {ways}", ways=", ".join(_WAYS)))
         if (self.widths is None) != (self.low is None) or (self.widths is None) != (self.high is None):
-            raise ValueError("widths, low and high go together")
+            raise ValueError(Message("widths, low and high go together"))
         return self
 
     def build(self, folder: Path) -> Hierarchy:
@@ -122,5 +123,5 @@ class SampleRecipe(Recipe):
     @model_validator(mode="after")
     def _one_row_each(self) -> SampleRecipe:
         if self.data.max_rows != 1:
-            raise ValueError("a sample takes one row of each person: max_rows is 1")
+            raise ValueError(Message("a sample takes one row of each person: max_rows is 1"))
         return self

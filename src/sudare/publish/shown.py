@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sudare.privacy.shown import balance_facts, headline, unit_words
-from sudare.words import Words, card, facts, table
+from sudare.words import Words, card, facts, table, text
 
 if TYPE_CHECKING:
     from sudare.publish.plan import Plan
@@ -27,7 +27,9 @@ def plan_card(plan: Plan, words: Words) -> str:
         else words("plan.refused"),
         words("plan.errors_from"): plan.errors_from,
     }
-    lines |= {f"{words('plan.remark')} {number}": remark for number, remark in enumerate(plan.remarks, 1)}
+    lines |= {
+        f"{words('plan.remark')} {number}": text(note, words.language) for number, note in enumerate(plan.notes, 1)
+    }
     names = [name for name in dict.fromkeys(key for row in plan.errors for key in row) if name not in _HIDDEN]
     shown = [name for name in names if any(row.get(name) is not None for row in plan.errors)]
     header = [words.known("error", name).replace("_", " ") for name in shown]

@@ -18,7 +18,7 @@ from cryptography.hazmat.primitives.serialization import (
     load_pem_public_key,
 )
 
-from sudare.errors import OutputError, VerificationError
+from sudare.errors import OutputError, VerificationError, system_reason
 from sudare.privacy.secret_file import write_secret
 
 
@@ -34,7 +34,9 @@ def load_or_create(path: Path) -> Ed25519PrivateKey:
     except FileNotFoundError:
         return _create(path)
     except OSError as problem:
-        raise OutputError(f"the signing key cannot be read: {problem.strerror}", value=str(path)) from None
+        raise OutputError(
+            "the signing key cannot be read: {reason}", value=str(path), reason=system_reason(problem)
+        ) from None
     try:
         key = load_pem_private_key(pem, password=None)
     except (ValueError, TypeError):
@@ -52,7 +54,9 @@ def _create(path: Path) -> Ed25519PrivateKey:
     except FileExistsError:
         return load_or_create(path)
     except OSError as problem:
-        raise OutputError(f"the signing key cannot be written: {problem.strerror}", value=str(path)) from None
+        raise OutputError(
+            "the signing key cannot be written: {reason}", value=str(path), reason=system_reason(problem)
+        ) from None
     return key
 
 
@@ -75,7 +79,9 @@ def read_public(path: Path) -> str:
     try:
         pem = path.read_bytes()
     except OSError as problem:
-        raise VerificationError(f"the key cannot be read: {problem.strerror}", value=str(path)) from None
+        raise VerificationError(
+            "the key cannot be read: {reason}", value=str(path), reason=system_reason(problem)
+        ) from None
     try:
         if b"PRIVATE" in pem:
             loaded = load_pem_private_key(pem, password=None)

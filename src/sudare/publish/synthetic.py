@@ -7,7 +7,6 @@ deterministic in their seed. The generator is NumPy's: it draws data, never priv
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from sudare.errors import OutputError
+from sudare.errors import Message, OutputError, system_reason
 from sudare.publish.cascade import synthetic_table, whole_people
 from sudare.publish.landscape import PROFILES, SPLIT, WINDOW, Floats, landscape
 
@@ -68,9 +67,9 @@ def write_city(path: str | Path, people: int = 3_000_000, seed: int = SEED) -> P
     except (OSError, pa.ArrowException) as failure:
         partial.unlink(missing_ok=True)
         # Arrow's own text repeats the path of the partial file.
-        code = failure.errno if isinstance(failure, OSError) else None
-        reason = os.strerror(code) if code else type(failure).__name__
-        raise OutputError(f"the city cannot be written: {reason}", value=str(path)) from None
+        known = isinstance(failure, OSError) and failure.errno
+        reason = system_reason(failure) if known else Message("{type}", type=type(failure).__name__)
+        raise OutputError("the city cannot be written: {reason}", value=str(path), reason=reason) from None
     return path
 
 

@@ -20,7 +20,7 @@ def check_table(folder: Path, certificate: dict[str, Any]) -> list[str]:
     try:
         domain = Domain.from_json(certificate["domain"])
     except (SudareError, KeyError, TypeError, ValueError) as problem:
-        raise VerificationError(f"the certificate states no valid domain: {problem}") from None
+        raise VerificationError("the certificate states no valid domain: {reason}", reason=problem) from None
     summary, files = certificate["summary"], certificate["files"]
     checks = []
     listed = sorted(name for name, facts in files.items() if facts.get("format") == "parquet")
@@ -28,7 +28,7 @@ def check_table(folder: Path, certificate: dict[str, Any]) -> list[str]:
         found = _found(domain, [folder / name for name in listed])
         for name, value in found.items():
             if not _agrees(value, summary.get(name)):
-                raise VerificationError(f"the table's {name} is not the certified one", value=value)
+                raise VerificationError("the table's {name} is not the certified one", value=value, name=name)
         where = listed[0] if len(listed) == 1 else f"{len(listed)} parts"
         checks.append(f"{where}: cells in the domain, sum, signs and integrality agree")
     if FILE_OF["csv"] in files:

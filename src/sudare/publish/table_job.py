@@ -53,7 +53,7 @@ class TableJob(Job[TableRecipe, Release]):
         super().prepare()
         require_noise(self.method, self.budget)
         if self.public_totals and not self.method.uses_total:
-            raise RecipeError(f"method {self.method.name} cannot keep public totals")
+            raise RecipeError("method {name} cannot keep public totals", name=self.method.name)
         PublicTotals.of(self.domain, self.public_totals)
 
     def foresee(self) -> None:

@@ -9,7 +9,7 @@ from typing import Literal
 from pydantic import Field, model_validator
 
 from sudare.domain import Domain
-from sudare.errors import RecipeError
+from sudare.errors import Message, RecipeError
 from sudare.privacy import Unit
 from sudare.publish.amounts import Amount
 from sudare.publish.attributes import AnyAttribute, GridAttribute, MeshAttribute
@@ -41,13 +41,15 @@ class TableData(Data):
     def _spark_for_a_cluster(self) -> TableData:
         for name in ("release", "expected_cells"):
             if getattr(self, name) is not None and self.engine != "spark":
-                raise ValueError(f'{name} needs engine = "spark"')
+                raise ValueError(Message('{name} needs engine = "spark"', name=name))
         if self.counts is not None and "unit_name" not in self.model_fields_set:
-            raise ValueError('counts needs unit_name: what one count is, for instance "person" or "household"')
+            raise ValueError(Message('counts needs unit_name: what one count is, for instance "person" or "household"'))
         if self.counts is not None and self.unit is not None:
-            raise ValueError("rows are either cells with counts or records with a unit, not both")
+            raise ValueError(Message("rows are either cells with counts or records with a unit, not both"))
         if self.in_cluster and self.counts is not None:
-            raise ValueError("a release in a cluster counts records; rows that are counts already are released here")
+            raise ValueError(
+                Message("a release in a cluster counts records; rows that are counts already are released here")
+            )
         return self
 
     @property
@@ -93,7 +95,7 @@ class MethodChoice(Part):
         kind, known = kinds[self.name]
         given = {name: value for name, value in self if name != "name" and value is not None}
         if unknown := given.keys() - set(known):
-            raise RecipeError(f"method {self.name} has no parameter {min(unknown)}")
+            raise RecipeError("method {name} has no parameter {unknown}", name=self.name, unknown=min(unknown))
         return kind(**given)
 
 
@@ -134,7 +136,7 @@ class Rehearsal(Part):
     @model_validator(mode="after")
     def _both_or_none(self) -> Rehearsal:
         if (self.path is None) != (self.counts is None):
-            raise ValueError("a public table needs both path and counts")
+            raise ValueError(Message("a public table needs both path and counts"))
         return self
 
 
@@ -155,7 +157,7 @@ class TableRecipe(Recipe):
     def _maps_need_a_mesh(self) -> TableRecipe:
         wanted = [name for name in self.output.formats if name in GEOGRAPHIC]
         if wanted and not any(isinstance(part, MeshAttribute) for part in self.domain.values()):
-            raise ValueError(f"output format {wanted[0]} needs a mesh in the domain")
+            raise ValueError(Message("output format {wanted} needs a mesh in the domain", wanted=wanted[0]))
         return self
 
     @model_validator(mode="after")
@@ -164,7 +166,9 @@ class TableRecipe(Recipe):
         for name, part in self.domain.items():
             own = {f"{name}_row", f"{name}_column"} if isinstance(part, GridAttribute) else {name}
             if both := own & taken:
-                raise ValueError(f"domain.{name}: the release would have two columns named {min(both)}")
+                raise ValueError(
+                    Message("domain.{name}: the release would have two columns named {both}", name=name, both=min(both))
+                )
             taken |= own
         return self
 
@@ -173,9 +177,9 @@ class TableRecipe(Recipe):
         if self.data.in_cluster:
             asked = self.output.formats if "formats" in self.output.model_fields_set else ("parquet",)
             if asked != ("parquet",):
-                raise ValueError('a release in a cluster is written as formats = ["parquet"]')
+                raise ValueError(Message('a release in a cluster is written as formats = ["parquet"]'))
             if self.public_totals:
-                raise ValueError("public totals of areas are not kept in a cluster")
+                raise ValueError(Message("public totals of areas are not kept in a cluster"))
         return self
 
     def build_domain(self) -> Domain:

@@ -38,14 +38,16 @@ def check_weights(folder: Path, certificate: dict[str, Any]) -> list[str]:
         if table.column_names != [*columns, WEIGHT]:
             raise VerificationError("the weighted file has other columns than the certified ones", value=name)
         if table.num_rows != rows:
-            raise VerificationError("the weighted file has another number of rows", value=name, allowed=str(rows))
+            raise VerificationError("the weighted file has another number of rows", value=name, allowed=[rows])
         weights = _weights(table, name)
         if abs(weights.sum() ** 2 / (weights**2).sum() - effective) > _NEAR * effective:
             raise VerificationError("the effective sample size is not the certified one", value=name)
         try:
             again = from_json(model, {column: _array(table, column) for column in declared}).weights
         except SudareError as problem:
-            raise VerificationError(f"the model does not fit the weighted file: {problem.what}", value=name) from None
+            raise VerificationError(
+                "the model does not fit the weighted file: {what}", value=name, what=problem.what
+            ) from None
         if not np.allclose(again, weights, rtol=_NEAR, atol=_NEAR):
             raise VerificationError("weights differ from those of the model", value=name)
         checks.append(f"{name}: {rows:,} weights >= 0, as the model gives them")

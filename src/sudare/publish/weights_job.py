@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudare.engines import Records, read
-from sudare.errors import InputError, did_you_mean
+from sudare.errors import InputError, MissingColumnError, did_you_mean
 from sudare.noise import Source
 from sudare.privacy import Guarantee
 from sudare.publish.files import row_size
@@ -109,7 +109,7 @@ class WeightsJob(Job[WeightsRecipe, Weighting]):
         for name in space.names:
             if name not in known:
                 hint = did_you_mean(name, records.shown_names)
-                raise InputError("the public file has no such column", value=name, hint=hint)
+                raise MissingColumnError("the public file has no such column", value=name, hint=hint)
         columns = records.values(known, as_written=True)
         for attribute in space.attributes:
             if isinstance(attribute, Numeric):

@@ -7,6 +7,7 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
+from sudare.errors import Message
 from sudare.publish.amounts import Amount
 from sudare.publish.recipe import Data, Delimiter, Encoding, Output, Part, Recipe
 from sudare.reweight import Space
@@ -33,7 +34,7 @@ class WeightedColumn(Part):
     @model_validator(mode="after")
     def _one_way(self) -> WeightedColumn:
         if (self.bounds is None) == (self.categories is None):
-            raise ValueError("a column has either bounds or categories")
+            raise ValueError(Message("a column has either bounds or categories"))
         return self
 
 
@@ -89,7 +90,7 @@ class WeightsRecipe(Recipe):
     @model_validator(mode="after")
     def _averages_need_people(self) -> WeightsRecipe:
         if self.weights.rows == "averaged" and self.data.unit is None:
-            raise ValueError("averaged rows need data.unit, the column that tells persons apart")
+            raise ValueError(Message("averaged rows need data.unit, the column that tells persons apart"))
         return self
 
     def space(self) -> Space:

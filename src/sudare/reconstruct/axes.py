@@ -112,7 +112,9 @@ def _square_wave_axis(noise: SquareWaveNoise, edges: Floats, fineness: float) ->
     overlap = np.minimum(edges[1:, None], cells[1:]) - np.maximum(edges[:-1, None], cells[:-1])
     shares = np.maximum(overlap, 0)
     if not (shares.sum(axis=1) > 0).all():
-        raise ParameterError("a bin lies outside the declared bounds", allowed=f"edges from {low:g} to {high:g}")
+        raise ParameterError(
+            "a bin lies outside the declared bounds", allowed="edges from {low:g} to {high:g}", low=low, high=high
+        )
     shares /= shares.sum(axis=1, keepdims=True)
     blur = (law.reach + 0.5) * noise.step
     # Reports are told apart as finely as a tenth of the window in which they are likely, if that is coarser.
@@ -162,8 +164,9 @@ class Product:
             raise ParameterError(
                 "the cross table is too large",
                 value=self.shape,
-                allowed=f"at most {LARGEST:,} cells of values and of reports",
+                allowed="at most {largest:,} cells of values and of reports",
                 hint="Take fewer columns or wider bins.",
+                largest=LARGEST,
             )
 
     @property

@@ -39,7 +39,9 @@ class Table:
             return (None,) * len(self.names)
         listed = list(given) if isinstance(given, Sequence | np.ndarray) and not isinstance(given, str) else None
         if listed is None or len(listed) != len(self.names):
-            raise ParameterError(f"{what} does not name every column", allowed=f"a list of {len(self.names)}")
+            raise ParameterError(
+                "{what} does not name every column", allowed="a list of {count}", what=what, count=len(self.names)
+            )
         return tuple(listed)
 
     def shaped(self, columns: Sequence[Any]) -> Any:
@@ -53,11 +55,11 @@ def _by_name(given: Any, names: tuple[str, ...], what: str) -> tuple[Any, ...]:
     if given is None:
         return (None,) * len(names)
     if not isinstance(given, Mapping):
-        raise ParameterError(f"{what} is not given by name", value=type(given).__name__, allowed=", ".join(names))
+        raise ParameterError("{what} is not given by name", value=type(given).__name__, allowed=names, what=what)
     for name in given:
         if name not in names:
             raise ParameterError(
-                f"{what} names a column that is not there", value=name, hint=did_you_mean(str(name), names)
+                "{what} names a column that is not there", value=name, hint=did_you_mean(str(name), names), what=what
             )
     return tuple(given.get(name) for name in names)
 

@@ -45,7 +45,7 @@ def distribution(
     (True, 'a mixture of 1 Gaussian')
     """
     if method not in METHODS:
-        raise ParameterError("no such method", value=method, allowed=", ".join(METHODS))
+        raise ParameterError("no such method", value=method, allowed=METHODS)
     columns = columns_of(values, scale, edges)
     noise = columns.noises[0] if len(columns.noises) == 1 else None
     if method == "mixture" and not isinstance(noise, LaplaceNoise):

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sudare.errors import ParameterError
+from sudare.errors import Message, ParameterError
 from sudare.privacy import positive
 
 _GRAIN = 10**9
@@ -40,13 +40,17 @@ def linkage_budget(k: float, records: int, max_rows: int = 1) -> float:
     wanted = float(positive(k, "k"))
     if not 2 <= wanted < rows / most:
         raise ParameterError(
-            "k is out of range", value=k, allowed=f"2 <= k < {rows / most:g}, the number of {_who(most)}"
+            "k is out of range",
+            value=k,
+            allowed="2 <= k < {rows:g}, the number of {who}",
+            rows=rows / most,
+            who=_who(most),
         )
     return math.log((rows - most) / (most * (wanted - 1)))
 
 
-def _who(max_rows: int) -> str:
-    return "records" if max_rows == 1 else "records per row that one person may have"
+def _who(max_rows: int) -> Message:
+    return Message("records") if max_rows == 1 else Message("records per row that one person may have")
 
 
 def epsilon_for(k: float, records: int, max_rows: int = 1) -> Fraction:
@@ -79,7 +83,9 @@ def k_for(*, scale: ArrayLike, records: int, width: ArrayLike, max_rows: int = 1
         raise ParameterError("scale and width are not of one length", value=(scales.shape, widths.shape))
     for name, numbers in (("scale", scales), ("width", widths)):
         if not (np.isfinite(numbers) & (numbers > 0)).all():
-            raise ParameterError(f"{name} is not positive", value=numbers.tolist(), allowed="finite numbers > 0")
+            raise ParameterError(
+                "{name} is not positive", value=numbers.tolist(), allowed="finite numbers > 0", name=name
+            )
     return linked_k(float((widths / scales).sum()), rows, most)
 
 
@@ -90,5 +96,5 @@ def linked_k(epsilon: float, records: int, max_rows: int = 1) -> float:
 
 def _whole(number: Any, name: str, least: int) -> int:
     if isinstance(number, bool) or not isinstance(number, int | np.integer) or number < least:
-        raise ParameterError(f"{name} is not a whole number from {least} on", value=number)
+        raise ParameterError("{name} is not a whole number from {least} on", value=number, name=name, least=least)
     return int(number)

@@ -78,7 +78,7 @@ class Mixture:
             _at_least(name, getattr(self, name), 1)
         for name in ("rate", "gain"):
             if not 0 < getattr(self, name) < np.inf:
-                raise ParameterError(f"{name} is not positive", value=getattr(self, name))
+                raise ParameterError("{name} is not positive", value=getattr(self, name), name=name)
         if not 0 <= self.prior < np.inf:
             raise ParameterError("prior is not a weight", value=self.prior, allowed="0 or a positive number")
 
@@ -94,7 +94,7 @@ class Mixture:
         sample = sample_of(table, scales)
         if isinstance(self.components, int) and self.components > len(table):
             raise ParameterError(
-                "fewer records than components", value=self.components, allowed=f"at most {len(table)}"
+                "fewer records than components", value=self.components, allowed="at most {count}", count=len(table)
             )
         starts = Starts(sample, self.seed)
         if isinstance(self.components, int):
@@ -204,7 +204,7 @@ class Mixture:
         known = self._known
         table, mixture, scales = checked_values(values), known.mixture, known.sample.scales
         if table.shape[1] != mixture.attributes:
-            raise ParameterError("values have other attributes", value=table.shape[1], allowed=str(mixture.attributes))
+            raise ParameterError("values have other attributes", value=table.shape[1], allowed=[mixture.attributes])
         if mixture.attributes > 1 and self.covariance != "diagonal":
             return np.asarray(log_densities(table, mixture, scales) + np.log(mixture.weights))
         joint = np.broadcast_to(np.log(mixture.weights), (len(table), len(mixture.weights))).copy()
@@ -245,7 +245,7 @@ class Mixture:
         attributes = self._known.mixture.attributes
         listed = [edges] if self._known.single else list(edges)
         if len(listed) != attributes:
-            raise ParameterError("edges do not fit the attributes", value=len(listed), allowed=str(attributes))
+            raise ParameterError("edges do not fit the attributes", value=len(listed), allowed=[attributes])
         return [checked_edges(each) for each in listed]
 
     def quantiles(self, probabilities: ArrayLike, attribute: int = 0) -> Floats:
@@ -291,9 +291,9 @@ class _Fitted:
 
 def _one_of(name: str, value: Any, allowed: tuple[str, ...]) -> None:
     if value not in allowed:
-        raise ParameterError(f"no such {name}", value=value, allowed=", ".join(allowed))
+        raise ParameterError("no such {name}", value=value, allowed=allowed, name=name)
 
 
 def _at_least(name: str, value: Any, least: int) -> None:
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise ParameterError(f"{name} is not a whole number from {least} on", value=value)
+        raise ParameterError("{name} is not a whole number from {least} on", value=value, name=name, least=least)

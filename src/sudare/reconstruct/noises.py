@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sudare.domain.text import plain_texts, twice
-from sudare.errors import ParameterError
+from sudare.errors import ParameterError, SudareError
 from sudare.noise import RandomisedResponse, SquareWave
 from sudare.privacy import exact
 from sudare.reconstruct.sample import checked_scales
@@ -143,7 +143,7 @@ def laplace_columns(
         return scales, tuple(carried) if len(carried) == attributes else None
     pairs = [bounds] if np.ndim(bounds) == 1 else list(bounds)
     if len(pairs) != attributes:
-        raise ParameterError("bounds do not fit the attributes", value=len(pairs), allowed=str(attributes))
+        raise ParameterError("bounds do not fit the attributes", value=len(pairs), allowed=[attributes])
     return scales, tuple(checked_bounds(pair) for pair in pairs)
 
 
@@ -160,6 +160,8 @@ def noise_from_json(data: Mapping[str, Any]) -> Noise:
             case "retention":
                 categories = tuple(data["categories"])
                 return RetentionNoise(categories, RandomisedResponse(len(categories), exact(data["epsilon"])))
+    except SudareError:
+        raise
     except (KeyError, TypeError, ValueError, IndexError):
         pass
     raise ParameterError("the description of a noise lacks a part or has a wrong one", allowed="what to_json wrote")

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudare.domain.text import numbers as read_numbers
-from sudare.errors import DomainError, InputError, ParameterError
+from sudare.errors import DomainError, InputError, ParameterError, either
 from sudare.noise import RandomisedResponse, Source, SquareWave, measure, metered, respond, secret
 from sudare.privacy import Budget, Guarantee, Number, Unit, exact, positive
 from sudare.privacy.caution import warn_of
@@ -151,7 +151,7 @@ def perturb(
     table = table_of(values)
     owner = unit or Unit()
     if noise not in METHODS:
-        raise ParameterError("no such noise", value=noise, allowed=" or ".join(METHODS))
+        raise ParameterError("no such noise", value=noise, allowed=either(METHODS))
     if outside not in ("error", "clamp"):
         raise ParameterError("no such treatment of values outside", value=outside, allowed="error or clamp")
     if seed is not None and source is not None:
@@ -257,7 +257,14 @@ def _steps(width: float, step: Any, name: str) -> int:
     size = positive(step, "step")
     steps = -(-exact(width) // size)
     if not 1 <= steps <= 1 << 40:
-        raise ParameterError("step does not fit the bounds", value=step, allowed=f"above {width:g}/2**40", hint=name)
+        raise ParameterError(
+            "step does not fit the bounds",
+            value=step,
+            allowed="above {width:g}/2**40",
+            hint="It is the step of the column {name!r}.",
+            width=width,
+            name=name,
+        )
     return int(steps)
 
 
@@ -314,8 +321,10 @@ def _within(column: NDArray[Any], bounds: tuple[float, float] | None, outside: s
         raise DomainError(
             "a column has values outside its declared bounds",
             value=name,
-            allowed=f"{low:g} to {high:g}",
+            allowed="{low:g} to {high:g}",
             hint='Widen the bounds, or move such values to the nearest bound with outside="clamp".',
+            low=low,
+            high=high,
         )
     return numbers
 

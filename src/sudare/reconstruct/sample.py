@@ -113,7 +113,12 @@ def checked_scales(scale: ArrayLike, attributes: int) -> Floats:
     except (TypeError, ValueError):
         raise ParameterError("scale is not a number", value=type(scale).__name__) from None
     if scales.shape not in ((), (attributes,)):
-        raise ParameterError("scale does not fit the attributes", value=scales.shape, allowed=f"one, or {attributes}")
+        raise ParameterError(
+            "scale does not fit the attributes",
+            value=scales.shape,
+            allowed="one, or {attributes}",
+            attributes=attributes,
+        )
     if not (np.isfinite(scales) & (scales > 0)).all():
         raise ParameterError("scale is not positive", value=_plain(scales), allowed="a finite number > 0")
     return np.broadcast_to(scales, (attributes,)).astype(np.float64)

@@ -24,7 +24,7 @@ def marginal(table: CountTable, *names: str) -> CountTable:
     for name in names:
         if name not in attributes:
             hint = did_you_mean(name, attributes)
-            raise ParameterError("there is no such attribute", value=name, allowed=", ".join(attributes), hint=hint)
+            raise ParameterError("there is no such attribute", value=name, allowed=attributes, hint=hint)
     if names == tuple(attributes):
         return table
     coordinates = table.domain.coordinates(table.index)

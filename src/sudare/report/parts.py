@@ -78,7 +78,7 @@ class Table:
         for row in self.rows:
             if len(row) != len(self.header):
                 raise ParameterError(
-                    "a row of a table does not fit its header", value=len(row), allowed=str(len(self.header))
+                    "a row of a table does not fit its header", value=len(row), allowed=[len(self.header)]
                 )
 
 

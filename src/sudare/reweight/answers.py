@@ -108,10 +108,12 @@ class Estimates:
     def table(self, columns: Sequence[str], level: float) -> Answers:
         """Counts of every combination of the values that columns take in the public data."""
         if not columns:
-            raise ParameterError("a table needs a column", allowed=", ".join(self.public.columns))
+            raise ParameterError("a table needs a column", allowed=self.public.columns)
         found = [np.unique(self.public.column(name), return_inverse=True) for name in columns]
         if np.prod([len(values) for values, _ in found]) > _MOST_CELLS:
-            raise ParameterError("the table has too many cells", allowed=f"at most {_MOST_CELLS:,}")
+            raise ParameterError(
+                "the table has too many cells", allowed="at most {most_cells:,}", most_cells=_MOST_CELLS
+            )
         names, cells = [], []
         for combination in product(*(range(len(values)) for values, _ in found)):
             members = zip(columns, found, combination, strict=True)
@@ -138,7 +140,7 @@ class Estimates:
             raise ParameterError("level is not a probability", value=level, allowed="0 < level < 1")
         if len(labels) != queries.functions.shape[1]:
             raise ParameterError(
-                "there is not one label for each query", value=len(labels), allowed=str(queries.functions.shape[1])
+                "there is not one label for each query", value=len(labels), allowed=[queries.functions.shape[1]]
             )
         law = self.doubt.law(queries)
         more = doubt * law.value**2

@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sudare.errors import InputError, ParameterError
+from sudare.errors import InputError, Message, ParameterError
 from sudare.noise import Source, measure, secret
 from sudare.privacy import Budget
 from sudare.reweight.amplification import affordable
@@ -20,7 +20,7 @@ _PUBLIC_SEED = 20090801
 
 def public_centres(space: Space, public: Codes, number: int) -> Codes:
     """Quantiles of the public rows where there is one number, else rows of them drawn with a public seed."""
-    enough(number, len(public), "public")
+    enough(number, len(public), Message("public"))
     if len(space.attributes) == 1 and space.numeric:
         return np.unique(np.rint(np.quantile(public[:, 0], (np.arange(number) + 0.5) / number)))[:, None]
     chosen = np.random.default_rng(_PUBLIC_SEED).permutation(len(public))[:number]
@@ -36,7 +36,7 @@ def declared_centres(space: Space, grid: ArrayLike) -> Codes:
         raise InputError(
             "the centres have another number of columns than are declared",
             value=declared.shape[1],
-            allowed=str(len(space.attributes)),
+            allowed=[len(space.attributes)],
         )
     if not len(declared):
         raise ParameterError("there are no centres", allowed="at least one")
@@ -79,12 +79,14 @@ def raw_centres(private: Codes, number: int, source: Source) -> Codes:
 
 
 def _drawn(private: Codes, number: int, source: Source) -> Codes:
-    enough(number, len(private), "private")
+    enough(number, len(private), Message("private"))
     generator = np.random.default_rng(secret(source, "which records"))
     return private[generator.permutation(len(private))[:number]]
 
 
-def enough(number: int, rows: int, who: str) -> None:
+def enough(number: int, rows: int, who: Message) -> None:
     """Refuse more centres than there are rows."""
     if number > rows:
-        raise ParameterError(f"there are more centres than {who} rows", value=number, allowed=f"at most {rows}")
+        raise ParameterError(
+            "there are more centres than {who} rows", value=number, allowed="at most {rows}", who=who, rows=rows
+        )

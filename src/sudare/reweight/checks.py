@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from sudare.errors import InputError, ParameterError
+from sudare.errors import InputError, Message, ParameterError
 from sudare.noise import Source
 from sudare.reweight.space import Codes, Space
 
@@ -51,8 +51,8 @@ def checked_number(number: Any, default: int) -> int:
     return number
 
 
-def one_of(value: Any, allowed: tuple[str, ...], what: str) -> str:
+def one_of(value: Any, allowed: tuple[str, ...], what: str | Message) -> str:
     """One of the allowed words."""
     if value not in allowed:
-        raise ParameterError(f"unknown {what}", value=value, allowed=", ".join(allowed))
+        raise ParameterError("unknown {what}", value=value, allowed=allowed, what=what)
     return str(value)

@@ -8,7 +8,7 @@ from fractions import Fraction
 from itertools import combinations
 from typing import Any
 
-from sudare.errors import ParameterError, did_you_mean
+from sudare.errors import Message, ParameterError, did_you_mean
 from sudare.noise import Source
 from sudare.privacy import Budget
 from sudare.reweight.basis import Basis
@@ -53,9 +53,9 @@ class Choice:
     def checked(self, space: Space) -> Choice:
         """Itself, or the reason why it cannot be."""
         if isinstance(self.centres, str):
-            one_of(self.centres, CENTRES, "kind of centres")
+            one_of(self.centres, CENTRES, Message("kind of centres"))
         if isinstance(self.basis, str):
-            one_of(self.basis, BASES, "basis")
+            one_of(self.basis, BASES, Message("basis"))
         if self.private_centres and self.basis not in (None, "kernel"):
             raise ParameterError("centres from private records belong to kernels", value=self.centres)
         if self.private_centres == "noisy" and self.gaussian:
@@ -78,7 +78,7 @@ class Choice:
                 return Hats.at(public, declared[:, 0])
             knots = checked_number(self.number, KNOTS)
             if self.number is not None:
-                enough(knots, len(public), "public")
+                enough(knots, len(public), Message("public"))
             return Hats.of(space, public, knots, self._pairs(space))
         number = checked_number(self.number, min(KERNELS * len(space.attributes), len(public)))
         centres = public_centres(space, public, number) if declared is None else declared
@@ -105,7 +105,7 @@ class Choice:
         """Pairs of columns whose joint shares are measured."""
         places = {name: place for place, name in enumerate(space.names)}
         if isinstance(self.pairs, str):
-            one_of(self.pairs, ("auto", "all", "none"), "choice of pairs")
+            one_of(self.pairs, ("auto", "all", "none"), Message("choice of pairs"))
             joint = self.pairs == "all" or (self.pairs == "auto" and len(places) <= _JOINT)
             return list(combinations(range(len(places)), 2)) if joint else []
         found = []

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sudare.errors import InputError, ParameterError
+from sudare.errors import InputError, ParameterError, either
 from sudare.reweight.basis import Floats
 from sudare.reweight.saved import from_json
 from sudare.reweight.space import numbers
@@ -124,9 +124,7 @@ def _found(path: Path) -> tuple[Path, dict[str, Any] | None]:
     if path.is_dir():
         found = [folder / name for name in FILE_OF.values() if (folder / name).exists()]
         if not found:
-            raise InputError(
-                "the folder holds no weighted file", value=str(path), allowed=" or ".join(FILE_OF.values())
-            )
+            raise InputError("the folder holds no weighted file", value=str(path), allowed=either(FILE_OF.values()))
         file = found[0]
     saved = folder / MODEL
     if file.name not in FILE_OF.values() or not saved.exists():
@@ -160,7 +158,9 @@ def _queries(
         parts = share.split(",")
         values = [np.unique(public[name].astype(str)) for name in parts]
         if np.prod([len(found) for found in values]) > _MOST_CELLS:
-            raise ParameterError("shares of too many values", value=share, allowed=f"at most {_MOST_CELLS:,}")
+            raise ParameterError(
+                "shares of too many values", value=share, allowed="at most {most_cells:,}", most_cells=_MOST_CELLS
+            )
         for combination in product(*values):
             pairs = list(zip(parts, combination, strict=True))
             names.append("share of " + ", ".join(f"{name} {value}" for name, value in pairs))

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from sudare.errors import Message
 from sudare.noise import Source, measure, metered, noise_variance
 from sudare.privacy import Number
 from sudare.reweight.basis import GRID, Floats, root_above
@@ -58,8 +59,8 @@ def importance_weighting(
     space = Space.declare(bounds, categories)
     budget, strength = budget_of(epsilon, delta), checked_regularisation(regularisation)
     noise = checked_source(seed, source)
-    columns = columns_of(public, space, "public")
-    below, above = space.encode(columns), read_rows(private, space, "private").codes
+    columns = columns_of(public, space, Message("public"))
+    below, above = space.encode(columns), read_rows(private, space, Message("private")).codes
     checked_public(space, below)
     checked_people(len(above))
     basis = unit_length(space, degree)

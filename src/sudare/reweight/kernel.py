@@ -51,7 +51,8 @@ class Kernel(Summed):
             raise ParameterError(
                 "there are too many coordinates for exact distances",
                 value=self.space.coordinates,
-                allowed=f"at most {_MOST_COORDINATES}: one a number, one a category",
+                allowed="at most {most_coordinates}: one a number, one a category",
+                most_coordinates=_MOST_COORDINATES,
             )
 
     @classmethod

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sudare.errors import Message
 from sudare.reweight.rows import columns_of
 from sudare.reweight.space import Space
 
@@ -27,12 +28,12 @@ def guarded(private: Any, public: Any, space: Space, unit: Any, seeded: bool, co
     if isinstance(private, Iterator):
         return (guarded(part, public, space, unit, seeded, confirmed) for part in private)
     column = unit if isinstance(unit, str) else None
-    own, other = records_of(private, space, "private", column), records_of(public, space, "public")
+    own, other = records_of(private, space, Message("private"), column), records_of(public, space, Message("public"))
     refuse_shared_rows(own, other, "public", unit=column, used=space.names, confirmed=confirmed)
     return private
 
 
-def records_of(data: Any, space: Space, who: str, unit: str | None = None) -> Records:
+def records_of(data: Any, space: Space, who: Message, unit: str | None = None) -> Records:
     """All columns of ``data`` in the engine: arrays and dictionaries as a table, anything else as it is read."""
     import pyarrow
 

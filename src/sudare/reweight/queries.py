@@ -104,7 +104,10 @@ class Public:
             array = array[:, None]
         if array.ndim != 2 or len(array) != len(self.codes) or array.dtype.kind not in "biuf":
             raise InputError(
-                "a query is not numbers, one for each public row", value=array.shape, allowed=f"({len(self.codes)},)"
+                "a query is not numbers, one for each public row",
+                value=array.shape,
+                allowed="({count},)",
+                count=len(self.codes),
             )
         functions = array.astype(np.float64)
         if not np.isfinite(functions).all():

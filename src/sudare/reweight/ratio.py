@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sudare.errors import InputError, ParameterError
+from sudare.errors import InputError, Message, ParameterError
 from sudare.privacy import Guarantee
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -90,9 +90,9 @@ def two_samples(numerator: ArrayLike, denominator: ArrayLike) -> tuple[Floats, F
     above, below = points(numerator), points(denominator)
     if above.shape[1] != below.shape[1]:
         raise InputError("the two samples have different columns", value=(above.shape[1], below.shape[1]))
-    for name, sample in (("numerator", above), ("denominator", below)):
+    for name, sample in ((Message("numerator"), above), (Message("denominator"), below)):
         if len(sample) < 2:
-            raise InputError(f"the {name} has too few rows", value=len(sample), allowed="at least 2")
+            raise InputError("the {name} has too few rows", value=len(sample), allowed="at least 2", name=name)
     return above, below
 
 

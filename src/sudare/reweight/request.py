@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from sudare.domain.ids import REFUSE, MissingUnit
-from sudare.errors import AccountingError, ParameterError
+from sudare.errors import AccountingError, Message, ParameterError
 from sudare.noise import Meter, Source, metered, secret
 from sudare.privacy import Budget, Guarantee, Number, Unit
 from sudare.reweight.amplification import costs_at_most
@@ -66,7 +66,7 @@ class Request:
     ) -> Request:
         """The request, or the reason why there is none."""
         budget_of(epsilon, delta)
-        one_of(choice.estimator, ESTIMATORS, "estimator")
+        one_of(choice.estimator, ESTIMATORS, Message("estimator"))
         neighbours: Adjacency = (
             "replace" if one_of(adjacency, tuple(ADJACENCY), "adjacency") == "replace" else "add_remove"
         )
@@ -121,15 +121,15 @@ class Request:
                     "parts of private data are read once, rows standing for themselves",
                     hint="Without parts, people with several rows and centres from private records are possible.",
                 )
-            return (read_rows(part, self.space, "private") for part in private)
-        rows = read_rows(private, self.space, "private", self.unit, self.missing_unit)
+            return (read_rows(part, self.space, Message("private")) for part in private)
+        rows = read_rows(private, self.space, Message("private"), self.unit, self.missing_unit)
         if self.unit is not None and self.max_rows is not None:
             rows = rows.chosen(self.max_rows, np.random.default_rng(secret(source, "choice of rows")))
         return [rows]
 
     def meet(self, private: Iterable[Rows], public: Any, source: Source) -> Weighting:
         """Weights for the rows of ``public``; the measurements must cost exactly the budget, which is checked."""
-        columns = columns_of(public, self.space, "public")
+        columns = columns_of(public, self.space, Message("public"))
         below = self.space.encode(columns)
         checked_public(self.space, below)
         sample = None
@@ -200,7 +200,7 @@ def _check(meter: Meter, budget: Budget, sample: tuple[Fraction, Fraction] | Non
         return
     spent, own = sample
     if not costs_at_most(spent, centres, people, own):
-        raise AccountingError("the centres cost more than their share", value=str(spent), allowed=str(own))
+        raise AccountingError("the centres cost more than their share", value=str(spent), allowed=[own])
     costs = []
     for label, cost, final in meter.costs:
         if label == "centres" and cost != Budget(epsilon=spent):

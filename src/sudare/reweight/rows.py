@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudare.domain.ids import REFUSE, MissingUnit, people
-from sudare.errors import InputError, ParameterError, did_you_mean
+from sudare.errors import InputError, Message, MissingColumnError, ParameterError, did_you_mean
 from sudare.reweight.basis import Basis
 from sudare.reweight.space import Codes, Space
 
@@ -75,7 +75,7 @@ class Rows:
         return Rows(self.codes[np.sort(order[place < max_rows])])
 
 
-def read_rows(data: Any, space: Space, who: str, unit: Any = None, missing: MissingUnit = REFUSE) -> Rows:
+def read_rows(data: Any, space: Space, who: Message, unit: Any = None, missing: MissingUnit = REFUSE) -> Rows:
     """The rows of ``data``; ``who`` names it in errors ("private", "public"), ``unit`` is a column or ids (rows,)."""
     columns = columns_of(data, space, who, [unit] if isinstance(unit, str) else [])
     codes = space.encode(columns)
@@ -83,12 +83,12 @@ def read_rows(data: Any, space: Space, who: str, unit: Any = None, missing: Miss
         return Rows(codes)
     ids = np.asarray(columns[unit] if isinstance(unit, str) else unit)
     if ids.shape != (len(codes),):
-        raise InputError("unit is not one id per row", value=ids.shape, allowed=(len(codes),).__repr__())
+        raise InputError("unit is not one id per row", value=ids.shape, allowed=[(len(codes),)])
     person, kept = people(ids, missing, unit if isinstance(unit, str) else "unit")
     return Rows(codes[kept], person)
 
 
-def columns_of(data: Any, space: Space, who: str, also: list[str] | None = None) -> Mapping[str, Any]:
+def columns_of(data: Any, space: Space, who: Message, also: list[str] | None = None) -> Mapping[str, Any]:
     """The declared columns of ``data`` by name, and the columns ``also``."""
     if isinstance(data, Mapping):
         _require([*space.names, *(also or [])], data, who)
@@ -110,29 +110,31 @@ def columns_of(data: Any, space: Space, who: str, also: list[str] | None = None)
     return records.values(wanted, as_text=also or [])
 
 
-def _require(wanted: Iterable[str], columns: Iterable[str], who: str, shown: Sequence[str] | None = None) -> None:
+def _require(wanted: Iterable[str], columns: Iterable[str], who: Message, shown: Sequence[str] | None = None) -> None:
     """``shown``: the names that the refusal may repeat, where these are not all."""
     known = list(columns)
     for name in wanted:
         if name not in known:
             hint = did_you_mean(name, known if shown is None else shown)
-            raise InputError(f"the {who} data have no such column", value=name, hint=hint)
+            raise MissingColumnError("the {who} data have no such column", value=name, hint=hint, who=who)
 
 
-def _of_array(data: Any, space: Space, who: str) -> dict[str, Any]:
+def _of_array(data: Any, space: Space, who: Message) -> dict[str, Any]:
     try:
         array = np.asarray(data, dtype=np.float64)
     except (TypeError, ValueError):
-        raise InputError(f"the {who} array holds something else than numbers") from None
+        raise InputError("the {who} array holds something else than numbers", who=who) from None
     if array.ndim == 1:
         array = array[:, None]
     if array.ndim != 2:
-        raise InputError(f"the {who} array is not rows by columns", value=array.ndim, allowed="1 or 2 axes")
+        raise InputError("the {who} array is not rows by columns", value=array.ndim, allowed="1 or 2 axes", who=who)
     if array.shape[1] != len(space.attributes):
         raise InputError(
-            f"the {who} array has another number of columns than are declared",
+            "the {who} array has another number of columns than are declared",
             value=array.shape[1],
-            allowed=f"{len(space.attributes)}, one pair of bounds each",
+            allowed="{count}, one pair of bounds each",
+            who=who,
+            count=len(space.attributes),
         )
     return dict(zip(space.names, array.T, strict=True))
 

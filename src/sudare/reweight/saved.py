@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from sudare.errors import InputError, ParameterError, SudareError
+from sudare.errors import InputError, Message, ParameterError, SudareError
 from sudare.privacy import Guarantee
 from sudare.reweight.basis import Basis
 from sudare.reweight.gaussian_process import GaussianProcess
@@ -54,7 +54,7 @@ def from_json(data: dict[str, Any], public: Any) -> Weighting:
     """The weighting for the rows of ``public``, which has the declared columns."""
     try:
         if data["format"] != FORMAT:
-            raise InputError("not a saved weighting of this format", value=data["format"], allowed=FORMAT)
+            raise InputError("not a saved weighting of this format", value=data["format"], allowed=[FORMAT])
         space = Space.declare(
             {column["name"]: tuple(column["bounds"]) for column in data["columns"] if "bounds" in column},
             {column["name"]: column["categories"] for column in data["columns"] if "categories" in column},
@@ -74,7 +74,7 @@ def from_json(data: dict[str, Any], public: Any) -> Weighting:
         raise
     except (KeyError, TypeError, ValueError, AttributeError):
         raise InputError("the saved weighting lacks a part or has a wrong one") from None
-    columns = columns_of(public, space, "public")
+    columns = columns_of(public, space, Message("public"))
     codes = space.encode(columns)
     return Weighting(
         model, model.ratio(codes), guarantee, estimator, parameters, measured, columns, PublicFeatures(basis, codes)

@@ -44,12 +44,15 @@ class Numeric:
             object.__setattr__(self, name, _finite(getattr(self, name), self.name))
         if not self.low < self.high:
             raise ParameterError(
-                f"the bounds of column {self.name!r} are not in order",
+                "the bounds of column {name!r} are not in order",
                 value=(self.low, self.high),
                 allowed="low < high",
+                name=self.name,
             )
         if not math.isfinite(self.high - self.low):
-            raise ParameterError(f"the bounds of column {self.name!r} are too wide", value=(self.low, self.high))
+            raise ParameterError(
+                "the bounds of column {name!r} are too wide", value=(self.low, self.high), name=self.name
+            )
 
     def encode(self, column: ArrayLike) -> Codes:
         """Whole steps from the lower bound, 0 to `STEPS`."""
@@ -82,7 +85,7 @@ class Categorical:
 
     def __post_init__(self) -> None:
         if len(self.values.values) < 2:
-            raise ParameterError(f"column {self.name!r} has one category", allowed="at least two")
+            raise ParameterError("column {name!r} has one category", allowed="at least two", name=self.name)
 
     @property
     def size(self) -> int:
@@ -202,7 +205,7 @@ def _pair(pair: Any, name: str) -> tuple[Any, Any]:
         low, high = pair
     except (TypeError, ValueError):
         raise ParameterError(
-            f"the bounds of column {name!r} are not two numbers", value=pair, allowed="(low, high)"
+            "the bounds of column {name!r} are not two numbers", value=pair, allowed="(low, high)", name=name
         ) from None
     return low, high
 
@@ -213,7 +216,7 @@ def _finite(bound: Any, name: str) -> float:
     except (TypeError, ValueError):
         number = math.nan
     if not math.isfinite(number):
-        raise ParameterError(f"a bound of column {name!r} is not a finite number", value=bound)
+        raise ParameterError("a bound of column {name!r} is not a finite number", value=bound, name=name)
     return number
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sudare.errors import ParameterError
+from sudare.errors import Message, ParameterError
 from sudare.privacy import Guarantee
 from sudare.reweight.answers import Answers, Estimates
 from sudare.reweight.basis import Basis, Floats
@@ -73,7 +73,7 @@ class Weighting:
 
     def weight(self, x: Any) -> Floats:
         """The ratio private / public at the rows of ``x``, which has the declared columns."""
-        columns = columns_of(x, self.model.space, "given")
+        columns = columns_of(x, self.model.space, Message("given"))
         return self.model.ratio(self.model.space.encode(columns))
 
     def normalised(self, total: float = 1.0) -> Floats:

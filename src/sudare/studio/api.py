@@ -132,7 +132,9 @@ def routes(desk: Desk, access: Access) -> APIRouter:
         """Put a file into the workspace: its bytes are the body. Never in place of another."""
         announced = request.headers.get("content-length", "")
         if announced.isdigit() and int(announced) > desk.upload_bytes:
-            raise RequestError(413, "the file is too large", allowed=f"{desk.upload_bytes:,} bytes")
+            raise RequestError(
+                413, "the file is too large", allowed="{upload_bytes:,} bytes", upload_bytes=desk.upload_bytes
+            )
         contents = await run_in_threadpool(desk.contents)
         try:
             size = await upload(desk.workspace, name, request.stream(), desk.upload_bytes, contents)

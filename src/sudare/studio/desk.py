@@ -10,11 +10,11 @@ from dataclasses import asdict
 from typing import Any, get_args
 
 from sudare.domain.mesh import LEVELS
-from sudare.errors import BudgetError, SudareError
+from sudare.errors import BudgetError, Message, SudareError
 from sudare.privacy import Balance
 from sudare.publish.kinds import KINDS
 from sudare.publish.pending import PendingReleases
-from sudare.publish.plan import remarks_on_files
+from sudare.publish.plan import notes_on_files
 from sudare.publish.table_recipe import MethodChoice
 from sudare.studio import releases
 from sudare.studio.books import ledger_json
@@ -30,7 +30,7 @@ from sudare.studio.sources import Looked, files_of, looked_at
 from sudare.studio.tasks import Task
 from sudare.studio.versions import Version, Versions
 from sudare.studio.workspace import Workspace
-from sudare.words import LANGUAGES, Words, phrase, reworded
+from sudare.words import LANGUAGES, Words, phrase, text
 
 BASIS = "public things and a rehearsal on synthetic data"
 UPLOAD_BYTES = 64_000_000
@@ -157,7 +157,7 @@ class Desk:
             "smallest_area_10_percent": smallest_area(rows, place_cells(reading.job)),
             "ledger": books_json(made.balance, made.balance_after, made.guarantee, words),
             "remarks": list(made.remarks),
-            "remarks_shown": [reworded(remark, words) for remark in made.remarks],
+            "remarks_shown": [text(note, words.language) for note in made.notes],
         }
 
     def rehearse_page(self, words: Words) -> dict[str, Any]:
@@ -202,10 +202,10 @@ class Desk:
         except SudareError as problem:
             return {**said, "problem": as_json(problem, words)}
         target = job.path(job.recipe.output.folder)
-        remarks = [] if refusal is None else [str(refusal)]
-        remarks += remarks_on_files(job)
-        can_publish = not remarks  # a new ledger is said, and may begin
-        remarks += [str(begun) for begun in job.ledger.beginnings(job.recipe.dataset)]
+        notes: list[Message | SudareError] = [] if refusal is None else [refusal]
+        notes += notes_on_files(job)
+        can_publish = not notes  # a new ledger is said, and may begin
+        notes += job.ledger.beginnings(job.recipe.dataset)
         shown, place = self.workspace.shown(target), os.path.realpath(target)
         pending = [each.to_json() for each in waiting if each.facts.folder == place]
         return {
@@ -218,8 +218,8 @@ class Desk:
             "output": job.recipe.output.folder,
             "guarantee": promise_json(job.guarantee, words),
             "ledger": books_json(balance, after, job.guarantee, words),
-            "remarks": remarks,
-            "remarks_shown": [reworded(remark, words) for remark in remarks],
+            "remarks": [str(note) for note in notes],
+            "remarks_shown": [text(note, words.language) for note in notes],
             "release": next((one for one in releases.listed(self.workspace) if one["folder"] == shown), None),
         }
 
@@ -229,7 +229,7 @@ class Desk:
         job = self.readings.read(now.text).required()
         if confirm != job.recipe.dataset:
             raise RequestError(
-                422, "the name that was typed is not the data set's", allowed=job.recipe.dataset, hint="Type it out."
+                422, "the name that was typed is not the data set's", allowed=[job.recipe.dataset], hint="Type it out."
             )
         rows = job.ledger.entries()
         task = {

@@ -86,6 +86,11 @@ def _range(row: dict[str, Any]) -> str:
 def _drawn(spec: Spec, width: int) -> str:
     if not _WIDTHS[0] <= width <= _WIDTHS[1]:
         raise RequestError(
-            422, "a chart is not drawn as wide as that", value=width, allowed=f"{_WIDTHS[0]} to {_WIDTHS[1]}"
+            422,
+            "a chart is not drawn as wide as that",
+            value=width,
+            allowed="{widths} to {second_widths}",
+            widths=_WIDTHS[0],
+            second_widths=_WIDTHS[1],
         )
     return render_svg(spec)

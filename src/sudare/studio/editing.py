@@ -7,8 +7,9 @@ import tomllib
 from collections.abc import Mapping
 from typing import Any
 
-from sudare.errors import MissingExtraError, RecipeError
+from sudare.errors import Message, MissingExtraError, RecipeError
 from sudare.studio.refusals import RequestError
+from sudare.words.foreign import toml_reason
 
 _DEEPEST = 12
 _TIGHT = re.compile(r"(?m)^([^\[\n#][^\n]*)\n(\[[^\n]*)$")
@@ -28,7 +29,7 @@ def edited(text: str, changes: Mapping[str, Any]) -> str:
         import tomlkit
         from tomlkit.exceptions import TOMLKitError
     except ImportError:
-        raise MissingExtraError.of("The studio", "studio") from None
+        raise MissingExtraError.of(Message("The studio"), "studio") from None
     wanted = contents_of(text)
     steps = {key: key_parts(key) for key in changes}
     for key, value in changes.items():
@@ -63,7 +64,7 @@ def contents_of(text: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as problem:
-        raise RecipeError(f"the recipe is not TOML: {problem}") from None
+        raise RecipeError("the recipe is not TOML: {reason}", reason=toml_reason(problem)) from None
     except (RecursionError, ValueError):
         raise RecipeError("the recipe is not TOML that can be read") from None
 

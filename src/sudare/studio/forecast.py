@@ -95,8 +95,14 @@ class Forecasts:
                 self._look_ahead(text, slider)
             return Forecast(slider, slider.value, made)
         if not slider.low / 10 <= value <= slider.high * 10:
-            allowed = f"{slider.low / 10:g} to {slider.high * 10:g}"
-            raise RequestError(422, "the value is out of the slider's range", value=value, allowed=allowed)
+            raise RequestError(
+                422,
+                "the value is out of the slider's range",
+                value=value,
+                allowed="{low:g} to {high:g}",
+                low=slider.low / 10,
+                high=slider.high * 10,
+            )
         per_decade = self._per_decade(text)
         step = math.log10(value) * per_decade
         nodes = sorted({math.floor(step + 1e-9), math.ceil(step - 1e-9)})
@@ -138,15 +144,15 @@ class Forecasts:
         with self._workspace.written(text) as path:
             job = Job.open(path)
         # The refusal, where there was one, is the first remark of a plan; here it is asked for anew.
-        remarks = list(made.remarks[1:] if made.balance_after is None else made.remarks)
+        notes = list(made.notes[1:] if made.balance_after is None else made.notes)
         try:
             after = job.ledger.check(job.recipe.dataset, job.guarantee, **job.terms)
         except BudgetError as refusal:
-            after, remarks = None, [str(refusal), *remarks]
+            after, notes = None, [refusal, *notes]
         balance = job.ledger.balance(job.recipe.dataset)
         outlook = replace(made.outlook, errors=errors)
         return replace(
-            made, guarantee=job.guarantee, outlook=outlook, balance=balance, balance_after=after, remarks=tuple(remarks)
+            made, guarantee=job.guarantee, outlook=outlook, balance=balance, balance_after=after, notes=tuple(notes)
         )
 
 

@@ -146,7 +146,7 @@ async def _short_body(headers: Headers, receive: Receive) -> bytes:
     announced = headers.get("content-length", "")
     if "content-encoding" in headers:
         raise RequestError(415, "requests come as they are", allowed="no content-encoding")
-    too_large = RequestError(413, "the request is too large", allowed=f"{MOST_BYTES:,} bytes")
+    too_large = RequestError(413, "the request is too large", allowed="{most_bytes:,} bytes", most_bytes=MOST_BYTES)
     if announced.isdigit() and int(announced) > MOST_BYTES:
         raise too_large
     body = b""
@@ -162,7 +162,9 @@ async def _short_body(headers: Headers, receive: Receive) -> bytes:
                 if not message.get("more_body"):
                     break
     except TimeoutError:
-        raise RequestError(408, "the request did not arrive", allowed=f"{BODY_SECONDS:g} seconds") from None
+        raise RequestError(
+            408, "the request did not arrive", allowed="{body_seconds:g} seconds", body_seconds=BODY_SECONDS
+        ) from None
     kind = headers.get("content-type", "").partition(";")[0].strip().lower()
     if body and kind != "application/json":
         raise RequestError(415, "requests are JSON", allowed="content-type: application/json")

@@ -16,7 +16,7 @@ import tempfile
 from html import escape
 from pathlib import Path
 
-from sudare.errors import InputError
+from sudare.errors import InputError, system_reason
 from sudare.privacy.secret_file import NEW_FILE
 
 _NAME = "open.html"
@@ -63,8 +63,9 @@ class Handover:
 
 def _unwritten(problem: OSError) -> InputError:
     return InputError(
-        f"the link to the studio cannot be written: {problem.strerror}",
+        "the link to the studio cannot be written: {reason}",
         hint="Give XDG_RUNTIME_DIR or TMPDIR a folder of your own that can be written.",
+        reason=system_reason(problem),
     )
 
 

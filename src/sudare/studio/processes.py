@@ -9,12 +9,12 @@ import threading
 from datetime import UTC, datetime
 from typing import Any
 
-from sudare.errors import PaidError, SudareError
+from sudare.errors import Message, PaidError, SudareError, system_reason
 from sudare.privacy import Ledger
 from sudare.publish.certificate import NAME
 from sudare.publish.pages import public_path
 from sudare.studio.protection import left_text
-from sudare.studio.refusals import as_json
+from sudare.studio.refusals import kept as kept_error
 from sudare.studio.tasks import Task, Tasks
 from sudare.studio.workspace import Workspace
 from sudare.words import Words
@@ -47,8 +47,8 @@ class Processes:
                 creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),
             )
         except OSError as problem:
-            failed = SudareError(f"the job cannot be started: {problem.strerror}")
-            self.tasks.move(made.id, ("waiting",), "failed", error=as_json(failed))
+            failed = SudareError("the job cannot be started: {reason}", reason=system_reason(problem))
+            self.tasks.move(made.id, ("waiting",), "failed", error=kept_error(failed))
         else:
             self._started[made.id] = process
             # Nobody asks for a job again that ended well: its process would stay a zombie as long as the studio runs.
@@ -71,7 +71,7 @@ class Processes:
                 self._settle_spending(task)
             elif task.is_open:
                 lost = SudareError("the job ended before its end", hint="Nothing was spent. Begin it again.")
-                self.tasks.move(task.id, ("waiting", "running"), "failed", error=as_json(lost))
+                self.tasks.move(task.id, ("waiting", "running"), "failed", error=kept_error(lost))
 
     def _is_lost(self, task: Task) -> bool:
         process = self._started.get(task.id)
@@ -116,8 +116,8 @@ class Processes:
             return
         if entry is not None:
             lost: SudareError = PaidError.of(
-                entry.content["release_id"], "the job ended before its end", can_resume=True
+                entry.content["release_id"], Message("the job ended before its end"), can_resume=True
             )
         else:
             lost = SudareError("the job ended before its end", hint="Nothing was spent. Begin it again.")
-        self.tasks.move(task.id, ("spending",), "failed", error=as_json(lost))
+        self.tasks.move(task.id, ("spending",), "failed", error=kept_error(lost))

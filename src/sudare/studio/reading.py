@@ -54,9 +54,7 @@ class Reading:
     def required(self) -> Job[Any, Any]:
         """The job; refuses while the text is no valid recipe."""
         if self.job is None:
-            raise RequestError(
-                422, "the recipe is not valid yet", hint=str(self.problem) if self.problem is not None else None
-            )
+            raise RequestError(422, "the recipe is not valid yet", hint=self.problem)
         return self.job
 
 
@@ -91,7 +89,9 @@ class Readings:
             return Reading(contents, None, problem)
         # A page must stand whatever is typed into it, such as a domain that no machine can hold.
         except Exception as problem:
-            return Reading(contents, None, SudareError(f"the recipe cannot be built: {type(problem).__name__}"))
+            return Reading(
+                contents, None, SudareError("the recipe cannot be built: {type}", type=type(problem).__name__)
+            )
 
 
 def plain(value: Any) -> Any:

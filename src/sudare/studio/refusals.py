@@ -6,8 +6,8 @@ from typing import Any
 
 from starlette.responses import JSONResponse, Response
 
-from sudare.errors import SudareError
-from sudare.words import ENGLISH, Words, reworded, sentence
+from sudare.errors import Message, SudareError
+from sudare.words import ENGLISH, Words, text
 
 
 class RequestError(SudareError):
@@ -17,38 +17,50 @@ class RequestError(SudareError):
     the request is too large (allowed: 1,000 bytes)
     """
 
-    def __init__(self, status: int, what: str, **details: Any) -> None:
-        super().__init__(what, **details)
+    code = "studio_request"
+
+    def __init__(self, status: int, template: str | Message, **parts: Any) -> None:
+        super().__init__(template, **parts)
         self.status = status
 
 
 class StaleError(RequestError):
     """A change that was made to another version than the one that is there now: another tab was quicker."""
 
+    code = "stale"
+
     def __init__(self, based_on: int, version: int) -> None:
         super().__init__(
             409,
             "the recipe was changed elsewhere in the meantime",
             value=based_on,
-            allowed=f"version {version}",
+            allowed="version {version}",
             hint="Look at the recipe as it is now, then change it again.",
+            version=version,
         )
 
 
 def as_json(problem: SudareError, words: Words = ENGLISH) -> dict[str, Any]:
-    """An error's parts as they were raised, and the one sentence they make in the language of the reader."""
+    """An error's parts in English, and the one sentence they make in the language of the reader."""
     return {
         "what": problem.what,
         "value": None if problem.value is None else str(problem.value),
         "allowed": problem.allowed,
         "hint": problem.hint,
-        "message": sentence(problem, words),
+        "message": text(problem, words.language),
     }
 
 
-def retold(kept: dict[str, Any] | None, words: Words) -> dict[str, Any] | None:
-    """What `as_json` made of an error before, for a reader of another language than it was kept in, English."""
-    return kept and {**kept, "message": reworded(kept["message"], words)}
+def kept(problem: SudareError) -> dict[str, Any]:
+    """An error for the store: its parts, and the facts from which `retold` says it in another language."""
+    return {**as_json(problem), "facts": problem.to_json()}
+
+
+def retold(found: dict[str, Any] | None, words: Words) -> dict[str, Any] | None:
+    """What `kept` made of an error before, for a reader of any language."""
+    if found is None or "facts" not in found:  # of an older version: as it was said then
+        return found
+    return as_json(SudareError.from_json(found["facts"]), words)
 
 
 def answer(problem: SudareError, words: Words, status: int = 422) -> Response:

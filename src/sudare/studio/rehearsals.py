@@ -87,7 +87,7 @@ def get(workspace: Workspace, name: str) -> dict[str, Any]:
 def grid(workspace: Workspace, name: str, side: str) -> bytes:
     """One of its grids."""
     if side not in GRIDS:
-        raise RequestError(404, "there is no such grid", allowed=", ".join(GRIDS))
+        raise RequestError(404, "there is no such grid", allowed=GRIDS)
     try:
         return (_found(workspace, name) / f"{side}.bin").read_bytes()
     except (FileNotFoundError, NotADirectoryError):

@@ -47,7 +47,7 @@ def file_of(workspace: Workspace, name: str) -> tuple[Path, str]:
     certificate = _certificate(path.parent)
     allowed = {*certificate["files"], NAME, LIST, public_path(path.parent).name}
     if path.name not in allowed or not path.is_file():
-        raise RequestError(404, "the release has no such file", allowed=", ".join(sorted(allowed)))
+        raise RequestError(404, "the release has no such file", allowed=sorted(allowed))
     kind, _ = mimetypes.guess_type(path.name)
     return path, "application/json" if path.suffix == ".geojson" else kind or "application/octet-stream"
 

@@ -18,13 +18,14 @@ from fastapi.staticfiles import StaticFiles
 from starlette.exceptions import HTTPException
 
 import sudare
-from sudare.errors import LedgerError, SudareError
+from sudare.errors import LedgerError, Message, SudareError
 from sudare.studio import releases
 from sudare.studio.access import Access
 from sudare.studio.api import Spoken, routes, spoken
 from sudare.studio.desk import Desk
 from sudare.studio.pages import COOKIE, PAGES, REPORT, page
 from sudare.studio.refusals import RequestError, answer
+from sudare.words.foreign import pydantic_reason
 
 
 def create_app(desk: Desk, access: Access, default_language: str | None = None) -> FastAPI:
@@ -75,7 +76,7 @@ def create_app(desk: Desk, access: Access, default_language: str | None = None) 
     def get_page(request: Request, words: Spoken, name: str) -> Response:
         """One of the pages, without content."""
         if name not in (*PAGES, REPORT):
-            raise RequestError(404, "there is no such page", allowed=", ".join(PAGES))
+            raise RequestError(404, "there is no such page", allowed=PAGES)
         made = HTMLResponse(page(name, words.language))
         if request.query_params.get("language") == words.language:
             made.set_cookie(COOKIE, words.language, httponly=True, samesite="strict", path="/", max_age=400 * 86_400)
@@ -96,21 +97,27 @@ async def _refused(request: Request, problem: Any) -> Response:
 async def _not_as_described(request: Request, problem: Any) -> Response:
     """Where the request differs from its description; never what was in it."""
     first = problem.errors()[0]
+    if first["type"] == "json_invalid":
+        return answer(RequestError(422, "the request is not JSON"), spoken(request))
     place = ".".join(str(step) for step in first["loc"] if not isinstance(step, int))
-    broken = first["type"] == "json_invalid"
-    what = "the request is not JSON" if broken else f"{place or 'the request'} is not as described"
-    hint = None if broken else f"{str(first['msg'])[:200]}."
-    return answer(RequestError(422, what, hint=hint), spoken(request))
+    refusal = RequestError(
+        422,
+        "{place} is not as described" if place else "the request is not as described",
+        hint="{reason}.",
+        place=place,
+        reason=pydantic_reason(first),
+    )
+    return answer(refusal, spoken(request))
 
 
 async def _failed(request: Request, problem: Any) -> Response:
     """A defect of the studio: its type alone, since its text could quote anything."""
-    return answer(RequestError(500, f"the studio failed: {type(problem).__name__}"), spoken(request))
+    return answer(RequestError(500, "the studio failed: {type}", type=type(problem).__name__), spoken(request))
 
 
 async def _not_here(request: Request, problem: Any) -> Response:
-    what = {404: "there is no such address", 405: "this address is not used that way"}
-    refusal = RequestError(problem.status_code, what.get(problem.status_code, str(problem.detail).lower()))
+    known = {404: Message("there is no such address"), 405: Message("this address is not used that way")}
+    refusal = RequestError(problem.status_code, known.get(problem.status_code) or str(problem.detail).lower())
     made = answer(refusal, spoken(request))
     for name, value in (problem.headers or {}).items():
         made.headers[name] = value

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from sudare.errors import MissingExtraError, ParameterError
+from sudare.errors import Message, MissingExtraError, ParameterError
 from sudare.studio.handover import Handover
 from sudare.words import LANGUAGES
 
@@ -32,25 +32,25 @@ def serve(
         raise ParameterError(
             "the studio is served on this machine only",
             value=host,
-            allowed=", ".join(LOOPBACK),
+            allowed=LOOPBACK,
             hint="From elsewhere, come through a tunnel such as ssh -L.",
         )
     if language is not None and language not in LANGUAGES:
-        raise ParameterError("unknown language", value=language, allowed=", ".join(LANGUAGES))
+        raise ParameterError("unknown language", value=language, allowed=LANGUAGES)
     try:
         import tomlkit  # noqa: F401 - looked for before anything is begun
 
         from sudare.collector.patience import PatientServer, listen
         from sudare.studio.service import create_app
     except ImportError:
-        raise MissingExtraError.of("The studio", "studio") from None
+        raise MissingExtraError.of(Message("The studio"), "studio") from None
     from sudare.studio.access import Access
     from sudare.studio.desk import Desk
     from sudare.studio.editing import contents_of
     from sudare.studio.guards import Guard
     from sudare.studio.workspace import Workspace
 
-    with listen(host, port, _BACKLOG, "studio") as listening:
+    with listen(host, port, _BACKLOG, Message("studio")) as listening:
         workspace = Workspace.open(recipe)
         desk = Desk(workspace)
         if not desk.versions.listed():

@@ -71,7 +71,7 @@ def columns_of(workspace: Workspace, looked: Looked) -> list[dict[str, str]]:
     name, table = looked.name or "", looked.table
     path = workspace.inside(name)
     if not path.name.lower().endswith(KNOWN):
-        raise RequestError(422, "this kind of file cannot be read", value=name, allowed=", ".join(KNOWN))
+        raise RequestError(422, "this kind of file cannot be read", value=name, allowed=KNOWN)
     if not path.is_file():
         raise RequestError(404, "there is no such file in the workspace", value=name)
     database = path.name.lower().endswith(DATABASES)

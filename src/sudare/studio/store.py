@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-from sudare.errors import InputError
+from sudare.errors import InputError, system_reason
 from sudare.privacy.file_lock import locked
 from sudare.privacy.sqlite_faults import FAILURES, fault_of
 from sudare.publish.folder import flush
@@ -45,7 +45,9 @@ def session(workspace: Workspace) -> Iterator[sqlite3.Connection]:
             connection.execute("COMMIT")
     except FAILURES as problem:
         fault = fault_of(problem).sentence
-        raise InputError(f"the studio's file {fault}", value=str(path), hint="Move it away to begin anew.") from None
+        raise InputError(
+            "the studio's file {fault}", value=str(path), hint="Move it away to begin anew.", fault=fault
+        ) from None
 
 
 def _prepare(connection: sqlite3.Connection) -> None:
@@ -53,7 +55,7 @@ def _prepare(connection: sqlite3.Connection) -> None:
     if found == _FORMAT:
         return
     if found:
-        raise InputError("the studio's file is of another version of Sudare", value=found, allowed=str(_FORMAT))
+        raise InputError("the studio's file is of another version of Sudare", value=found, allowed=[_FORMAT])
     for statement in _TABLES.split(";"):
         connection.execute(statement)
     connection.execute(f"PRAGMA user_version = {_FORMAT}")
@@ -80,4 +82,6 @@ def replace_file(path: Path, text: str) -> None:
         flush(path.parent)
     except OSError as problem:
         partial.unlink(missing_ok=True)
-        raise InputError(f"the recipe cannot be written: {problem.strerror}", value=path.name) from None
+        raise InputError(
+            "the recipe cannot be written: {reason}", value=path.name, reason=system_reason(problem)
+        ) from None

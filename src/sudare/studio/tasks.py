@@ -20,6 +20,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from sudare.errors import Message
 from sudare.privacy.file_lock import is_locked, locked
 from sudare.studio.outcomes import reworded_result
 from sudare.studio.refusals import RequestError, retold
@@ -29,6 +30,7 @@ from sudare.words import Words
 
 OPEN = ("waiting", "running", "spending")
 _SHOWN, _KEPT = 50, 200
+_VERBS = {"publish": Message("publish"), "rehearse": Message("rehearse")}
 
 
 @dataclass(frozen=True)
@@ -94,7 +96,9 @@ class Tasks:
                 "SELECT id FROM jobs WHERE verb = ? AND state IN (?, ?, ?)", [verb, *OPEN]
             ).fetchone()
             if running is not None:
-                raise RequestError(409, f"another job to {verb} has not ended yet", hint="Wait for it, or cancel it.")
+                raise RequestError(
+                    409, "another job to {verb} has not ended yet", hint="Wait for it, or cancel it.", verb=_VERBS[verb]
+                )
             store.execute(
                 "INSERT INTO jobs VALUES (?, ?, ?, ?, ?, 'waiting', '', 0, NULL, NULL)",
                 [made, self._workspace.name, verb, json.dumps(task), time],

@@ -13,7 +13,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
-from sudare.errors import InputError
+from sudare.errors import InputError, system_reason
 from sudare.privacy.file_lock import locked
 from sudare.privacy.fingerprint import KEY_ENDING
 from sudare.privacy.secret_file import put_in_place
@@ -64,7 +64,9 @@ async def upload(
     """
     path = workspace.inside(name)
     if "/" in name or not name.lower().endswith(KNOWN):
-        raise RequestError(422, "a file of this name is not taken", allowed="a name that ends in " + ", ".join(KNOWN))
+        raise RequestError(
+            422, "a file of this name is not taken", allowed="a name that ends in {endings}", endings=", ".join(KNOWN)
+        )
     if folded(name) in reserved_names(workspace, contents):
         raise RequestError(
             422,
@@ -85,7 +87,7 @@ async def upload(
     except FileExistsError:
         raise exists from None
     except OSError as problem:
-        raise InputError(f"the file cannot be written: {problem.strerror}", value=name) from None
+        raise InputError("the file cannot be written: {reason}", value=name, reason=system_reason(problem)) from None
     return size
 
 
@@ -110,10 +112,14 @@ async def _received(parts: AsyncIterator[bytes], handle: int, most_bytes: int) -
                 async for part in parts:
                     size += len(part)
                     if size > most_bytes:
-                        raise RequestError(413, "the file is too large", allowed=f"{most_bytes:,} bytes")
+                        raise RequestError(
+                            413, "the file is too large", allowed="{most_bytes:,} bytes", most_bytes=most_bytes
+                        )
                     await asyncio.to_thread(file.write, part)
                 file.flush()
                 await asyncio.to_thread(os.fsync, file.fileno())
     except TimeoutError:
-        raise RequestError(408, "the file did not arrive", allowed=f"{UPLOAD_SECONDS:g} seconds") from None
+        raise RequestError(
+            408, "the file did not arrive", allowed="{upload_seconds:g} seconds", upload_seconds=UPLOAD_SECONDS
+        ) from None
     return size

@@ -85,7 +85,9 @@ class Versions:
     def edit(self, text: str, based_on: int, change: Change = "text") -> Version:
         """Make ``text`` the recipe; a text that is there already makes no version."""
         if len(text.encode(errors="replace")) > MOST_BYTES or "\0" in text:
-            raise RequestError(413, "the recipe is too long", allowed=f"{MOST_BYTES:,} bytes of text")
+            raise RequestError(
+                413, "the recipe is too long", allowed="{most_bytes:,} bytes of text", most_bytes=MOST_BYTES
+            )
         with alone(self._workspace):
             now = self._checked(based_on)
             if text == now.text:

@@ -19,7 +19,7 @@ from sudare.publish import Publication, publish, rehearse
 from sudare.publish.job import Job
 from sudare.signals import Ended, ending_in_order
 from sudare.studio.protection import left_text
-from sudare.studio.refusals import as_json
+from sudare.studio.refusals import kept as kept_error
 from sudare.studio.rehearsals import keep
 from sudare.studio.tasks import Task, Tasks
 from sudare.studio.workspace import Workspace
@@ -65,9 +65,9 @@ def run(workspace: Workspace, name: str) -> None:
         except Cancelled:
             return
         except SudareError as problem:
-            tasks.move(name, ("running", "spending"), "failed", error=as_json(problem))
+            tasks.move(name, ("running", "spending"), "failed", error=kept_error(problem))
         except Exception as problem:
-            tasks.move(name, ("running", "spending"), "failed", error=as_json(SudareError(_defect(problem))))
+            tasks.move(name, ("running", "spending"), "failed", error=kept_error(_defect(problem)))
         else:
             tasks.move(name, ("running", "spending"), "done", stage="", fraction=1.0, result=result)
 
@@ -107,11 +107,11 @@ def _rehearse(workspace: Workspace, tasks: Tasks, task: Task) -> dict[str, Any]:
     return {"rehearsals": kept}
 
 
-def _defect(problem: Exception) -> str:
+def _defect(problem: Exception) -> SudareError:
     """The type and the place of an error that should not be: its text could quote a value."""
     place = next((f for f in reversed(traceback.extract_tb(problem.__traceback__)) if "sudare" in f.filename), None)
     where = "" if place is None else f" at {Path(place.filename).stem}:{place.lineno}"
-    return f"the job failed: {type(problem).__name__}{where}"
+    return SudareError("the job failed: {type}{where}", type=type(problem).__name__, where=where)
 
 
 def main(arguments: list[str]) -> None:

@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from sudare.errors import InputError
+from sudare.errors import InputError, MissingFileError, SudareError, system_reason
 from sudare.privacy.file_lock import is_locked, locked
 from sudare.publish.recipe import recipe_text
 from sudare.studio.editing import contents_of
@@ -63,14 +63,20 @@ class Workspace:
                 dataset = path.parent.name.replace("\\", "").replace('"', "") or "data"
                 path.write_text(_STARTER.format(dataset=f'"{dataset}"'), encoding="utf-8", newline="\n")
             if not path.is_file():
-                raise InputError("there is no such recipe", value=str(recipe), hint="Give the path of a TOML file.")
+                raise MissingFileError(
+                    "there is no such recipe", value=str(recipe), hint="Give the path of a TOML file."
+                )
             made = cls(path.parent, path.name)
             text = recipe_text(path)
             if not made.hidden.exists():
                 contents_of(text)
             made.hidden.mkdir(mode=0o700, exist_ok=True)
+        except SudareError:
+            raise
         except OSError as problem:
-            raise InputError(f"the recipe cannot be used: {problem.strerror}", value=str(path)) from None
+            raise InputError(
+                "the recipe cannot be used: {reason}", value=str(path), reason=system_reason(problem)
+            ) from None
         made._sweep()
         return made
 
@@ -142,5 +148,7 @@ class Workspace:
             with locked(path, remove=True) as handle:
                 os.write(handle, text.encode())
                 yield path
+        except SudareError:
+            raise
         except OSError as problem:
-            raise InputError(f"the workspace cannot be written: {problem.strerror}") from None
+            raise InputError("the workspace cannot be written: {reason}", reason=system_reason(problem)) from None

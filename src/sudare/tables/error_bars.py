@@ -145,7 +145,7 @@ class ErrorModel:
         """All blocks of 2**level cells at once."""
         bits = self.table.domain.bits
         if type(level) is not int or not 0 <= level <= bits:
-            raise ParameterError("there is no such block level", value=level, allowed=f"0 to {bits}")
+            raise ParameterError("there is no such block level", value=level, allowed="0 to {bits}", bits=bits)
         block, value = self.table.block_sums(level)
         block, value = block[value != 0], value[value != 0]
         nothing = np.zeros(1, dtype=value.dtype)

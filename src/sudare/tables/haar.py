@@ -28,8 +28,9 @@ def padded_counts(table: CountTable) -> IntArray:
         raise ParameterError(
             "the domain is too large for a dense transform",
             value=cells,
-            allowed=f"at most {DENSE_LIMIT} cells with padding",
+            allowed="at most {dense_limit} cells with padding",
             hint="TopDown() has no such limit.",
+            dense_limit=DENSE_LIMIT,
         )
     counts = np.zeros(cells, dtype=np.int64)
     counts[table.index] = table.count

@@ -61,8 +61,9 @@ class Laplace:
             raise ParameterError(
                 "the domain is too large for noise in every cell",
                 value=size,
-                allowed=f"at most {DENSE_LIMIT} cells",
+                allowed="at most {dense_limit} cells",
                 hint="Give cut=, the value from which on cells are kept, or use another method.",
+                dense_limit=DENSE_LIMIT,
             )
         if self.clip:
             return protect_above(task, lambda *_: Fraction(0), "scale")

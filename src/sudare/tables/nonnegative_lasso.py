@@ -80,6 +80,7 @@ def require_few_cells(task: Asked, threshold: Fraction) -> None:
         raise ParameterError(
             "the noise of too many cells is above the threshold",
             value=size,
-            allowed=f"about {DENSE_LIMIT} cells with noise above it",
+            allowed="about {dense_limit} cells with noise above it",
             hint='Raise the strength, use "auto", or declare a smaller domain.',
+            dense_limit=DENSE_LIMIT,
         )

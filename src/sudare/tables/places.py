@@ -35,7 +35,7 @@ def by_codes(domain: Domain, codes: Any) -> Parts:
     meshes = _meshes(domain)
     if len(meshes) != 1:
         raise ParameterError(
-            "codes need a domain with one mesh", value=len(meshes), hint="aggregate({attribute: mapping}) names it."
+            "codes need a domain with one mesh", value=len(meshes), hint="aggregate({{attribute: mapping}}) names it."
         )
     listed = [codes] if isinstance(codes, str | int | np.generic) else list(codes)
     return _parts(domain, meshes[0], listed, np.arange(len(listed)), np.array(listed, dtype=object))
@@ -55,7 +55,8 @@ def by_mapping(domain: Domain, mapping: Any) -> Crossed:
         if len(candidates) != 1:
             raise ParameterError(
                 "a mapping does not say which attribute it is about",
-                allowed=f"{{attribute: mapping}} for one of {', '.join(domain.attributes)}",
+                allowed="{{attribute: mapping}} for one of {attributes}",
+                attributes=", ".join(domain.attributes),
             )
         tables = {candidates[0]: _pairs(mapping)}
     return Crossed(tuple(_named(domain, name, *pairs) for name, pairs in tables.items()), domain.size)
@@ -75,7 +76,9 @@ def cells_where(domain: Domain, where: Mapping[str, Sequence[Any]]) -> Integers:
     found = {name: _positions(domain.attributes[name], name, list(places)) for name, places in where.items()}
     attributes = domain.attributes.items()
     if prod(len(found[name][0]) if name in found else own.size for name, own in attributes) > _MOST_CELLS:
-        raise ParameterError("an area has too many cells to be listed", allowed=f"at most {_MOST_CELLS:,}")
+        raise ParameterError(
+            "an area has too many cells to be listed", allowed="at most {most_cells:,}", most_cells=_MOST_CELLS
+        )
     positions = [found[name] if name in found else own.cell(np.arange(own.size)) for name, own in attributes]
     picks = np.meshgrid(*(np.arange(len(own[0])) for own in positions), indexing="ij")
     axes = [axis[pick.reshape(-1)] for own, pick in zip(positions, picks, strict=True) for axis in own]
@@ -166,7 +169,9 @@ def _squares(attribute: Attribute, name: str, places: list[Any]) -> list[Squares
                 found.append(Squares(side, origin, which, (row[which], column[which])))
     if not read.all():
         raise ParameterError(
-            f"a code is not of the {attribute.cell_size} mesh or a coarser one", value=places[int(np.argmin(read))]
+            "a code is not of the {cell_size} mesh or a coarser one",
+            value=places[int(np.argmin(read))],
+            cell_size=attribute.cell_size,
         )
     return found
 
@@ -232,4 +237,4 @@ def _pairs(table: Any) -> tuple[list[Any], list[Any]]:
 
 
 def _unknown(name: str, place: Any) -> ParameterError:
-    return ParameterError(f"a code is not in the domain of {name}", value=place)
+    return ParameterError("a code is not in the domain of {name}", value=place, name=name)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from sudare.domain import Domain
-from sudare.errors import ParameterError, did_you_mean
+from sudare.errors import ParameterError, did_you_mean, either
 from sudare.noise import measure, noise_variance
 from sudare.privacy import Budget
 from sudare.tables.haar import FloatArray, IntArray, block_weight, differences_at, inverse, padded_counts, transform
@@ -147,4 +147,4 @@ def _logical_cells(domain: Domain) -> IntArray:
 def _check(name: str, value: object, known: tuple[str, ...]) -> None:
     if value not in known:
         hint = did_you_mean(str(value), known)
-        raise ParameterError(f"unknown {name}", value=value, allowed=" or ".join(known), hint=hint)
+        raise ParameterError("unknown {name}", value=value, allowed=either(known), hint=hint, name=name)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from sudare.domain import CountTable
-from sudare.errors import ParameterError
+from sudare.errors import ParameterError, either
 from sudare.noise import Source, metered, secret
 from sudare.privacy import Budget, Guarantee, Number, Unit, asked_delta, epsilon_for, positive, rho_for
 from sudare.privacy.caution import warn_of
@@ -147,7 +147,7 @@ def release(
     'none: seeded'
     """
     if total not in TOTALS:
-        raise ParameterError("unknown way to treat the total", value=total, allowed=" or ".join(TOTALS))
+        raise ParameterError("unknown way to treat the total", value=total, allowed=either(TOTALS))
     if not getattr(table, "private", False):
         raise ParameterError("release takes a private CountTable", value=type(table).__name__)
     if seed is not None and source is not None:

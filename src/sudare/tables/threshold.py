@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sudare.errors import ParameterError
+from sudare.errors import Message, ParameterError, either
 from sudare.estimate.simplex import round_real_to_total, round_to_total, simplex_level
 from sudare.noise import Added, SparseNoise, secret
 from sudare.noise.added import added
@@ -91,7 +91,7 @@ def fit_to_total(
 def require_fit(fit: object) -> None:
     """Refuse an unknown way to restore the total."""
     if fit not in FITS:
-        raise ParameterError("unknown way to restore the total", value=fit, allowed=" or ".join(map(repr, FITS)))
+        raise ParameterError("unknown way to restore the total", value=fit, allowed=either(map(repr, FITS)))
 
 
 def read_strength(strength: Number | Strength, below: int | None = None) -> Fraction | Strength:
@@ -105,8 +105,9 @@ def read_strength(strength: Number | Strength, below: int | None = None) -> Frac
         raise ParameterError(
             "strength is out of range",
             value=strength,
-            allowed=f'from 0 on{"" if below is None else f" and under {below}"}, or "auto"',
+            allowed='from 0 on{under}, or "auto"',
             hint="Or a strength that chooses by itself: from_reference(table), target_sparsity(share).",
+            under="" if below is None else Message(" and under {below}", below=below),
         )
     return number
 

@@ -68,7 +68,7 @@ class Tree:
             value = exact(getattr(self, name), name)
             object.__setattr__(self, name, value)
             if not 0 <= value < 1:
-                raise ParameterError(f"{name} is outside its range", value=value, allowed=f"0 <= {name} < 1")
+                raise ParameterError("{name} is outside its range", value=value, allowed="0 <= {name} < 1", name=name)
 
     name = "tree"
     uses_total = True
@@ -99,7 +99,9 @@ class Tree:
                 raise ParameterError(
                     "the shares do not fit the tree",
                     value=len(given),
-                    allowed=f"{levels + 1} numbers: the root and {levels} levels",
+                    allowed="{levels} numbers: the root and {second_levels} levels",
+                    levels=levels + 1,
+                    second_levels=levels,
                 )
             return [share / sum(given) for share in given]
         if levels == 0:

@@ -1,14 +1,15 @@
 """What pages, charts and notebooks say, in English and in Japanese.
 
 One catalogue per language lies in ``messages``; `Words` looks messages up and writes numbers, shares and dates as the
-language does. `sentence` is an error's. `card` and its parts are the small boxes that notebooks show.
+language does. `text` says an error or a message. `card` and its parts are the small boxes that notebooks show.
 """
 
 from sudare.words.card import bar, card, facts, picture, table
 from sudare.words.catalogue import ENGLISH, LANGUAGES, Words, spoken_here
 from sudare.words.dates import date, moment
 from sudare.words.numbers import chance, file_size, number, percent
-from sudare.words.sentences import phrase, reworded, sentence
+from sudare.words.sentences import phrase
+from sudare.words.translation import text
 
 __all__ = [
     "ENGLISH",
@@ -25,8 +26,7 @@ __all__ = [
     "percent",
     "phrase",
     "picture",
-    "reworded",
-    "sentence",
     "spoken_here",
     "table",
+    "text",
 ]

@@ -32,7 +32,7 @@ class Words:
 
     def __post_init__(self) -> None:
         if self.language not in LANGUAGES:
-            raise ParameterError("unknown language", value=self.language, allowed=", ".join(LANGUAGES))
+            raise ParameterError("unknown language", value=self.language, allowed=LANGUAGES)
 
     def __call__(self, key: str, /, **gaps: str | float) -> str:
         """The message ``key``; exactly its gaps must be given."""
@@ -42,7 +42,7 @@ class Words:
         wanted = set(_GAP.findall(messages[key]))
         if gaps.keys() != wanted:
             raise ParameterError(
-                f"the message {key!r} has other gaps", value=sorted(gaps), allowed=", ".join(sorted(wanted)) or "none"
+                "the message {key!r} has other gaps", value=sorted(gaps), allowed=sorted(wanted) or "none", key=key
             )
         return _filled(messages[key], {name: self._written(value) for name, value in gaps.items()})
 

@@ -12,7 +12,7 @@ from sudare.anonymity.frames import hierarchies_of, read_tuples, refuse_unique_v
 from sudare.errors import BudgetError, InputError, ParameterError, PrivacyWarning
 from sudare.privacy import Cap, Guarantee, Ledger, asked_delta
 from sudare.privacy.caution import cautions
-from sudare.words import Words, sentence
+from sudare.words import text
 
 COUNTS = [0, 0, 9, 0, 120, 0, 0, 3]
 PEOPLE = pa.table({"age": [20 + number % 30 for number in range(600)], "sex": ["f", "m"] * 300})
@@ -53,7 +53,7 @@ def test_a_delta_above_one_in_the_number_of_people_is_told():
     with pytest.warns(PrivacyWarning, match="delta is above one in the number of people") as caught:
         sd.release(table, sd.Simplex(), epsilon=1, delta=0.0005, total="public")
     assert len(caught) == 1
-    assert sentence(caught[0].message, Words("ja")).startswith("delta が人数分の 1 を超えています（値：1/2000、")
+    assert text(caught[0].message, "ja").startswith("delta が人数分の 1 を超えています（値：1/2000、")
     sd.release(table, sd.Simplex(), epsilon=1, delta=0.0004, total="public")
     sd.release(table, sd.Simplex(), epsilon=1, delta=0.0005)  # nobody knows how many there are
 
@@ -105,7 +105,7 @@ def test_plan_publish_and_the_command_line_tell_it(tmp_path):
         "delta is above one in the number of people",
     ]
     planned = CliRunner().invoke(main, ["plan", str(recipe), "--language", "ja"]).output.splitlines()[-2:]
-    assert planned == [f"注意：{sentence(each, Words('ja'))}" for each in cautions(sd.plan(recipe).guarantee, 2000)]
+    assert planned == [f"注意：{text(each, 'ja')}" for each in cautions(sd.plan(recipe).guarantee, 2000)]
     ran = CliRunner().invoke(main, ["publish", str(recipe)])
     assert ran.exit_code == 0, ran.output
     assert ran.stderr.count("Note: ") == 3

@@ -134,7 +134,7 @@ def test_every_piece_of_a_name_and_message_is_known_in_japanese(quick):
 
 
 def words_known(name):
-    return Words("ja").known("audit", name) != name
+    return Words("ja").label("audit_name", name) != name
 
 
 @pytest.mark.parametrize("form", [[], ["--json"], ["--quiet"]])

@@ -32,7 +32,7 @@ export async function showMaps(found, label) {
 function addMap(maps, values, most, title, total) {
   const label = say("live.map.label", { title });
   const canvas = make("canvas", { tabindex: "0", role: "application", "aria-label": label });
-  const people = say("live.map.total", { people: number(Math.round(total)) });
+  const people = say("live.map.total", { people: Math.round(total) });
   const caption = make("figcaption", {}, `${title} `, make("span", { class: "soft" }, people));
   byId("maps").append(make("figure", {}, caption, canvas));
   maps.add(canvas, values, most);

@@ -9,11 +9,12 @@ from contextlib import contextmanager
 from typing import Any, TypeVar
 
 import click
+from click.core import ParameterSource
 
 from sudare.errors import PrivacyWarning
-from sudare.words import LANGUAGES, Words, current_language, phrase, sentence
+from sudare.words import LANGUAGES, Words, choose_language, current_language, phrase, sentence
 
-_KINDS = ("fact", "sample", "perturbation", "weights")
+_KINDS = ("sample", "perturbation", "weights")
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
@@ -39,7 +40,7 @@ def quiet_option(command: Command) -> Command:
 
 
 def language_option(command: Command) -> Command:
-    """``--language`` of what a command prints; `speaking` has read it already."""
+    """``--language`` of what a command prints."""
     return _language("Of what is printed, if not that of SUDARE_LANGUAGE or English.", expose_value=False)(command)
 
 
@@ -49,7 +50,15 @@ def page_language_option(help_text: str, default: str | None = None) -> Callable
 
 
 def _language(help_text: str, **more: Any) -> Callable[[Command], Command]:
-    return click.option("--language", type=click.Choice(LANGUAGES), help=help_text, **more)
+    choice = click.Choice(LANGUAGES)
+    return click.option("--language", type=choice, callback=_choose, is_eager=True, help=help_text, **more)
+
+
+def _choose(context: click.Context, option: click.Parameter, chosen: str | None) -> str | None:
+    """The language of what is printed is that of the command line, and not a default for pages."""
+    if chosen and context.get_parameter_source(str(option.name)) is ParameterSource.COMMANDLINE:
+        context.with_resource(choose_language(chosen))
+    return chosen
 
 
 def recipe_argument(command: Command) -> Command:

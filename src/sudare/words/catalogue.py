@@ -37,7 +37,7 @@ _GAP = re.compile(r"\{(\w+)\}")
 _CHOSEN: ContextVar[str] = ContextVar("language", default="")
 
 
-class Message(NamedTuple):
+class Entry(NamedTuple):
     """A text in its forms, of which there are several where it depends on ``counted``, the name of a gap."""
 
     forms: tuple[str, ...]
@@ -71,8 +71,8 @@ class Words:
             )
         count = gaps.get(message.counted)
         chosen = message.forms[-1]
-        if isinstance(count, int):
-            chosen = _translations(self.language).ngettext(key, key, count)
+        if count is not None and not isinstance(count, str) and float(count).is_integer():
+            chosen = _translations(self.language).ngettext(key, key, int(count))
         return _filled(chosen, {name: self._written(value) for name, value in gaps.items()})
 
     def messages(self, *families: str) -> dict[str, str | tuple[str, ...]]:
@@ -176,16 +176,16 @@ def choose_language(language: str) -> Iterator[None]:
 
 
 @cache
-def catalogue(language: str) -> dict[str, Message]:
+def catalogue(language: str) -> dict[str, Entry]:
     """All messages of one language by their keys."""
     messages = {}
     with _file(language).open("rb") as file:
         for each in read_mo(file):
             if isinstance(each.id, str):
-                messages[each.id] = Message((str(each.string),))
+                messages[each.id] = Entry((str(each.string),))
             else:
                 key, counted = each.id
-                messages[key] = Message(tuple(each.string or ()), counted)
+                messages[key] = Entry(tuple(each.string or ()), counted)
     del messages[""]
     return messages
 

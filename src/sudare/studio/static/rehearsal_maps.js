@@ -81,5 +81,5 @@ function showLegend(most, negative) {
   }
   const text = say(negative ? "live.legend.negative" : "live.legend");
   byId("legend").replaceChildren(make("p", { class: "soft" }, text), bar, line);
-  byId("legend").setAttribute("aria-label", say("live.legend.label", { most: number(Math.round(most)) }));
+  byId("legend").setAttribute("aria-label", say("live.legend.label", { most: Math.round(most) }));
 }

@@ -94,7 +94,7 @@ def test_a_failure_is_shown():
     text = page(FAILED)
     assert "1 checks failed." in text
     assert "&lt;b&gt;a table" in text
-    assert FAILED.facts["result"] == "1 of 2 findings are failures"
+    assert FAILED.facts()["result"] == "1 of 2 findings are failures"
     assert not FAILED.passed
     assert not Audit((), {}, True).passed
     assert FAILED.false_alarm == 1e-9

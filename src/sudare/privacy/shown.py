@@ -46,7 +46,7 @@ def guarantee_line(guarantee: Guarantee, words: Words) -> str:
     """The promise and whom it protects in one line; in English all that `Guarantee` says of itself.
 
     >>> guarantee_line(Guarantee("epsilon-DP", epsilon=Fraction(1, 2)), Words("ja"))
-    '差分プライバシー（ε = 0.5）、保護単位：個人'
+    '差分プライバシー（ε = 0.5）、保護単位：1行'
     """
     if words.language == "en":
         return str(guarantee)

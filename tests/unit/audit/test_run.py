@@ -92,7 +92,7 @@ FAILED = Audit(
 
 def test_a_failure_is_shown():
     text = page(FAILED)
-    assert "1 checks failed." in text
+    assert "1 check failed." in text
     assert "&lt;b&gt;a table" in text
     assert FAILED.facts()["result"] == "1 of 2 findings are failures"
     assert not FAILED.passed

@@ -54,7 +54,7 @@ def page(guarantee):
 def test_the_card_says_it_in_the_reader_s_language(monkeypatch):
     made = RELEASES["table"](None)
     assert "In no ledger" in made._repr_html_()
-    monkeypatch.setattr("sudare.words.spoken_here", lambda: Words("ja"))
+    monkeypatch.setattr("sudare.words.current_language", lambda: Words("ja"))
     assert "台帳に記録されていません" in made._repr_html_()
 
 

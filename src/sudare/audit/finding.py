@@ -30,7 +30,7 @@ def _worded(piece: str | Message | SudareError, words: Words) -> str:
         return f"{type(piece).__name__}: {text(piece, words.language)}"
     if isinstance(piece, Message):
         return text(piece, words.language)
-    known = words.known("audit", piece)
+    known = words.label("audit_name", piece)
     return phrase(piece, words) if known == piece else known
 
 
@@ -134,15 +134,15 @@ class Audit:
         """The findings of one part."""
         return tuple(finding for finding in self.findings if finding.part == part)
 
-    @property
-    def facts(self) -> dict[str, str]:
+    def facts(self, words: Words = ENGLISH) -> dict[str, str]:
         """What a person wants to read first."""
         failed = sum(not finding.passed for finding in self.findings)
+        found = words("audit.fact_failures", failed=failed, all=len(self.findings))
         return {
-            "result": "nothing found" if self.passed else f"{failed} of {len(self.findings)} findings are failures",
-            "form": "quick" if self.quick else "full",
-            **{part: _summed(self.of(part)) for part in PARTS},
-            "false alarm": f"at most {self.false_alarm:.1e} for a sound package",
+            words("audit.fact_result"): words("audit.fact_nothing") if self.passed else found,
+            words("audit.fact_form"): words("audit.fact_quick" if self.quick else "audit.fact_full"),
+            **{words(f"audit.short_{part}"): _summed(self.of(part), words) for part in PARTS},
+            words("audit.fact_alarm"): words("audit.fact_alarm_text", chance=f"{self.false_alarm:.1e}"),
         }
 
     def to_json(self) -> dict[str, Any]:
@@ -168,7 +168,8 @@ def limits(words: Words) -> list[str]:
     return [words(f"audit.limit_{name}") for name in LIMITS]
 
 
-def _summed(findings: tuple[Finding, ...]) -> str:
+def _summed(findings: tuple[Finding, ...], words: Words) -> str:
     failed = sum(not finding.passed for finding in findings)
     tried = sum(finding.times for finding in findings)
-    return f"{len(findings)} checks, {tried:,} trials, {failed or 'no'} failed"
+    bad = failed or words("audit.fact_none")
+    return words("audit.fact_part", checks=len(findings), trials=tried, failed=bad)

@@ -30,7 +30,7 @@ def page(made: Audit, words: Words = ENGLISH, created: datetime.datetime | None 
             title, text = words(f"audit.{part}"), _text(part, words)
             tried = (_neighbours(made, words),) if part == "replay" and made.neighbours else ()
             sections.append(Section(title, (Text.of(text), *tried, _table(title, found, words))))
-    watched = {words.known("audit", name): one.said()(words) for name, one in made.measured.items()}
+    watched = {words.label("audit_name", name): one.said()(words) for name, one in made.measured.items()}
     if watched:
         sections.append(Section(words("audit.watched"), (Text.of(words("audit.watched_text")), Facts(watched))))
     sections.append(
@@ -51,7 +51,7 @@ def _text(part: str, words: Words) -> str:
 
 
 def _neighbours(made: Audit, words: Words) -> Points:
-    return Points(words("audit.neighbours"), tuple(words.known("audit", name) for name in made.neighbours))
+    return Points(words("audit.neighbours"), tuple(words.label("audit_name", name) for name in made.neighbours))
 
 
 def _table(caption: str, findings: list[Finding], words: Words) -> Table:

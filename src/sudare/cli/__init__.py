@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import signal
 import sys
+from collections.abc import Sequence
 from importlib import import_module
 from typing import Any
 
 import click
 
 import sudare
+from sudare.cli.console import language_option
+from sudare.cli.language import speaking, translated
 from sudare.errors import SudareError
 from sudare.signals import end_deaf, ending_in_order, heard
 
@@ -47,8 +50,13 @@ class Commands(click.Group):
         """The command of that name."""
         if cmd_name not in COMMANDS:
             return None
-        command: click.Command = getattr(import_module(f"sudare.cli.{cmd_name}"), cmd_name)
-        return command
+        return translated(getattr(import_module(f"sudare.cli.{cmd_name}"), cmd_name))
+
+    def main(self, args: Sequence[str] | None = None, **more: Any) -> Any:  # type: ignore[override]
+        """Run what ``args`` say, in the language that they or the environment ask for."""
+        given = sys.argv[1:] if args is None else list(args)
+        with speaking(given):
+            return click.Group.main(translated(self), given, **more)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Turn the package's errors, and a signal that ends the command, into one line."""
@@ -57,10 +65,9 @@ class Commands(click.Group):
                 return super().invoke(ctx)
             except (SudareError, KeyboardInterrupt) as end:
                 end_deaf()
-                from sudare.cli.console import spoken
-                from sudare.words import text
+                from sudare.words import current_language, text
 
-                words, ended = spoken(ctx), heard()
+                words, ended = current_language(), heard()
                 if isinstance(end, SudareError):
                     said = text(end, words.language)
                 else:
@@ -77,6 +84,7 @@ class Commands(click.Group):
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@language_option
 @click.version_option(sudare.__version__, prog_name="sudare")
 def main() -> None:
     """Publish data about people, privately.

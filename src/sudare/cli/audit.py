@@ -7,8 +7,16 @@ from pathlib import Path
 
 import click
 
-from sudare.cli.console import json_option, language_option, print_facts, print_json, print_table, quiet_option, stages
-from sudare.words import Words
+from sudare.cli.console import (
+    json_option,
+    page_language_option,
+    print_facts,
+    print_json,
+    print_table,
+    quiet_option,
+    stages,
+)
+from sudare.words import Words, current_language
 
 
 @click.command()
@@ -16,7 +24,7 @@ from sudare.words import Words
 @click.option(
     "--folder", type=click.Path(path_type=Path), default=Path("out/audit"), show_default=True, help="Where to."
 )
-@language_option("Of the page.", default="en")
+@page_language_option("Of the page.", default="en")
 @json_option
 @quiet_option
 @click.pass_context
@@ -36,9 +44,13 @@ def audit(context: click.Context, quick: bool, folder: Path, language: str, as_j
     if as_json:
         print_json(made.to_json())
     elif not quiet:
-        print_facts(made.facts | {"written": f"{folder / 'audit.json'}, {folder / 'audit.html'}"})
+        said = current_language()
+        print_facts(made.facts(said) | {said("command.written"): f"{folder / 'audit.json'}, {folder / 'audit.html'}"})
         if failed := [finding for finding in made.findings if not finding.passed]:
-            rows = [(finding.part, finding.name, finding.figure(), finding.allowed()) for finding in failed]
-            print_table(("part", "what", "seen", "allowed"), rows)
+            rows = [
+                (said(f"audit.short_{one.part}"), one.named(said), one.figure(said), one.allowed(said))
+                for one in failed
+            ]
+            print_table([said(f"audit.column_{name}") for name in ("part", "what", "seen", "allowed")], rows)
     if not made.passed:
         context.exit(1)

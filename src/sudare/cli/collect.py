@@ -6,7 +6,17 @@ from pathlib import Path
 
 import click
 
-from sudare.cli.console import LocalPath, json_option, language_option, print_facts, print_json, quiet_option
+from sudare.cli.console import (
+    LocalPath,
+    json_option,
+    language_option,
+    page_language_option,
+    print_facts,
+    print_json,
+    print_note,
+    quiet_option,
+)
+from sudare.words import current_language
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -21,6 +31,7 @@ def collect() -> None:
 @click.argument("survey", type=LocalPath())
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
 @click.option("--port", default=8000, show_default=True, type=click.IntRange(0, 65535), help="0 takes a free one.")
+@language_option
 @quiet_option
 def serve(survey: str, host: str, port: int, quiet: bool) -> None:
     """Serve the survey in the file SURVEY until stopped.
@@ -33,9 +44,10 @@ def serve(survey: str, host: str, port: int, quiet: bool) -> None:
     def ready(served: Survey, address: str) -> None:
         if quiet:
             return
-        click.echo(f"Collecting {served.name!r} at {address}")
+        words = current_language()
+        click.echo(words("command.collecting", name=served.name, address=address))
         if served.law is None:
-            click.echo(f"Note: there is no page to answer on: a browser cannot randomise by {served.encoding.name}")
+            print_note(words("command.no_page", encoding=served.encoding.name))
 
     run(survey, host, port, ready)
 
@@ -45,6 +57,7 @@ def serve(survey: str, host: str, port: int, quiet: bool) -> None:
 @click.argument("answers", type=LocalPath(path_type=Path))
 @click.option("--outbox", type=LocalPath(path_type=Path), help="The file of reports; ANSWERS.reports if not given.")
 @click.option("--most-epsilon", metavar="NUMBER", help="Refuse a survey that protects less than this.")
+@language_option
 @json_option
 @quiet_option
 def send(url: str, answers: Path, outbox: Path | None, most_epsilon: str | None, as_json: bool, quiet: bool) -> None:
@@ -60,12 +73,13 @@ def send(url: str, answers: Path, outbox: Path | None, most_epsilon: str | None,
     if as_json:
         print_json(sent.to_json())
     elif not quiet:
+        words, kept = current_language(), str(sent.outbox)
         print_facts(
             {
-                "stored": f"{sent.receipt.stored:,} reports",
-                "known before": f"{sent.receipt.known:,} reports",
-                "reports": f"{sent.outbox}{' (made before, sent again)' if sent.resumed else ''}",
-                "guarantee": sent.guarantee,
+                words("command.stored"): words("command.reports_text", number=sent.receipt.stored),
+                words("command.known_before"): words("command.reports_text", number=sent.receipt.known),
+                words("command.reports"): words("command.sent_again", outbox=kept) if sent.resumed else kept,
+                words("command.guarantee"): sent.guarantee,
             }
         )
 
@@ -74,7 +88,7 @@ def send(url: str, answers: Path, outbox: Path | None, most_epsilon: str | None,
 @click.argument("survey", type=LocalPath())
 @click.argument("reports", type=LocalPath(path_type=Path))
 @click.option("--report", type=LocalPath(path_type=Path), help="Write the public page of the collection here as well.")
-@language_option("Of the page.", default="en")
+@page_language_option("Of the page.", default="en")
 @quiet_option
 def export(survey: str, reports: Path, report: Path | None, language: str, quiet: bool) -> None:
     """Write the stored reports of the file SURVEY into the Parquet file REPORTS, once its collector is stopped.
@@ -86,4 +100,8 @@ def export(survey: str, reports: Path, report: Path | None, language: str, quiet
 
     number = run(load(survey), reports, report=report, language=language)
     if not quiet:
-        click.echo(f"{number:,} reports in {reports}" + (f", the public page in {report}" if report else ""))
+        words = current_language()
+        if report:
+            click.echo(words("command.exported_page", number=number, file=str(reports), page=str(report)))
+        else:
+            click.echo(words("command.exported", number=number, file=str(reports)))

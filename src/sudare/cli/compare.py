@@ -6,7 +6,8 @@ from pathlib import Path
 
 import click
 
-from sudare.cli.console import LocalPath, json_option, print_facts, print_json, print_table
+from sudare.cli.console import LocalPath, json_option, language_option, print_facts, print_json, print_note, print_table
+from sudare.words import current_language, phrase
 
 
 @click.command()
@@ -16,6 +17,7 @@ from sudare.cli.console import LocalPath, json_option, print_facts, print_json, 
 @click.option("--private", type=LocalPath(), help="The private records: adds their own answers, for internal use.")
 @click.option("--weight", default="weight", show_default=True, help="The column of weights.")
 @click.option("--level", type=float, default=0.9, show_default=True, help="How often intervals hold the truth.")
+@language_option
 @json_option
 def compare(
     weighted: Path,
@@ -38,22 +40,26 @@ def compare(
     if as_json:
         print_json(made.to_json())
         return
+    words = current_language()
     print_facts(
         {
-            "public rows": f"{made.public_rows:,}",
-            "effective": f"{made.effective_sample_size:,.1f} rows",
-            **({"internal": "private answers are shown: do not give this away"} if made.internal else {}),
+            words("command.public_rows"): f"{made.public_rows:,}",
+            words("command.effective"): words("command.effective_text", number=f"{made.effective_sample_size:,.1f}"),
+            **({words("command.internal"): words("command.internal_text")} if made.internal else {}),
         }
     )
     bounded = any(row.low is not None for row in made.rows)
-    header = ["query", "weighted", *([f"{level:.0%} low", "high"] if bounded else []), "unweighted"]
-    header += ["private", "error"] if made.internal else []
+    interval = [words("command.interval_low", level=f"{level:.0%}"), words("command.high")] if bounded else []
+    header = [words("command.query"), words("command.weighted"), *interval, words("command.unweighted")]
+    header += [words("command.private"), words("command.error")] if made.internal else []
     lines = []
     for row in made.rows:
         numbers = [row.weighted, *([row.low, row.high] if bounded else []), row.unweighted]
         if made.internal:
             numbers += [row.private, None if row.private is None else row.weighted - row.private]
-        lines.append([row.query, *("" if number is None else f"{number:,.4g}" for number in numbers)])
+        lines.append(
+            [words.label("weights", row.query), *("" if number is None else f"{number:,.4g}" for number in numbers)]
+        )
     print_table(header, lines)
     for warning in made.warnings:
-        click.echo(f"Note: {warning}")
+        print_note(phrase(warning, words))

@@ -12,9 +12,9 @@ import click
 from click.core import ParameterSource
 
 from sudare.errors import PrivacyWarning
-from sudare.words import LANGUAGES, Words, spoken_here, text
+from sudare.words import LANGUAGES, Words, choose_language, current_language, phrase, text
 
-_LANGUAGE = "sudare.language"
+_KINDS = ("sample", "perturbation", "weights")
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
@@ -39,30 +39,26 @@ def quiet_option(command: Command) -> Command:
     return click.option("--quiet", is_flag=True, help="Print nothing but errors.")(command)
 
 
-def _remember_language(context: click.Context, option: click.Parameter, chosen: str | None) -> str | None:
-    """Note for `spoken` that a language was asked for on the command line."""
-    if context.get_parameter_source(str(option.name)) is ParameterSource.COMMANDLINE:
-        context.meta[_LANGUAGE] = chosen
+def language_option(command: Command) -> Command:
+    """``--language`` of what a command prints."""
+    return _language("Of what is printed, if not that of SUDARE_LANGUAGE or English.", expose_value=False)(command)
+
+
+def page_language_option(help_text: str, default: str | None = None) -> Callable[[Command], Command]:
+    """``--language``: of pages, and of what is printed."""
+    return _language(help_text, default=default, show_default=default is not None)
+
+
+def _language(help_text: str, **more: Any) -> Callable[[Command], Command]:
+    choice = click.Choice(LANGUAGES)
+    return click.option("--language", type=choice, callback=_choose, is_eager=True, help=help_text, **more)
+
+
+def _choose(context: click.Context, option: click.Parameter, chosen: str | None) -> str | None:
+    """The language of what is printed is that of the command line, and not a default for pages."""
+    if chosen and context.get_parameter_source(str(option.name)) is ParameterSource.COMMANDLINE:
+        context.with_resource(choose_language(chosen))
     return chosen
-
-
-def spoken(context: click.Context) -> Words:
-    """The language of a mistake's sentence: that of ``--language``, else of the environment, else English."""
-    asked = context.meta.get(_LANGUAGE)
-    return Words(asked) if asked else spoken_here()
-
-
-def language_option(help_text: str, default: str | None = None) -> Callable[[Command], Command]:
-    """``--language``: of pages, and of the sentence of a mistake."""
-    shown = default is not None
-    return click.option(
-        "--language",
-        type=click.Choice(LANGUAGES),
-        default=default,
-        show_default=shown,
-        callback=_remember_language,
-        help=help_text,
-    )
 
 
 def recipe_argument(command: Command) -> Command:
@@ -94,23 +90,44 @@ def print_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
 
 def print_facts(facts: dict[str, str]) -> None:
     """Names and what they are, one a line."""
-    width = max(map(len, facts))
+    from rich.cells import cell_len
+
+    width = max(map(cell_len, facts))
     for name, value in facts.items():
-        click.echo(f"{click.style(name.ljust(width), bold=True)}  {value}")
+        click.echo(f"{click.style(name, bold=True)}{' ' * (width - cell_len(name))}  {value}")
+
+
+def print_note(text: str, *, err: bool = False) -> None:
+    """A remark."""
+    click.echo(current_language()("plan.note", remark=text), err=err)
+
+
+def in_words(facts: dict[str, str]) -> dict[str, str]:
+    """What a kind of release has to say, which it says in English."""
+    words = current_language()
+    return {_name_in_words(name, words): phrase(value, words) for name, value in facts.items()}
+
+
+def _name_in_words(name: str, words: Words) -> str:
+    found = (words.label(family, name) for family in _KINDS)
+    return next((each for each in found if each != name), phrase(name, words))
 
 
 def print_errors(rows: Sequence[dict[str, Any]]) -> None:
     """Rows of a rehearsal or a plan: a column for each name that has a value somewhere."""
+    words = current_language()
     names = [name for name in dict.fromkeys(key for row in rows for key in row) if name != "block_level"]
     shown = [name for name in names if any(row.get(name) is not None for row in rows)]
-    header = [name.replace("square_km", "about km2").replace("_", " ") for name in shown]
-    print_table(header, [[_cell(row.get(name)) for name in shown] for row in rows])
+    header = [words.label("column", name).replace("_", " ") for name in shown]
+    print_table(header, [[_cell(row.get(name), words) for name in shown] for row in rows])
 
 
-def _cell(value: object) -> str:
+def _cell(value: object, words: Words) -> str:
     if value is None:
         return ""
-    return f"{value:,}" if isinstance(value, int) else f"{value:,.4g}" if isinstance(value, float) else str(value)
+    if isinstance(value, int):
+        return f"{value:,}"
+    return f"{value:,.4g}" if isinstance(value, float) else _name_in_words(str(value), words)
 
 
 @contextmanager
@@ -127,7 +144,7 @@ def noted_warnings() -> Iterator[None]:
     for each in others:
         warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
     for message in said:
-        click.echo(f"Note: {text(message, spoken(click.get_current_context()).language)}", err=True)
+        print_note(text(message, current_language().language), err=True)
 
 
 def remove_leftovers() -> None:
@@ -135,7 +152,7 @@ def remove_leftovers() -> None:
     from sudare.engines.scratch import remove_leftovers as remove
 
     found = remove()
-    words = spoken(click.get_current_context())
+    words = current_language()
     if found.removed:
         click.echo(words("scratch.removed", rooms=words.listing([str(room) for room in found.removed])), err=True)
     if found.kept:
@@ -154,5 +171,5 @@ def stages(quiet: bool) -> Iterator[Callable[[str], None]]:
         return
     columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True) as progress:
-        task = progress.add_task("starting", total=None)
+        task = progress.add_task(current_language()("command.starting"), total=None)
         yield lambda stage: progress.update(task, description=stage)

@@ -6,12 +6,23 @@ from pathlib import Path
 
 import click
 
-from sudare.cli.console import LocalPath, json_option, print_errors, print_facts, print_json, quiet_option, stages
+from sudare.cli.console import (
+    LocalPath,
+    json_option,
+    language_option,
+    print_errors,
+    print_facts,
+    print_json,
+    quiet_option,
+    stages,
+)
+from sudare.words import current_language
 
 
 @click.command()
 @click.option("--folder", type=LocalPath(path_type=Path), default="out/demo", show_default=True, help="Where to.")
 @click.option("--people", type=click.IntRange(min=1), default=3_000_000, show_default=True, help="Inhabitants.")
+@language_option
 @json_option
 @quiet_option
 def demo(folder: Path, people: int, as_json: bool, quiet: bool) -> None:
@@ -26,5 +37,5 @@ def demo(folder: Path, people: int, as_json: bool, quiet: bool) -> None:
     if as_json:
         print_json(made.to_json())
     elif not quiet:
-        print_facts(made.facts)
+        print_facts(made.facts(current_language()))
         print_errors(made.rehearsal.errors)

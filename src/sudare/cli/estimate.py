@@ -6,7 +6,16 @@ from pathlib import Path
 
 import click
 
-from sudare.cli.console import LocalPath, json_option, print_facts, print_json, print_table, quiet_option
+from sudare.cli.console import (
+    LocalPath,
+    json_option,
+    language_option,
+    print_facts,
+    print_json,
+    print_table,
+    quiet_option,
+)
+from sudare.words import current_language
 
 
 @click.command()
@@ -16,6 +25,7 @@ from sudare.cli.console import LocalPath, json_option, print_facts, print_json, 
 @click.option("--labels", type=LocalPath(path_type=Path), help="A text file that names the values, one a line.")
 @click.option("--top", type=click.IntRange(min=1), help="Print only so many of the largest counts.")
 @click.option("--csv", "table", type=LocalPath(path_type=Path), help="Write all counts into this file.")
+@language_option
 @json_option
 @quiet_option
 def estimate(
@@ -35,6 +45,7 @@ def estimate(
     from sudare.local import estimate as run
     from sudare.local.files import open_reports
     from sudare.local.tables import named_rows, read_labels, write_csv
+    from sudare.privacy.shown import guarantee_line
 
     made = run(open_reports(reports), method, level)
     rows = named_rows(made, read_labels(labels, made.encoding.size) if labels else None)
@@ -43,14 +54,16 @@ def estimate(
     if as_json:
         print_json(made.to_json())
     elif not quiet:
+        words, coded = current_language(), made.encoding
         print_facts(
             {
-                "reports": f"{made.reports:,}",
-                "encoding": f"{made.encoding.name}, {made.encoding.size:,} values",
-                "method": made.method,
-                "guarantee": str(made.guarantee),
+                words("command.reports"): f"{made.reports:,}",
+                words("command.encoding"): words("command.encoding_text", name=coded.name, number=coded.size),
+                words("command.method"): made.method,
+                words("command.guarantee"): guarantee_line(made.guarantee, words),
             }
         )
         shown = sorted(rows, key=lambda row: -row.people)[:top] if top else rows
-        header = ("value", "people", "standard error", f"low ({level:g})", "high")
+        names = [words(f"command.{name}") for name in ("value", "people", "standard_error", "high")]
+        header = [*names[:3], words("command.low", level=f"{level:g}"), names[3]]
         print_table(header, [(row.label, *(f"{number:,.1f}" for number in row[1:])) for row in shown])

@@ -15,13 +15,14 @@ from sudare.cli.console import (
     json_option,
     language_option,
     print_json,
+    print_note,
     print_table,
     remove_leftovers,
-    spoken,
 )
+from sudare.words import current_language, text
 
 if TYPE_CHECKING:
-    from sudare.privacy import Entry
+    from sudare.privacy import Balance, Entry
 
 
 def _common_options(command: Command) -> Command:
@@ -30,7 +31,7 @@ def _common_options(command: Command) -> Command:
         "path",
         type=LocalPath(path_type=Path),
         help="The ledger's file; if not given, the configured one (SUDARE_LEDGER), or sudare-ledger.db here.",
-    )(json_option(command))
+    )(language_option(json_option(command)))
 
 
 @click.group()
@@ -43,9 +44,8 @@ def ledger() -> None:
 
 @ledger.command()
 @click.option("--dataset", help="One data set only, with its rows.")
-@language_option("Of the tables, if not that of SUDARE_LANGUAGE or English.")
 @_common_options
-def show(dataset: str | None, language: str | None, path: Path | None, as_json: bool) -> None:
+def show(dataset: str | None, path: Path | None, as_json: bool) -> None:
     """Show cap, spending and what is left of every data set, or of one with its rows, and where each number comes from.
 
     What runs of yours that were killed have left on disks is removed, and named. Releases that were paid for and are
@@ -58,11 +58,10 @@ def show(dataset: str | None, language: str | None, path: Path | None, as_json: 
     from sudare.privacy.settings import default_ledger
     from sudare.privacy.shown import balance_row, entry_words, explanation
     from sudare.publish.pending import PendingReleases
-    from sudare.words import Words, spoken_here
 
     remove_leftovers()
     books = Ledger.open(path or default_ledger())
-    words = Words(language) if language else spoken_here()
+    words = current_language()
     pending = [each for each in PendingReleases(books).waiting() if dataset in (None, each.facts.dataset)]
     if as_json:
         print_json({**books.to_json(dataset), "pending": [each.to_json() for each in pending]})
@@ -110,9 +109,11 @@ def verify(head: str | None, path: Path | None, as_json: bool) -> None:
     if as_json:
         print_json({"ledger": str(books.path), "verified": True, "rows": rows, "head": last, "clock_back": back})
         return
-    click.echo(f"The ledger {books.path} is whole: {rows} rows, head {last or 'none yet'}.")
+    words = current_language()
+    head = last or words("command.no_head")
+    click.echo(words("command.chain_whole", path=str(books.path), rows=rows, head=head))
     if back:
-        click.echo(f"Note: the clock went back before rows {', '.join(map(str, back))}; they count in their order.")
+        print_note(words("command.clock_back", rows=", ".join(map(str, back))))
 
 
 @ledger.command("set-cap")
@@ -137,7 +138,7 @@ def set_cap(
     if as_json:
         print_json(entry.to_json())
     else:
-        click.echo(str(books.balance(dataset)))
+        _print_balance(books.balance(dataset))
 
 
 @ledger.command()
@@ -170,7 +171,7 @@ def account(
     if as_json:
         print_json(entry.to_json())
     else:
-        click.echo(str(books.account(account)))
+        _print_balance(books.account(account))
 
 
 @ledger.command()
@@ -195,7 +196,7 @@ def join(
     if as_json:
         print_json(entry.to_json())
     else:
-        click.echo(str(books.account(account)))
+        _print_balance(books.account(account))
 
 
 @ledger.command()
@@ -227,16 +228,19 @@ def reconcile(
     if as_json:
         print_json(made.to_json())
     else:
+        words = current_language()
         for each in made.releases:
-            what = "refused" if each.refused else "known already" if each.row is None else f"booked as row {each.row}"
-            why = (
-                text(each.refused, spoken(context).language) if each.refused else f"{each.release_id} of {each.dataset}"
-            )
-            click.echo(f"{each.folder}: {what}: {why}")
+            if each.refused:
+                what, why = words("command.refused"), text(each.refused, words.language)
+            else:
+                booked = "" if each.row is None else words("command.booked", row=str(each.row))
+                what = booked or words("command.known_already")
+                why = words("command.release_of", release=str(each.release_id), dataset=str(each.dataset))
+            click.echo(words("command.reconciled", folder=str(each.folder), what=what, why=why))
         for balance in made.balances:
-            click.echo(str(balance))
+            _print_balance(balance)
         for balance in made.over_cap:
-            click.echo(f"Note: {balance.dataset} has spent more than its cap, and nothing more is admitted.")
+            print_note(words("command.over_cap", dataset=balance.dataset))
     if any(each.refused for each in made.releases):
         context.exit(1)
 
@@ -275,5 +279,14 @@ def _say_moved(entries: Sequence[Entry], written: Path, as_json: bool) -> None:
     if as_json:
         print_json({"file": str(written), "rows": len(entries), "head": head})
     else:
-        click.echo(f"{written}: {len(entries)} rows, head {head or 'none yet'}.")
-        click.echo("Note: the key of its fingerprints, the ledger's name with .key, is a file of its own; keep it too.")
+        words = current_language()
+        shown = head or words("command.no_head")
+        click.echo(words("command.moved", file=str(written), rows=len(entries), head=shown))
+        print_note(words("command.moved_key"))
+
+
+def _print_balance(balance: Balance) -> None:
+    from sudare.privacy.shown import balance_line
+
+    words = current_language()
+    click.echo(words("command.balance_of", dataset=balance.dataset, balance=balance_line(balance, words)))

@@ -5,27 +5,30 @@ from __future__ import annotations
 import click
 
 from sudare.cli.console import (
+    in_words,
     json_option,
     language_option,
     print_errors,
     print_facts,
     print_json,
+    print_note,
     recipe_argument,
     remove_leftovers,
     stages,
 )
-from sudare.words import Words, spoken_here, text
+from sudare.words import current_language, phrase, text
 
 
 @click.command()
 @recipe_argument
-@language_option("Of notes and mistakes, if not that of SUDARE_LANGUAGE or English.")
+@language_option
 @json_option
-def plan(recipe: str, language: str | None, as_json: bool) -> None:
+def plan(recipe: str, as_json: bool) -> None:
     """Say what RECIPE would do and cost, without touching a private value.
 
     Example: sudare plan recipe.toml
     """
+    from sudare.privacy.shown import balance_line, guarantee_line, remaining_text
     from sudare.publish import plan as make_plan
 
     remove_leftovers()
@@ -35,19 +38,18 @@ def plan(recipe: str, language: str | None, as_json: bool) -> None:
     if as_json:
         print_json(made.to_json())
         return
-    after = made.balance_after
+    words, after = current_language(), made.balance_after
+    left = "" if after is None else words("command.left", amount=remaining_text(after, words))
     print_facts(
         {
-            "data set": made.dataset,
-            **made.outlook.facts,
-            **made.resources,
-            "guarantee": str(made.guarantee),
-            "budget now": str(made.balance).partition(": ")[2],
-            "budget after": "not enough" if after is None else after.remaining_text + " left",
-            "errors from": made.errors_from,
+            words("command.dataset"): made.dataset,
+            **in_words(made.outlook.facts | made.resources),
+            words("command.guarantee"): guarantee_line(made.guarantee, words),
+            words("command.budget_now"): balance_line(made.balance, words),
+            words("command.budget_after"): left or words("command.not_enough"),
+            words("command.errors_from"): phrase(made.errors_from, words),
         }
     )
     print_errors(made.errors)
-    words = Words(language) if language else spoken_here()
     for note in made.notes:
-        click.echo(words("plan.note", remark=text(note, words.language)))
+        print_note(text(note, words.language))

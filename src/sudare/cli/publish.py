@@ -5,24 +5,27 @@ from __future__ import annotations
 import click
 
 from sudare.cli.console import (
+    in_words,
     json_option,
-    language_option,
     noted_warnings,
+    page_language_option,
     print_facts,
     print_json,
+    print_note,
     quiet_option,
     recipe_argument,
     remove_leftovers,
     stages,
 )
 from sudare.errors import SudareError
+from sudare.words import current_language, phrase
 
 
 @click.command()
 @recipe_argument
 @click.option("--resume", is_flag=True, help="Complete the release that was paid for and is not out; it costs nothing.")
 @click.option("--anew", is_flag=True, help="Give that release up, and pay for another one.")
-@language_option("The language of pages, if not the recipe's or English.")
+@page_language_option("The language of pages, if not the recipe's or English.")
 @json_option
 @quiet_option
 def publish(recipe: str, resume: bool, anew: bool, language: str | None, as_json: bool, quiet: bool) -> None:
@@ -31,7 +34,8 @@ def publish(recipe: str, resume: bool, anew: bool, language: str | None, as_json
     Example: sudare publish recipe.toml --language ja
     """
     if resume and anew:
-        raise click.UsageError("--resume and --anew are two different things")
+        raise click.UsageError(current_language()("command.two_things"))
+    from sudare.privacy.shown import guarantee_line, remaining_text
     from sudare.publish import publish as run
 
     remove_leftovers()
@@ -45,17 +49,20 @@ def publish(recipe: str, resume: bool, anew: bool, language: str | None, as_json
     if as_json:
         print_json(made.to_json())
     elif not quiet:
+        words, internal = current_language(), made.internal_report
+        pages = {words("command.report"): made.report.name} if made.report else {}
+        if internal:
+            pages[words("command.internal_report")] = words("command.true_values", path=str(internal))
         print_facts(
             {
-                "release": made.release_id,
-                "folder": str(made.folder),
-                "files": ", ".join(made.to_json()["files"]),
-                **({"report": made.report.name} if made.report else {}),
-                **({"internal report": f"{made.internal_report} (true values)"} if made.internal_report else {}),
-                **made.headline,
-                "guarantee": str(made.release.guarantee),
-                "budget left": made.balance.remaining_text,
+                words("command.release"): made.release_id,
+                words("command.folder"): str(made.folder),
+                words("command.files"): ", ".join(made.to_json()["files"]),
+                **pages,
+                **in_words(made.headline),
+                words("command.guarantee"): guarantee_line(made.release.guarantee, words),
+                words("command.budget_left"): remaining_text(made.balance, words),
             }
         )
         for remark in made.left_out:
-            click.echo(f"Note: {remark}")
+            print_note(phrase(remark, words))

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import click
 
-from sudare.cli.console import LocalPath, json_option, print_json, print_table, quiet_option
+from sudare.cli.console import LocalPath, json_option, language_option, print_json, print_table, quiet_option
+from sudare.words import current_language
 
 
 @click.command()
@@ -14,6 +15,7 @@ from sudare.cli.console import LocalPath, json_option, print_json, print_table, 
 @click.option("--column", "columns", multiple=True, help="A column to recover; all if none is named.")
 @click.option("--bins", type=click.IntRange(min=1), default=30, show_default=True, help="Bins of a number.")
 @click.option("--folder", type=LocalPath(path_type=Path), help="Where tables and pictures go; out/reconstruct.")
+@language_option
 @json_option
 @quiet_option
 def reconstruct(
@@ -30,7 +32,11 @@ def reconstruct(
     if as_json:
         print_json(made.to_json())
     elif not quiet:
+        words = current_language()
         for name, found in made.histograms.items():
-            click.echo(f"{click.style(name, bold=True)} (by {found.method})")
-            print_table(("bin", "probability"), [(label, f"{share:.4f}") for label, share in made.rows(name)])
-        click.echo("written: " + ", ".join(str(path) for path in made.files))
+            click.echo(words("command.distribution", column=click.style(name, bold=True), method=found.method))
+            print_table(
+                (words("command.bin"), words("command.probability")),
+                [(label, f"{share:.4f}") for label, share in made.rows(name)],
+            )
+        click.echo(words("command.files_written", files=", ".join(str(path) for path in made.files)))

@@ -8,8 +8,9 @@ import click
 
 from sudare.cli.console import (
     LocalPath,
+    in_words,
     json_option,
-    language_option,
+    page_language_option,
     print_errors,
     print_facts,
     print_json,
@@ -18,12 +19,13 @@ from sudare.cli.console import (
     remove_leftovers,
     stages,
 )
+from sudare.words import Words, current_language, phrase
 
 
 @click.command()
 @recipe_argument
 @click.option("--page", type=LocalPath(path_type=Path), help="Write a page that compares true and released.")
-@language_option("The language of pages, if not the recipe's or English.")
+@page_language_option("The language of pages, if not the recipe's or English.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Another draw of the noise.")
 @json_option
 @quiet_option
@@ -34,7 +36,6 @@ def rehearse(recipe: str, page: Path | None, language: str | None, seed: int, as
     """
     from sudare.publish import rehearse as run
     from sudare.publish.comparison import write_page
-    from sudare.words import Words
 
     remove_leftovers()
     with stages(as_json or quiet) as progress:
@@ -45,5 +46,7 @@ def rehearse(recipe: str, page: Path | None, language: str | None, seed: int, as
     if as_json:
         print_json(made.to_json())
     elif not quiet:
-        print_facts({"rehearsed on": made.basis, "runs": str(made.repetitions), **made.facts})
+        words = current_language()
+        basis = {words("command.rehearsed_on"): phrase(made.basis, words), words("command.runs"): str(made.repetitions)}
+        print_facts({**basis, **in_words(made.facts)})
         print_errors(made.errors)

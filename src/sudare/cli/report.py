@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import click
 
-from sudare.cli.console import json_option, language_option, print_facts, print_json, quiet_option
+from sudare.cli.console import json_option, page_language_option, print_facts, print_json, quiet_option
+from sudare.words import current_language
 
 
 @click.command()
 @click.argument("release", type=click.Path())
-@language_option("The language of the report, if not that of the one before.")
+@page_language_option("The language of the report, if not that of the one before.")
 @click.option("--key", metavar="KEY", help="The publisher's private key, to list the report as certified: a PEM file.")
 @json_option
 @quiet_option
@@ -27,5 +28,13 @@ def report(release: str, language: str | None, key: str | None, as_json: bool, q
     if as_json:
         print_json(made.to_json())
     elif not quiet:
-        certified = "yes, listed in reports.json" if made.certified else "no: it is not signed by the publisher"
-        print_facts({"report": str(made.path), "language": made.language, "certified": certified})
+        words = current_language()
+        print_facts(
+            {
+                words("command.report"): str(made.path),
+                words("command.language"): made.language,
+                words("command.certified"): words(
+                    "command.certified_yes" if made.certified else "command.certified_no"
+                ),
+            }
+        )

@@ -10,7 +10,16 @@ from pathlib import Path
 
 import click
 
-from sudare.cli.console import LocalPath, json_option, print_facts, print_json, print_table, quiet_option
+from sudare.cli.console import (
+    LocalPath,
+    json_option,
+    language_option,
+    print_facts,
+    print_json,
+    print_table,
+    quiet_option,
+)
+from sudare.words import current_language
 
 PAPERS = {
     "sparse-l2": "sparse_l2",
@@ -26,6 +35,7 @@ PAPERS = {
 @click.argument("paper", type=click.Choice(list(PAPERS)))
 @click.option("--quick", is_flag=True, help="Fewer runs, for a first look.")
 @click.option("--folder", type=LocalPath(path_type=Path), help="Where to; out/PAPER if not given.")
+@language_option
 @json_option
 @quiet_option
 def reproduce(paper: str, quick: bool, folder: Path | None, as_json: bool, quiet: bool) -> None:
@@ -46,7 +56,8 @@ def reproduce(paper: str, quick: bool, folder: Path | None, as_json: bool, quiet
         for sheet in made.sheets:
             click.echo(f"\n{click.style(sheet.title, bold=True)}")
             print_table(sheet.header, sheet.text_rows)
-        click.echo("\nwritten: " + ", ".join(str(path) for path in made.files))
+        written = current_language()("command.files_written", files=", ".join(str(path) for path in made.files))
+        click.echo(f"\n{written}")
 
 
 @contextmanager
@@ -61,7 +72,7 @@ def _bar(quiet: bool) -> Iterator[Callable[[str], None]]:
         return
     columns = (BarColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True) as progress:
-        task = progress.add_task("starting", total=None)
+        task = progress.add_task(current_language()("command.starting"), total=None)
 
         def show(stage: str) -> None:
             progress.update(task, description=stage)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import click
 
-from sudare.cli.console import print_json
+from sudare.cli.console import language_option, print_json
 
 
 @click.command()
+@language_option
 def schema() -> None:
     """Print the JSON Schema of a recipe, for editors that complete and check TOML.
 

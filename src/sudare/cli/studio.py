@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from sudare.cli.console import LocalPath, language_option, quiet_option, remove_leftovers
+from sudare.cli.console import LocalPath, page_language_option, quiet_option, remove_leftovers
+from sudare.words import current_language
 
 if TYPE_CHECKING:
     from sudare.studio.handover import Handover
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 @click.option("--port", default=0, show_default=True, type=click.IntRange(0, 65535), help="0 takes a free one.")
 @click.option("--no-browser", is_flag=True, help="Print where the page is that opens it, and open no browser.")
 @click.option("--show-link", is_flag=True, help="Print the link itself, to be pasted into a browser: for ssh.")
-@language_option("The language of the page, if not the browser's.")
+@page_language_option("The language of the page, if not the browser's.")
 @quiet_option
 def studio(
     recipe: str | None, host: str, port: int, no_browser: bool, show_link: bool, language: str | None, quiet: bool
@@ -40,9 +41,9 @@ def studio(
     def ready(handover: Handover) -> None:
         page = handover.page.as_uri()
         if show_link:
-            click.echo(f"The studio opens once at {handover.link}")
+            click.echo(current_language()("command.studio_link", link=handover.link))
         elif not quiet or no_browser:
-            click.echo(f"The studio opens from {page}")
+            click.echo(current_language()("command.studio_page", page=page))
         if not no_browser and not show_link:
             # A browser in the terminal returns when it is closed, and the studio must answer it before.
             Thread(target=webbrowser.open, args=[page], daemon=True).start()

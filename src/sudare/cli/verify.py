@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import click
 
-from sudare.cli.console import LocalPath, json_option, print_json, quiet_option
+from sudare.cli.console import LocalPath, json_option, language_option, print_json, quiet_option
+from sudare.words import current_language, phrase
 
 
 @click.command()
 @click.argument("certificate", type=LocalPath())
 @click.option("--publisher", metavar="KEY", help="The publisher's public key: a PEM file, or 64 hexadecimal digits.")
+@language_option
 @json_option
 @quiet_option
 def verify(certificate: str, publisher: str | None, as_json: bool, quiet: bool) -> None:
@@ -25,7 +27,8 @@ def verify(certificate: str, publisher: str | None, as_json: bool, quiet: bool) 
     if as_json:
         print_json(result.to_json())
     elif not quiet:
+        words = current_language()
         for check in result.checks:
-            click.echo(f"{click.style('ok', fg='green')}  {check}")
+            click.echo(f"{click.style(words('command.checked'), fg='green')}  {phrase(check, words)}")
         for remark in result.reports.remarks:
-            click.echo(f"{click.style('note', fg='yellow')}  {remark}")
+            click.echo(f"{click.style(words('command.remarked'), fg='yellow')}  {phrase(remark, words)}")

@@ -162,20 +162,25 @@ class Balance:
             remarks.append(f"in account {self.account.dataset} remaining {self.account.remaining_text}")
         return tuple(remarks)
 
-    def __str__(self) -> str:
+    @property
+    def text(self) -> str:
+        """All of it in one line, without the name of the data set."""
         parts = [
             f"cap {self.cap}" if self.cap else "no cap",
             f"spent {self.spent_text}",
             f"remaining {self.remaining_text}",
             f"releases {self.releases}",
         ]
-        return f"{self.dataset}: " + "; ".join([*parts, *self.remarks])
+        return "; ".join([*parts, *self.remarks])
+
+    def __str__(self) -> str:
+        return f"{self.dataset}: {self.text}"
 
     def _repr_html_(self) -> str:
         from sudare.privacy.shown import balance_card
-        from sudare.words import spoken_here
+        from sudare.words import current_language
 
-        return balance_card(self, spoken_here())
+        return balance_card(self, current_language())
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON, numbers as exact fractions."""

@@ -54,9 +54,9 @@ class Ledger:
 
     def _repr_html_(self) -> str:
         from sudare.privacy.shown import ledger_card
-        from sudare.words import spoken_here
+        from sudare.words import current_language
 
-        return ledger_card(str(self.path), self.balances(), spoken_here())
+        return ledger_card(str(self.path), self.balances(), current_language())
 
     @classmethod
     def open(cls, path: Path | str, timeout: float = 10.0) -> Ledger:

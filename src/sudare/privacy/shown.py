@@ -42,14 +42,28 @@ def headline(guarantee: Guarantee, words: Words) -> str:
     return words(f"guarantee.{name}.name", **given)
 
 
+def guarantee_line(guarantee: Guarantee, words: Words) -> str:
+    """The promise and whom it protects in one line; in English all that `Guarantee` says of itself.
+
+    >>> guarantee_line(Guarantee("epsilon-DP", epsilon=Fraction(1, 2)), Words("ja"))
+    '差分プライバシー（ε = 0.5）、保護単位：1行'
+    """
+    if words.language == "en":
+        return str(guarantee)
+    promise = headline(guarantee, words)
+    return (
+        words("guarantee.line", promise=promise, unit=unit_words(guarantee.unit, words)) if guarantee.holds else promise
+    )
+
+
 def unit_words(unit: Unit, words: Words) -> str:
     """Who is protected, in the page's language.
 
     >>> unit_words(Unit("person", period="day"), Words("en")), unit_words(Unit("person", period="day"), Words("ja"))
     ('person-day', '個人（1日単位）')
     """
-    name = words.known("unit", unit.name)
-    return words("unit.per", unit=name, period=words.known("period", unit.period)) if unit.period else name
+    name = words.label("unit", unit.name)
+    return words("unit.per", unit=name, period=words.label("period", unit.period)) if unit.period else name
 
 
 def balance_facts(balance: Balance, words: Words) -> dict[str, str]:
@@ -88,6 +102,20 @@ def balance_row(balance: Balance, words: Words) -> tuple[str, ...]:
     return *(facts[words(f"ledger.{name}")] for name in names), words.listing(said) if said else ""
 
 
+def balance_line(balance: Balance, words: Words) -> str:
+    """Where a data set stands, in one line without its name; in English as `Balance` says it."""
+    if words.language == "en":
+        return balance.text
+    _, cap, spent, remaining, releases, remarks = balance_row(balance, words)
+    line = words("command.balance", cap=cap, spent=spent, remaining=remaining, releases=releases)
+    return line + (words("chart.and_then") + remarks if remarks else "")
+
+
+def remaining_text(balance: Balance, words: Words) -> str:
+    """What one more release may cost; in English as `Balance` says it."""
+    return balance.remaining_text if words.language == "en" else _remaining(balance, words)
+
+
 def explanation(balance: Balance, words: Words) -> dict[str, str]:
     """Where the numbers of a balance come from: whom they bound, how they were summed, over longer times, and whose."""
     lines = {}
@@ -98,7 +126,7 @@ def explanation(balance: Balance, words: Words) -> dict[str, str]:
         lines[words("ledger.bounds")] = who + (words("ledger.two_steps") if len(balance.adjacencies) > 1 else "")
         lines[words("ledger.how")] = _how(balance, words)
     for number, spent in balance.over:
-        lines[words("ledger.over", number=words.number(number), unit=unit)] = words(
+        lines[words("ledger.over", number=number, unit=unit)] = words(
             "ledger.over_text", amount=amounts_text(_in_currency(spent, balance.cap))
         )
     for each in balance.parts:

@@ -12,6 +12,7 @@ from typing import Any
 from sudare.errors import OutputError, system_reason
 from sudare.noise import Source
 from sudare.privacy import readable
+from sudare.privacy.shown import guarantee_line
 from sudare.privacy.state import nothing_remembered
 from sudare.publish.certificate import NAME, verify
 from sudare.publish.comparison import write_page
@@ -20,6 +21,7 @@ from sudare.publish.run import Publication, publish
 from sudare.publish.synthetic import write_city
 from sudare.publish.table_job import TableJob
 from sudare.publish.table_rehearsal import TableRehearsal, compared, expected_errors
+from sudare.words import ENGLISH, Words
 
 RECIPE = "recipe.toml"
 
@@ -33,24 +35,32 @@ class Demo:
     rehearsal: TableRehearsal
     expected_cell_error: float
 
-    @property
-    def facts(self) -> dict[str, str]:
+    def facts(self, words: Words = ENGLISH) -> dict[str, str]:
         """A short summary for people."""
         made = self.publication
         table, left = made.release.table, made.balance.remaining
         single = self.rehearsal.errors[0]["root_mean_square_error"]
+        spent = {"spent": readable(made.release.budget.amount)}
+        if left and left.epsilon is not None:
+            budget = words("demo.spent_left", **spent, left=readable(left.epsilon))
+        else:
+            budget = words("demo.spent", **spent)
+        files = ", ".join(made.to_json()["files"])
+        page, expected = str(self.folder / "comparison.html"), f"{self.expected_cell_error:.3g}"
+        people = {"released": table.total, "true": self.rehearsal.truth.total}
         return {
-            "cells": f"{table.domain.size:,} declared, {len(table):,} released with people",
-            "people": f"{table.total:,} (a noisy total; the city has {self.rehearsal.truth.total:,})",
-            "guarantee": str(made.release.guarantee),
-            "epsilon": f"{readable(made.release.budget.amount)} spent"
-            + (f", {readable(left.epsilon)} left" if left and left.epsilon is not None else ""),
-            "error of a cell": f"{self.expected_cell_error:.3g} expected from a rehearsal, {single:.3g} found",
-            "release": f"{made.folder} ({', '.join(made.to_json()['files'])})",
-            "verified": f"{made.folder / NAME}",
-            "ledger": str(self.folder / "ledger.db"),
-            "report": f"{made.report} (public)" if made.report else "none",
-            "look at": f"{self.folder / 'comparison.html'} and comparison.png (true values: internal)",
+            words("demo.cells"): words("demo.cells_text", declared=table.domain.size, released=len(table)),
+            words("demo.people"): words("demo.people_text", **people),
+            words("demo.guarantee"): guarantee_line(made.release.guarantee, words),
+            words("demo.epsilon"): budget,
+            words("demo.error"): words("demo.error_text", expected=expected, found=f"{single:.3g}"),
+            words("demo.release"): words("demo.release_text", folder=str(made.folder), files=files),
+            words("demo.verified"): f"{made.folder / NAME}",
+            words("demo.ledger"): str(self.folder / "ledger.db"),
+            words("demo.report"): words("demo.report_text", path=str(made.report))
+            if made.report
+            else words("demo.no_report"),
+            words("demo.look"): words("demo.look_text", page=page, picture="comparison.png"),
         }
 
     def to_json(self) -> dict[str, Any]:

@@ -34,10 +34,6 @@ if TYPE_CHECKING:
     from sudare.report import Section
     from sudare.words import Words
 
-USE = (
-    "Single values mean little: each of them is noise for the most part. Distributions can be recovered with "
-    "sudare reconstruct, which reads the noise from the certificate."
-)
 _TRIED = 4096
 _ROW, _NUMBER, _CATEGORY = 44, 18, 8
 """Bytes of memory of a row while it is perturbed and written, and of each of its columns of numbers and categories."""
@@ -195,11 +191,11 @@ class PerturbationJob(Job[PerturbationRecipe, Perturbed]):
         rows, cost = summary["rows"], Fraction(summary["row_epsilon"])
         noises = {name: noise_from_json(facts) for name, facts in summary["columns"].items()}
         said = _headline(rows, cost, linked_k(float(cost), rows, unit.max_rows), noises)
-        facts = {words.known("perturbation", name): phrase(value, words) for name, value in said.items()}
-        use = Text.of(words.known("perturbation", USE))
+        facts = {words.label("perturbation", name): phrase(value, words) for name, value in said.items()}
+        use = Text.of(words("perturbation.use_text"))
         return [
-            Section(words.known("perturbation", "Perturbed records"), (Facts(facts),)),
-            Section(words.known("perturbation", "How to use it"), (use,), "trust"),
+            Section(words("perturbation.title"), (Facts(facts),)),
+            Section(words("perturbation.use"), (use,), "trust"),
         ]
 
 

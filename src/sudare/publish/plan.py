@@ -60,9 +60,9 @@ class Plan:
 
     def _repr_html_(self) -> str:
         from sudare.publish.shown import plan_card
-        from sudare.words import spoken_here
+        from sudare.words import current_language
 
-        return plan_card(self, spoken_here())
+        return plan_card(self, current_language())
 
     def to_json(self) -> dict[str, Any]:
         """For machines."""

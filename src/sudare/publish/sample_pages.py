@@ -11,24 +11,22 @@ from sudare.anonymity.assessment import public_measures
 from sudare.report import Facts, Section, Table, Text
 from sudare.words import Words, phrase
 
-_EVALUATED = "This evaluates one output and promises nothing. It rests on private counts and cannot be published."
-
 
 def public_sections(summary: dict[str, Any], words: Words) -> list[Section]:
     """From the summary that the certificate states: of the published rows and the terms alone."""
     numbers = {
-        "published rows": summary["records"],
-        "classes": summary["classes"],
-        "smallest class": summary["smallest_class"] or 0,
-        "loss (NCP)": summary["measures"]["ncp"],
+        words("sample.published_rows"): summary["records"],
+        words("sample.classes"): summary["classes"],
+        words("sample.smallest_class"): summary["smallest_class"] or 0,
+        words("sample.loss_ncp"): summary["measures"]["ncp"],
     }
-    facts = {words.known("sample", name): words.number(value) for name, value in numbers.items()}
+    facts = {name: words.number(value) for name, value in numbers.items()}
     if summary["levels"] is not None:
         levels = [f"{name} {level}" for name, level in summary["levels"].items()]
-        facts[words.known("sample", "levels")] = words.listing(levels)
+        facts[words("sample.levels")] = words.listing(levels)
     return [
-        Section(words.known("sample", "A k-anonymous sample"), (Facts(facts),)),
-        Section(words.known("sample", "Risk and loss"), (_table(public_measures(summary), words),), chapter="trust"),
+        Section(words("sample.title"), (Facts(facts),)),
+        Section(words("sample.risk"), (_table(public_measures(summary), words),), chapter="trust"),
     ]
 
 
@@ -37,17 +35,17 @@ def internal_sections(made: Anonymized, words: Words) -> list[Section]:
     epsilon = made.epsilon_evaluated
     written = "infinite" if math.isinf(epsilon) else f"{epsilon:.4f}"
     evaluated = Text.of(
-        words.known("sample", _EVALUATED),
-        f"{words.known('sample', 'evaluated epsilon')}: {phrase(written, words)}",
+        words("sample.evaluated_text"),
+        f"{words('sample.evaluated_epsilon')}: {phrase(written, words)}",
     )
-    title = words.known("sample", "Risk and loss, with the records behind the sample")
+    title = words("sample.risk_internal")
     return [Section(title, (_table(made.assessment.table, words), evaluated), internal=True)]
 
 
 def _table(measures: Iterable[Measure], words: Words) -> Table:
-    header = tuple(words.known("sample", name) for name in ("measure", "value", "meaning"))
+    header = tuple(words(f"sample.{name}") for name in ("measure", "value", "meaning"))
     rows = tuple(
-        (words.known("sample", measure.name), words.number(measure.value), words.known("sample", measure.meaning))
+        (words.label("sample", measure.name), words.number(measure.value), words.label("sample", measure.meaning))
         for measure in measures
     )
-    return Table(words.known("sample", "measures of the sample"), header, rows, numbers=False)
+    return Table(words("sample.measures"), header, rows, numbers=False)

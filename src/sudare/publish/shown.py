@@ -32,7 +32,7 @@ def plan_card(plan: Plan, words: Words) -> str:
     }
     names = [name for name in dict.fromkeys(key for row in plan.errors for key in row) if name not in _HIDDEN]
     shown = [name for name in names if any(row.get(name) is not None for row in plan.errors)]
-    header = [words.known("error", name).replace("_", " ") for name in shown]
+    header = [words.label("error", name).replace("_", " ") for name in shown]
     rows = [[_cell(row.get(name), words) for name in shown] for row in plan.errors]
     return card(words("plan.title", dataset=plan.dataset), facts(lines), table(header, rows))
 

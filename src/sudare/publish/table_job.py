@@ -180,7 +180,7 @@ class TableJob(Job[TableRecipe, Release]):
         """The true table beside the released one."""
         from sudare.report import comparison_sections
 
-        method = words.known("method_name", made.method.name)
+        method = words.label("method_name", made.method.name)
         return comparison_sections(data, made.table, words, method=method)
 
     def outlook(self) -> Outlook:

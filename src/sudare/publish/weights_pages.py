@@ -27,17 +27,17 @@ def headline(summary: dict[str, Any]) -> dict[str, str]:
 
 def public_sections(made: Weighting, summary: dict[str, Any], words: Words) -> list[Section]:
     """From the weighted public rows and the summary that the certificate states."""
-    facts = {words.known("weights", name): phrase(value, words) for name, value in headline(summary).items()}
+    facts = {words.label("weights", name): phrase(value, words) for name, value in headline(summary).items()}
     return [
-        Section(words.known("weights", "A weighted public file"), (Facts(facts),)),
-        Section(words.known("weights", "What it answers"), _answers(made, None, words), chapter="trust"),
+        Section(words("weights.title"), (Facts(facts),)),
+        Section(words("weights.answers"), _answers(made, None, words), chapter="trust"),
     ]
 
 
 def internal_sections(data: list[Rows], made: Weighting, words: Words) -> list[Section]:
     """The same answers beside those of the private rows: for the publisher."""
     (rows,) = data
-    title = words.known("weights", "What it answers, beside the private records")
+    title = words("weights.answers_internal")
     return [Section(title, _answers(made, rows.shares @ functions(made, rows.codes), words), internal=True)]
 
 
@@ -57,9 +57,10 @@ def labels(made: Weighting, words: Words) -> list[str]:
     names = []
     for attribute in made.model.space.attributes:
         if isinstance(attribute, Numeric):
-            names.append(f"{words.known('weights', 'mean of')} {attribute.name}")
+            names.append(words("weights.mean_of", column=attribute.name))
         else:
-            names += [f"{words.known('weights', 'share of')} {attribute.name} {v}" for v in attribute.values.values]
+            shares = [f"{attribute.name} {value}" for value in attribute.values.values]
+            names += [words("weights.share_of", column=share) for share in shares]
     return names
 
 
@@ -68,15 +69,15 @@ def _answers(made: Weighting, true: NDArray[np.float64] | None, words: Words) ->
     public, names = functions(made, made.features.codes), labels(made, words)
     answers: Answers = made.mean(public)
     plain = public.mean(axis=0)
-    header = ["query", "weighted", "90 % low", "high", "unweighted", *(["private"] if true is not None else [])]
+    header = ["query", "weighted", "low", "high", "unweighted", *(["private"] if true is not None else [])]
     rows = []
     for place, label in enumerate(names):
         numbers = [answers.value[place], answers.low[place], answers.high[place], plain[place]]
         numbers += [] if true is None else [true[place]]
         rows.append((label, *(f"{number:,.4g}" for number in numbers)))
-    shown = tuple(words.known("weights", name) for name in header)
+    shown = tuple(words(f"weights.{name}") for name in header)
     notes = []
-    for flag, sentence in FLAGS.items():
+    for flag in FLAGS:
         if flagged := [label for label, own in zip(names, answers.flags, strict=True) if own == flag]:
-            notes.append(Text.of(f"{words.listing(flagged)}: {words.known('weights', sentence)}"))
-    return (Table(words.known("weights", "answers of the weighted rows"), shown, tuple(rows)), *notes)
+            notes.append(Text.of(f"{words.listing(flagged)}: {words(f'weights.flag_{flag}')}"))
+    return (Table(words("weights.answers_caption"), shown, tuple(rows)), *notes)

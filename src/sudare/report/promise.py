@@ -42,7 +42,7 @@ def promise_section(guarantee: Guarantee, words: Words) -> Section:
     if guarantee.holds:
         replaced = guarantee.adjacency == ADJACENCIES[1]
         terms = {
-            words("guarantee.notion"): words.known("notion", guarantee.notion),
+            words("guarantee.notion"): words(f"notion.{name}"),
             words("guarantee.unit"): str(guarantee.unit) if words.language == "en" else unit,
             words("guarantee.neighbours"): words("guarantee.replace" if replaced else "guarantee.add_remove"),
         }

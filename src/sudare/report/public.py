@@ -78,7 +78,7 @@ def _files(cover: Cover, words: Words) -> list[Section]:
     if not cover.files:
         return []
     header = (words("files.name"), words("files.format"), words("files.size"))
-    rows = tuple((name, words.known("format", kind), file_size(size)) for name, kind, size in cover.files)
+    rows = tuple((name, words.label("format", kind), file_size(size)) for name, kind, size in cover.files)
     return [Section(words("files.title"), (Table(words("files.caption"), header, rows, numbers=False),))]
 
 

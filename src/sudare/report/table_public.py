@@ -65,13 +65,13 @@ def _method(release: Release, words: Words) -> Section:
     public_total = "the total is public" in release.guarantee.public
     given = ", ".join(f"{name} = {_written(value)}" for name, value in method.parameters.items() if value is not None)
     facts = {
-        words("method.name"): words.known("method_name", method.name),
+        words("method.name"): words.label("method_name", method.name),
         words("method.parameters"): given or words("method.no_parameters"),
         words("method.budget"): words(f"method.{budget.currency}", amount=readable(budget.amount)),
         words("method.noise"): words("method.gaussian_noise" if gaussian else "method.laplace_noise"),
         words("method.total"): words("method.total_public" if public_total else "method.total_noisy"),
     }
-    text = words.known("method_text", method.name)
+    text = words.label("method_text", method.name)
     parts = (Text.of("" if text == method.name else text), Facts(facts))
     return Section(words("method.title"), parts, chapter="method")
 

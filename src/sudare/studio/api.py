@@ -207,7 +207,7 @@ def routes(desk: Desk, access: Access) -> APIRouter:
     def get_expected(words: Spoken, epsilon: Epsilon = None, width: Width = 720) -> Response:
         """Expected error by size of area, at the recipe's epsilon or another."""
         found = desk.protect(words, epsilon)
-        method = words.known("method_name", (found["plan"] or {}).get("method") or "")
+        method = words.label("method_name", (found["plan"] or {}).get("method") or "")
         return _svg(expected_svg(found["error_by_area"], method, words, width))
 
     @api.get("/api/charts/{chart}.svg", response_class=Response, responses={200: _SVG})

@@ -72,7 +72,7 @@ def _areas(curves: list[Curve], in_km: bool, words: Words, width: int, reference
 
 def _called(one: dict[str, Any], words: Words) -> str:
     """A rehearsal in a legend: its version, method and cost."""
-    method = words.known("method_name", one["method"] or "")
+    method = words.label("method_name", one["method"] or "")
     return f"{one['version']}: {method}, {one['cost']}"
 
 

@@ -27,5 +27,5 @@ def reworded_facts(facts: list[dict[str, str]], words: Words) -> list[dict[str, 
 
 
 def _named(name: str, words: Words) -> str:
-    found = (words.known(kind, name) for kind in KINDS)
+    found = (words.label(kind, name) for kind in KINDS)
     return next((word for word in found if word != name), phrase(name, words))

@@ -105,9 +105,9 @@ class Release:
 
     def _repr_html_(self) -> str:
         from sudare.tables.shown import release_card
-        from sudare.words import spoken_here
+        from sudare.words import current_language
 
-        return release_card(self, spoken_here())
+        return release_card(self, current_language())
 
     def __repr__(self) -> str:
         return f"Release({self.method.name}, {self.table!r}, {self.guarantee})"

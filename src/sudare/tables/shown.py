@@ -20,7 +20,7 @@ def release_card(release: Release, words: Words) -> str:
     lines = {
         words("guarantee.promise"): headline(release.guarantee, words),
         words("guarantee.unit"): unit_words(release.guarantee.unit, words),
-        words("method.name"): words.known("method_name", release.method.name),
+        words("method.name"): words.label("method_name", release.method.name),
         words("table.total"): words.number(table.total),
         words("table.cells"): words.number(table.domain.size),
         words("table.listed"): words.number(len(table)),

@@ -1,13 +1,12 @@
-"""Dates as a person reads them. Times are given in UTC and say so: a page may be read anywhere."""
+"""Dates as a person reads them, by Babel."""
 
 from __future__ import annotations
 
 import datetime
 
-_MONTHS = (
-    "January", "February", "March", "April", "May", "June",
-    "July", "August", "September", "October", "November", "December",
-)  # fmt: skip
+from babel.dates import format_date, format_time
+
+from sudare.words.numbers import locale
 
 
 def date(day: datetime.date, language: str = "en") -> str:
@@ -16,19 +15,14 @@ def date(day: datetime.date, language: str = "en") -> str:
     >>> date(datetime.date(2026, 7, 5)), date(datetime.date(2026, 7, 5), "ja")
     ('5 July 2026', '2026年7月5日')
     """
-    if language == "ja":
-        return f"{day.year}年{day.month}月{day.day}日"
-    return f"{day.day} {_MONTHS[day.month - 1]} {day.year}"
+    return format_date(day, "long", locale(language))
 
 
-def moment(time: datetime.datetime, language: str = "en") -> str:
-    """A day and the time of day, in UTC.
+def time_of_day(time: datetime.datetime, language: str = "en") -> str:
+    """Hours and minutes, of the time zone that ``time`` has.
 
-    >>> time = datetime.datetime.fromisoformat("2026-07-05T18:41:12+09:00")
-    >>> moment(time), moment(time, "ja")
-    ('5 July 2026, 09:41 UTC', '2026年7月5日 9:41（UTC）')
+    >>> time = datetime.datetime(2026, 7, 5, 9, 41, tzinfo=datetime.UTC)
+    >>> time_of_day(time), time_of_day(time, "ja")
+    ('09:41', '9:41')
     """
-    time = time.astimezone(datetime.UTC)
-    if language == "ja":
-        return f"{date(time, language)} {time.hour}:{time.minute:02}（UTC）"
-    return f"{date(time)}, {time.hour:02}:{time.minute:02} UTC"
+    return format_time(time, "short", tzinfo=time.tzinfo, locale=locale(language))

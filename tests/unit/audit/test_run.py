@@ -100,9 +100,9 @@ FAILED = Audit(
 
 def test_a_failure_is_shown():
     text = page(FAILED)
-    assert "1 checks failed." in text
+    assert "1 check failed." in text
     assert "&lt;b&gt;a table" in text
-    assert FAILED.facts["result"] == "1 of 2 findings are failures"
+    assert FAILED.facts()["result"] == "1 of 2 findings are failures"
     assert not FAILED.passed
     assert not Audit((), {}, True).passed
     assert FAILED.false_alarm == 1e-9
@@ -142,7 +142,7 @@ def test_every_piece_of_a_name_and_message_is_known_in_japanese(quick):
 
 
 def words_known(name):
-    return Words("ja").known("audit", name) != name
+    return Words("ja").label("audit_name", name) != name
 
 
 @pytest.mark.parametrize("form", [[], ["--json"], ["--quiet"]])

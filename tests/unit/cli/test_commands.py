@@ -114,4 +114,4 @@ def test_a_mistake_is_told_in_the_language_asked_for(arguments, monkeypatch):
         monkeypatch.setenv("SUDARE_LANGUAGE", "ja")
     found = CliRunner().invoke(main, ["publish", "no.toml", *arguments])
     assert found.exit_code == 1
-    assert found.output == "Error: レシピが見つかりません（値：'no.toml'）。\n"
+    assert found.output == "エラー：レシピが見つかりません（値：'no.toml'）。\n"

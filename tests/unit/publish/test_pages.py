@@ -129,7 +129,7 @@ def test_the_command_may_say_another_language(village):
     village.change(("public = false", 'language = "en"'))
     done = CliRunner().invoke(main, ["publish", str(village.recipe), "--language", "ja"])
     assert done.exit_code == 0, done.output
-    assert re.search(r"^report +report\.html$", done.output, re.MULTILINE)
+    assert re.search(r"^レポート +report\.html$", done.output, re.MULTILINE)
     assert "数値をどこまで信頼できるか" in (village.folder / "release" / "report.html").read_text(encoding="utf-8")
 
 

@@ -1,9 +1,17 @@
 """Both languages say the same things, every key is used, and every key that is used is there."""
 
+import os
 import re
+import shutil
+import subprocess
+import sys
+from io import BytesIO
 from pathlib import Path
 
 import pytest
+from babel.messages.catalog import Catalog
+from babel.messages.mofile import write_mo
+from babel.messages.pofile import read_po
 
 import sudare
 from sudare.audit.finding import LIMITS, PARTS
@@ -11,9 +19,10 @@ from sudare.domain.mesh import LEVELS
 from sudare.errors import ParameterError
 from sudare.privacy.shown import DIFFERENTIAL, NAMES
 from sudare.publish.kinds import KINDS
+from sudare.reweight.answers import FLAGS
 from sudare.tables import Laplace, NegativeL2, NonnegativeLasso, Privelet, Simplex, TopDown, Tree
-from sudare.words import LANGUAGES, Words, spoken_here
-from sudare.words.catalogue import catalogue
+from sudare.words import LANGUAGES, Words, choose_language, current_language
+from sudare.words.catalogue import LOCALE, catalogue
 from sudare.words.stated import STATED
 
 SOURCE = Path(sudare.__file__).parent
@@ -23,6 +32,8 @@ METHODS = [
 ERRORS = ("cells", "mean_absolute_error", "root_mean_square_error", "mean_error")
 PAGES = ("data", "protect", "rehearse", "publish", "ledger")
 ATTRIBUTES = ("mesh", "categories", "bins", "grid", "line")
+KIND_FAMILIES = ("sample", "weights", "perturbation", "audit_name", "format")
+COLUMNS = ("cells", "square_km", "mean_absolute_error", "root_mean_square_error", "mean_error")
 MEASURES = (
     "column", "bins", "noise", "scale", "l1_accuracy", "query", "weighted_error", "unweighted_error", "measure",
     "value", "basis", "meaning",
@@ -70,8 +81,24 @@ COMPOSED = {
     # The audit: its parts, its limits, and the columns of its tables.
     *(f"audit.{part}{more}" for part in PARTS for more in ("", "_text")),
     *(f"audit.limit_{name}" for name in LIMITS),
-    *(f"audit.column_{name}" for name in ("what", "result", "trials", "seen", "allowed")),
+    *(f"audit.column_{name}" for name in ("part", "what", "result", "trials", "seen", "allowed")),
+    *(f"audit.short_{part}" for part in PARTS),
+    # What commands name: columns of tables that the kinds give, and of estimates.
+    *(f"column.{name}" for name in (*COLUMNS, *MEASURES)),
+    *(f"command.{name}" for name in ("value", "people", "standard_error", "high")),
+    *(f"command.certified_{name}" for name in ("yes", "no")),
+    # Pages of the kinds: names of measures and lines that are given in English, notes on intervals, and notions.
+    *(key for key in catalogue("en") if key.partition(".")[0] in KIND_FAMILIES),
+    *(f"weights.flag_{name}" for name in FLAGS),
+    *(f"notion.{name}" for name in NAMES.values() if name not in ("seeded", "none")),
 }  # fmt: skip
+
+
+PLURAL = re.compile(
+    r"\{\w+\} (cells|people|rows|columns|checks|reports|records|values|repetitions|trials|areas|runs)\b"
+)
+CALLED = re.compile(r"""(?:\b(?:words|said|self)|language\(\))\(\s*["'](\w+\.[\w.]*\w)["']""")
+NEVER_ONE = {"audit.timed", "audit.timed_first", "live.basis.tilt", "stated.combinations"}
 
 
 def written():
@@ -81,7 +108,7 @@ def written():
     for path in SOURCE.rglob("*"):
         if path.suffix in (".py", ".html") and "collector" not in path.parts:
             # A key that ends in a dot is put together; what of is listed above.
-            found |= set(re.findall(r"""\bwords\(\s*["']([\w.]+\w)["']""", path.read_text(encoding="utf-8")))
+            found |= set(CALLED.findall(path.read_text(encoding="utf-8")))
             found |= set(
                 re.findall(r"""words\(\s*"([\w.]+)" if .+? else "[\w.]+"\s*\)""", path.read_text(encoding="utf-8"))
             )
@@ -98,17 +125,82 @@ def written():
     return found
 
 
+def texts(language):
+    """Every key with its text; of several forms the last, which is that of many."""
+    return {key: entry.forms[-1] for key, entry in catalogue(language).items()}
+
+
 def gaps(message):
     return sorted(re.findall(r"\{(\w+)\}", message))
 
 
-def test_both_languages_have_the_same_keys_and_gaps():
-    english, japanese = (catalogue(language) for language in LANGUAGES)
-    assert list(english) == list(japanese)
-    for key, message in english.items():
-        assert set(gaps(message)) == set(gaps(japanese[key])), key
-        assert message.strip(" ;") or key == "chart.and_then"
-        assert japanese[key], key
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_language_has_the_same_keys_and_gaps(language):
+    english, here = catalogue("en"), catalogue(language)
+    assert set(english) == set(here)
+    for key, entry in english.items():
+        assert here[key].counted == entry.counted, key
+        assert not entry.counted or f"{{{entry.counted}}}" in entry.forms[0], key
+        for form in (*entry.forms, *here[key].forms):
+            assert set(gaps(form)) == set(gaps(entry.forms[0])), key
+            assert form.strip(" ;") or key == "chart.and_then"
+
+
+@pytest.mark.parametrize("path", sorted(LOCALE.rglob("*.po")), ids=lambda path: f"{path.parts[-3]}-{path.stem}")
+def test_what_is_compiled_is_what_translators_wrote(path):
+    with path.open("rb") as written:
+        found = read_po(written, locale=path.parts[-3])
+    assert not found.fuzzy
+    compiled = BytesIO()
+    write_mo(compiled, found)
+    assert path.with_suffix(".mo").read_bytes() == compiled.getvalue(), "run make messages"
+
+
+def test_a_count_decides_the_form():
+    english, japanese = Words("en"), Words("ja")
+    assert [english("area.cells", cells=number) for number in (0, 1, 2)] == ["0 cells", "1 cell", "2 cells"]
+    assert japanese("area.cells", cells=1) == "1セル"
+    assert english("command.chain_whole", path="l.db", rows=1, head="x") == "The ledger l.db is whole: 1 row, head x."
+
+
+def test_no_counted_thing_is_in_the_plural_of_one():
+    """A whole number before a plural chooses the form; what is left is said of numbers that are never 1."""
+    left = {key for key, entry in catalogue("en").items() if not entry.counted and PLURAL.search(entry.forms[0])}
+    assert left <= NEVER_ONE
+
+
+def test_a_language_is_a_folder(tmp_path):
+    """A third language needs no code: a copy of the package with one folder more speaks it."""
+    package = tmp_path / "sudare"
+    shutil.copytree(SOURCE, package, ignore=shutil.ignore_patterns("__pycache__"))
+    there = package / "words" / "locale" / "de" / "LC_MESSAGES"
+    there.mkdir(parents=True)
+    with (LOCALE / "en" / "LC_MESSAGES" / "pages.po").open("rb") as written:
+        german = read_po(written, locale="de")
+    german.locale = "de"
+    german["area.cells"].string = ("{cells} Zelle", "{cells} Zellen")
+    commands = Catalog(locale="de")
+    commands.add("Print JSON for machines.", "JSON für Programme.")
+    commands.add("No such option {name!r}.", "Es gibt keine Option {name!r}.")
+    for name, made in (("pages", german), ("commands", commands)):
+        with (there / f"{name}.mo").open("wb") as file:
+            write_mo(file, made)
+    code = (
+        "from sudare.words import LANGUAGES, Words\n"
+        "words = Words('de')\n"
+        "print(LANGUAGES, words('area.cells', cells=1), words('area.cells', cells=12345), words.percent(0.125))\n"
+        "from sudare.cli import main\n"
+        "main(['plan', '--language', 'de', '--help'], standalone_mode=False)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, "PYTHONPATH": str(tmp_path), "PYTHONIOENCODING": "utf-8"},
+        capture_output=True,
+        encoding="utf-8",
+        check=True,
+    )
+    assert "('en', 'de', 'ja') 1 Zelle 12.345 Zellen 12,5\xa0%" in done.stdout
+    assert "JSON für Programme." in done.stdout
 
 
 def test_every_key_that_is_used_is_there():
@@ -120,15 +212,15 @@ def test_no_key_is_unused():
 
 
 def test_japanese_is_japanese():
-    same = {key for key, message in catalogue("ja").items() if message == catalogue("en")[key]}
-    signs = {"area.square_km", "method.epsilon", "method.rho", "method_name.privelet"}
+    same = {key for key, message in texts("ja").items() if message == texts("en")[key]}
+    signs = {"area.square_km", "live.mesh.window", "method.epsilon", "method.rho", "method_name.privelet"}
     signs |= {
         f"{family}.{name}"
         for family in ("compare", "error")
         for name in ("root_mean_square_error", "mean_absolute_error")
     }
     assert same == signs
-    for key, message in catalogue("ja").items():
+    for key, message in texts("ja").items():
         # Signs beside Japanese letters are full-width.
         assert not re.search(r"[\u3040-\u9fff][(:,~]|[(:,~][\u3040-\u9fff]", message), key
 
@@ -158,14 +250,16 @@ def test_a_value_with_braces_stays_as_it_is():
 
 
 def test_what_the_catalogue_does_not_know_is_said_as_it_is():
-    assert Words("ja").known("method_name", "my_method") == "my_method"
+    assert Words("ja").label("method_name", "my_method") == "my_method"
     assert Words("ja").stated("a sentence of somebody else") == "a sentence of somebody else"
 
 
 def test_notebooks_speak_the_language_of_the_environment(monkeypatch):
     monkeypatch.delenv("SUDARE_LANGUAGE", raising=False)
-    assert spoken_here() == Words("en")
+    assert current_language() == Words("en")
+    with choose_language("ja"):
+        assert current_language() == Words("ja")
     monkeypatch.setenv("SUDARE_LANGUAGE", "ja")
-    assert spoken_here() == Words("ja")
+    assert current_language() == Words("ja")
     monkeypatch.setenv("SUDARE_LANGUAGE", "tlh")
-    assert spoken_here() == Words("en")
+    assert current_language() == Words("en")

@@ -2,7 +2,8 @@ import datetime
 
 import pytest
 
-from sudare.words.dates import date, moment
+from sudare.words import Words
+from sudare.words.dates import date
 
 NEW_YEAR = datetime.datetime(2027, 1, 1, 8, 5, tzinfo=datetime.timezone(datetime.timedelta(hours=9)))
 
@@ -11,7 +12,7 @@ NEW_YEAR = datetime.datetime(2027, 1, 1, 8, 5, tzinfo=datetime.timezone(datetime
     ("language", "text"), [("en", "31 December 2026, 23:05 UTC"), ("ja", "2026年12月31日 23:05\uff08UTC\uff09")]
 )
 def test_moments_are_in_utc_and_say_so(language, text):
-    assert moment(NEW_YEAR, language) == text
+    assert Words(language).moment(NEW_YEAR) == text
 
 
 def test_days_are_those_of_their_calendar():

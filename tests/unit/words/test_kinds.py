@@ -8,9 +8,7 @@ import pytest
 import sudare
 from sudare.anonymity import assessment
 from sudare.privacy.shown import NAMES
-from sudare.publish.perturbation_job import USE
 from sudare.words import Words
-from sudare.words.catalogue import kinds
 
 PAGES = Path(sudare.__file__).parent / "publish"
 
@@ -21,10 +19,8 @@ PAGES = Path(sudare.__file__).parent / "publish"
 )
 def test_every_name_on_a_page_is_known(family, page):
     text = (PAGES / page).read_text(encoding="utf-8")
-    used = set(re.findall(rf"""known\(["']{family}["'], ["']([^"']+)["']\)""", text))
-    assert used
-    known = set(kinds("ja")[family])
-    assert used <= known
+    assert re.search(rf"""words\(["']{family}\.""", text)
+    known = set(Words("ja").labels(family))
     headline = set(
         re.findall(
             r"""^            "([a-zA-Z ()]+)": """, (PAGES / f"{family}_job.py").read_text(encoding="utf-8"), re.M
@@ -39,27 +35,26 @@ def test_measures_and_their_meanings_are_known():
     found = re.findall(r"""Measure\(\s*"([^"]+)",.*?"([^"]+)"\)""", made, re.S)
     found += assessment._MEANINGS.items()
     assert len(found) > 8
-    known = kinds("ja")["sample"]
+    known = Words("ja").labels("sample")
     for name, meaning in found:
         assert name in known, name
         assert meaning in known, meaning
-    assert USE in kinds("ja")["perturbation"]
 
 
 def test_japanese_is_japanese():
-    for names in kinds("ja").values():
-        for name, shown in names.items():
+    for family in ("notion", "format", "sample", "weights", "perturbation", "audit_name"):
+        for name, shown in Words("ja").labels(family).items():
             assert shown != name or name == "ncp"
             assert shown == "NCP" or re.search(r"[\u3040-\u30ff\u4e00-\u9fff]", shown), name
 
 
 def test_what_is_of_a_column_is_known_by_its_first_word():
     japanese = Words("ja")
-    assert japanese.known("sample", "ncp of home town") == "情報損失（NCP）：home town"
-    assert japanese.known("perturbation", "noise of age") == "ノイズ：age"
-    assert japanese.known("sample", "colour of age") == "colour of age"
-    assert Words("en").known("sample", "ncp of age") == "ncp of age"
+    assert japanese.label("sample", "ncp of home town") == "情報損失（NCP）：home town"
+    assert japanese.label("perturbation", "noise of age") == "ノイズ：age"
+    assert japanese.label("sample", "colour of age") == "colour of age"
+    assert Words("en").label("sample", "ncp of age") == "ncp of age"
 
 
 def test_every_notion_of_privacy_has_a_name():
-    assert {*kinds("ja")["notion"], "none", "none: seeded"} == set(NAMES)
+    assert {*Words("ja").labels("notion"), "none", "none: seeded"} == set(NAMES)

@@ -48,3 +48,9 @@ def test_a_bound_is_never_rounded_to_the_wrong_side(share, low, high):
 
 def test_sizes_of_files():
     assert [file_size(size) for size in (0, 1000, 1_500_000, 2 * 10**9)] == ["0 B", "1 kB", "1.5 MB", "2 GB"]
+
+
+def test_digits_are_grouped_as_the_language_does():
+    assert [number(-1234.5, language) for language in ("en", "ja", "de")] == ["−1,234", "−1,234", "−1.234"]
+    assert percent(0.125, "de") == "12,5\xa0%"
+    assert chance(Decimal("0.125"), up=True, language="fr") == "12,5\xa0%"

@@ -5,8 +5,7 @@ import { kindWords, known, number, say } from "./words.js";
 
 /** A size of area in words. */
 export function areaWords(row) {
-  const some = number(Math.ceil(row.cells));
-  const cells = row.cells === 1 ? say("live.area.cell") : say("live.area.cells", { cells: some });
+  const cells = row.cells === 1 ? say("live.area.cell") : say("live.area.cells", { cells: Math.ceil(row.cells) });
   return row.square_km ? say("live.area.both", { cells, square_km: number(row.square_km) }) : cells;
 }
 

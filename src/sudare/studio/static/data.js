@@ -178,7 +178,7 @@ function show() {
 function cellsWords() {
   if (kindNow() !== "table" || !Object.keys(declared()).length) return "";
   const cells = cellsOf(declared());
-  return cells === null ? "" : say("live.cells", { cells: number(cells) });
+  return cells === null ? "" : say("live.cells", { cells });
 }
 
 byId("file").addEventListener("change", () => patch({ "data.path": byId("file").value, "data.table": null }));

@@ -8,7 +8,7 @@ import { bounds, CELLS } from "./mesh_levels.js";
 import { complain } from "./notices.js";
 import { patch, pathOf, valueAt } from "./recipe.js";
 import { ask } from "./request.js";
-import { known, number, say } from "./words.js";
+import { known, say } from "./words.js";
 
 const EDGES = ["south", "west", "north", "east"];
 const TOKYO = [53, 39]; // the first-level mesh that a new window begins with
@@ -176,6 +176,10 @@ function meshCard(element, path) {
       control.dataset.shown = control.value;
     }
     const [rows, columns] = [part.rows, part.columns].map((range) => range[1] - range[0]);
-    text.textContent = say("live.mesh.window", { rows, columns, cells: number(rows * columns) });
+    text.textContent = say("live.mesh.window", {
+      rows: say("live.mesh.rows", { number: rows }),
+      columns: say("live.mesh.columns", { number: columns }),
+      cells: say("live.mesh.cells", { number: rows * columns }),
+    });
   };
 }

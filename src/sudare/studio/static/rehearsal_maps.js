@@ -32,7 +32,7 @@ export async function showMaps(found, label) {
 function addMap(maps, values, most, title, total) {
   const label = say("live.map.label", { title });
   const canvas = make("canvas", { tabindex: "0", role: "application", "aria-label": label });
-  const people = say("live.map.total", { people: number(Math.round(total)) });
+  const people = say("live.map.total", { people: Math.round(total) });
   const caption = make("figcaption", {}, `${title} `, make("span", { class: "soft" }, people));
   byId("maps").append(make("figure", {}, caption, canvas));
   maps.add(canvas, values, most);
@@ -81,5 +81,5 @@ function showLegend(most, negative) {
   }
   const text = say(negative ? "live.legend.negative" : "live.legend");
   byId("legend").replaceChildren(make("p", { class: "soft" }, text), bar, line);
-  byId("legend").setAttribute("aria-label", say("live.legend.label", { most: number(Math.round(most)) }));
+  byId("legend").setAttribute("aria-label", say("live.legend.label", { most: Math.round(most) }));
 }

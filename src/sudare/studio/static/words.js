@@ -10,7 +10,16 @@ export const LANGUAGE = document.documentElement.lang;
 export function say(key, gaps = {}) {
   const message = MESSAGES[key];
   if (message === undefined) throw new Error(`there is no message ${key}`);
-  return message.replace(/\{(\w+)\}/g, (_, name) => (typeof gaps[name] === "number" ? number(gaps[name]) : gaps[name]));
+  const text = Array.isArray(message) ? counted(message, gaps) : message;
+  return text.replace(/\{(\w+)\}/g, (_, name) => (typeof gaps[name] === "number" ? number(gaps[name]) : gaps[name]));
+}
+
+/** Of a message that depends on a count, the form for it: `count` names the gap that holds it. */
+function counted([count, ...forms], gaps) {
+  const rules = new Intl.PluralRules(LANGUAGE);
+  const used = rules.resolvedOptions().pluralCategories;
+  const ordered = ["zero", "one", "two", "few", "many", "other"].filter((each) => used.includes(each));
+  return forms[ordered.indexOf(rules.select(gaps[count]))] ?? forms.at(-1);
 }
 
 /** The message `family.name` where there is one, else `name` as it is: for lists that may grow. */

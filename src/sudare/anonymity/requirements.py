@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from sudare.anonymity.grouping import Ints, totals
 from sudare.errors import ParameterError
+from sudare.privacy import Fact
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -40,6 +41,10 @@ class Requirement(Protocol):
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON, with its ``type``."""
+
+    @property
+    def fact(self) -> Fact:
+        """What a guarantee states of it."""
 
     def __str__(self) -> str: ...
 
@@ -68,6 +73,11 @@ class DistinctDiversity:
         """See `Requirement`."""
         return {"type": "distinct", "column": self.column, "l": self.l}
 
+    @property
+    def fact(self) -> Fact:
+        """What a guarantee states of it."""
+        return Fact("distinct", l=str(self.l), column=self.column)
+
     def __str__(self) -> str:
         return f"distinct {self.l}-diversity of {self.column}"
 
@@ -95,6 +105,11 @@ class EntropyDiversity:
     def to_json(self) -> dict[str, Any]:
         """See `Requirement`."""
         return {"type": "entropy", "column": self.column, "l": self.l}
+
+    @property
+    def fact(self) -> Fact:
+        """What a guarantee states of it."""
+        return Fact("entropy", l=f"{self.l:g}", column=self.column)
 
     def __str__(self) -> str:
         return f"entropy {self.l:g}-diversity of {self.column}"
@@ -128,6 +143,11 @@ class Closeness:
     def to_json(self) -> dict[str, Any]:
         """See `Requirement`."""
         return {"type": "closeness", "column": self.column, "t": self.t, "ordered": self.ordered}
+
+    @property
+    def fact(self) -> Fact:
+        """What a guarantee states of it."""
+        return Fact("closeness", t=f"{self.t:g}", column=self.column)
 
     def __str__(self) -> str:
         return f"{self.t:g}-closeness of {self.column}"

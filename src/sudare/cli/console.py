@@ -12,7 +12,7 @@ import click
 from click.core import ParameterSource
 
 from sudare.errors import PrivacyWarning
-from sudare.words import LANGUAGES, Words, sentence, spoken_here
+from sudare.words import LANGUAGES, OnProgress, Words, sentence, spoken_here, unheard
 
 _LANGUAGE = "sudare.language"
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -143,16 +143,18 @@ def remove_leftovers() -> None:
 
 
 @contextmanager
-def stages(quiet: bool) -> Iterator[Callable[[str], None]]:
+def stages(quiet: bool) -> Iterator[OnProgress]:
     """A function that names the stage now at work; shown with a running clock where a person watches."""
     from rich.console import Console
-    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress as Bar
+    from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
 
     console = Console(stderr=True)
     if quiet or not console.is_terminal:
-        yield lambda _: None
+        yield unheard
         return
     columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
-    with Progress(*columns, console=console, transient=True) as progress:
-        task = progress.add_task("starting", total=None)
-        yield lambda stage: progress.update(task, description=stage)
+    words = spoken(click.get_current_context())
+    with Bar(*columns, console=console, transient=True) as bar:
+        task = bar.add_task("", total=None)
+        yield lambda progress: bar.update(task, description=progress.text(words))

@@ -14,7 +14,7 @@ from sudare.cli.console import (
     remove_leftovers,
     stages,
 )
-from sudare.words import Words, reworded, spoken_here
+from sudare.words import Progress, Stage, Words, reworded, spoken_here
 
 
 @click.command()
@@ -30,7 +30,7 @@ def plan(recipe: str, language: str | None, as_json: bool) -> None:
 
     remove_leftovers()
     with stages(as_json) as progress:
-        progress("planning")
+        progress(Progress(Stage.PLANNING))
         made = make_plan(recipe)
     if as_json:
         print_json(made.to_json())

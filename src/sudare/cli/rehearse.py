@@ -34,13 +34,13 @@ def rehearse(recipe: str, page: Path | None, language: str | None, seed: int, as
     """
     from sudare.publish import rehearse as run
     from sudare.publish.comparison import write_page
-    from sudare.words import Words
+    from sudare.words import Progress, Stage, Words
 
     remove_leftovers()
     with stages(as_json or quiet) as progress:
         made = run(recipe, seed=seed, progress=progress)
         if page is not None:
-            progress("drawing")
+            progress(Progress(Stage.DRAWING))
             write_page(made, page, words=Words(language or "en"))
     if as_json:
         print_json(made.to_json())

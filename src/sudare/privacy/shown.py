@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from sudare.privacy.budget import readable
 from sudare.privacy.cap import Amounts, Cap
-from sudare.privacy.guarantee import ADJACENCIES, Guarantee, Unit
+from sudare.privacy.fact import Fact
+from sudare.privacy.guarantee import Adjacency, Guarantee, Notion, Unit
 from sudare.words import Words, bar, card, facts, table
 
 if TYPE_CHECKING:
@@ -16,16 +17,7 @@ if TYPE_CHECKING:
     from sudare.privacy.chain import Entry
 
 
-NAMES = {
-    "epsilon-DP": "pure",
-    "(epsilon, delta)-DP": "approximate",
-    "rho-zCDP": "concentrated",
-    "epsilon-LDP": "local",
-    "Pk-anonymity": "pk",
-    "k-anonymity": "k",
-    "none: seeded": "seeded",
-    "none": "none",
-}
+NAMES: dict[str, str] = {notion: notion.name.lower() for notion in Notion}
 """Each notion as the catalogue calls it."""
 DIFFERENTIAL = ("pure", "approximate", "concentrated", "local")
 
@@ -40,6 +32,15 @@ def headline(guarantee: Guarantee, words: Words) -> str:
     numbers = () if name not in DIFFERENTIAL else ("rho",) if name == "concentrated" else ("epsilon", "delta")
     given = {each: readable(value) for each in numbers if (value := getattr(guarantee, each)) is not None}
     return words(f"guarantee.{name}.name", **given)
+
+
+def fact_text(fact: Fact, words: Words) -> str:
+    """What a guarantee states, in words for readers of a page.
+
+    >>> fact_text(Fact("areas", areas=3), Words("ja"))
+    '3地域の合計（別の情報源から与えられたもの）'
+    """
+    return str(fact) if fact.code == "text" else words(f"stated.{fact.code}", **{n: str(v) for n, v in fact.fields})
 
 
 def unit_words(unit: Unit, words: Words) -> str:
@@ -93,7 +94,7 @@ def explanation(balance: Balance, words: Words) -> dict[str, str]:
     lines = {}
     unit = "" if balance.unit is None else unit_words(balance.unit, words)
     if balance.summed is not None and unit:
-        replaced = balance.adjacency == ADJACENCIES[1]
+        replaced = balance.adjacency == Adjacency.REPLACED
         who = words("ledger.bounds_replaced", unit=unit) if replaced else words("ledger.bounds_added", unit=unit)
         lines[words("ledger.bounds")] = who + (words("ledger.two_steps") if len(balance.adjacencies) > 1 else "")
         lines[words("ledger.how")] = _how(balance, words)

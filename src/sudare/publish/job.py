@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -24,6 +24,7 @@ from sudare.publish.folder import is_there
 from sudare.publish.needs import NOT_KNOWN, Needs
 from sudare.publish.public_sources import PublicFile
 from sudare.publish.recipe import Recipe
+from sudare.words import OnProgress
 
 if TYPE_CHECKING:
     from sudare.engines import Records
@@ -199,7 +200,7 @@ class Job(ABC, Generic[Shape, Made]):
         """What would come out and how far off it may be, from public things alone."""
 
     @abstractmethod
-    def rehearse(self, seed: int, progress: Callable[[str], None]) -> Rehearsal:
+    def rehearse(self, seed: int, progress: OnProgress) -> Rehearsal:
         """The release on data that are not private, with seeded noise."""
 
     @abstractmethod

@@ -27,7 +27,7 @@ from sudare.publish.needs import memory_refused
 from sudare.publish.recipe import Output
 from sudare.publish.reports import PUBLIC, Report, read_list, write_list
 from sudare.publish.signing import load_or_create, public_text
-from sudare.words import Words
+from sudare.words import OnProgress, Progress, Stage, Words
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -63,7 +63,7 @@ def write_pages(
     folder: Path,
     words: Words,
     key: Ed25519PrivateKey,
-    progress: Callable[[str], None],
+    progress: OnProgress,
 ) -> Pages:
     """The pages that the recipe asks for; the release stands even where one cannot be written."""
     wanted: dict[str, Callable[[], Path]] = {}
@@ -74,12 +74,12 @@ def write_pages(
     written: dict[str, Path] = {}
     left_out = []
     for name, write in wanted.items():
-        called = name.replace("_", " ")
-        progress(f"drawing the {called}")
+        progress(Progress(Stage(name)))
         try:
             with memory_refused():
                 written[name] = write()
         except SudareError as problem:
+            called = name.replace("_", " ")
             left_out.append(f"the {called} is left out: {problem}")
     return Pages(written.get("report"), written.get("internal_report"), tuple(left_out))
 

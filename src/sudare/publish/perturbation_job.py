@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextvars import Context
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -27,6 +27,7 @@ from sudare.publish.recipe import Recipe
 from sudare.reconstruct.linkage import linked_k
 from sudare.reconstruct.noises import Noise, noise_from_json
 from sudare.reconstruct.perturb import Perturbed, perturb, promise, refuse_unreadable, row_cost
+from sudare.words import OnProgress
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -172,7 +173,7 @@ class PerturbationJob(Job[PerturbationRecipe, Perturbed]):
 
         return outlook(self)
 
-    def rehearse(self, seed: int, progress: Callable[[str], None]) -> Any:
+    def rehearse(self, seed: int, progress: OnProgress) -> Any:
         """Seeded perturbations of the public file, or of synthetic records, and the distributions recovered."""
         from sudare.publish.perturbation_rehearsal import rehearse
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -16,18 +15,19 @@ from sudare.publish.perturbation_job import Columns, PerturbationJob
 from sudare.reconstruct.iterative_bayes import iterative_bayes
 from sudare.reconstruct.linkage import linked_k
 from sudare.reconstruct.perturb import Perturbed
+from sudare.words import OnProgress, Progress, Stage, unheard
 
 BINS = 30
 MOST_ROWS = 200_000
 """Of synthetic records: more would change nothing that is shown."""
 
 
-def rehearse(job: PerturbationJob, seed: int, progress: Callable[[str], None]) -> Rehearsal:
+def rehearse(job: PerturbationJob, seed: int, progress: OnProgress) -> Rehearsal:
     """Seeded perturbations and the histograms that iterative Bayes recovers from them; spends nothing."""
     truth, basis = stand_in(job)
     runs: list[list[dict[str, Any]]] = []
     for run in range(job.recipe.rehearsal.repetitions):
-        progress(f"perturbation {run + 1} of {job.recipe.rehearsal.repetitions}")
+        progress(Progress(Stage.TRIAL, run + 1, job.recipe.rehearsal.repetitions))
         source = Source.from_seed(seed * 10_007 + run)
         made = job.perturb(truth, source, epsilon=job.epsilon)
         runs.append([_compared(name, truth[name], made) for name in truth])
@@ -64,7 +64,7 @@ def outlook(job: PerturbationJob) -> Outlook:
     """What each row gives away, and how well one rehearsal recovers the distributions."""
     asked, unit = job.recipe.perturbation, job.recipe.data.protected_unit()
     once = replace(job, recipe=job.recipe.model_copy(update={"rehearsal": _once(job)}))
-    tried = rehearse(once, 0, lambda _: None)
+    tried = rehearse(once, 0, unheard)
     rows = asked.records or job.recipe.rehearsal.people
     k = linked_k(float(job.row_epsilon), rows, unit.max_rows)
     facts = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -22,6 +22,7 @@ from sudare.publish.public_sources import PublicFile
 from sudare.publish.recipe import Recipe
 from sudare.publish.sample_check import FILE_OF, check_sample
 from sudare.publish.sample_recipe import SampleRecipe
+from sudare.words import OnProgress
 
 if TYPE_CHECKING:
     from sudare.report import Section
@@ -158,7 +159,7 @@ class SampleJob(Job[SampleRecipe, Anonymized]):
 
         return outlook(self)
 
-    def rehearse(self, seed: int, progress: Callable[[str], None]) -> Any:
+    def rehearse(self, seed: int, progress: OnProgress) -> Any:
         """Seeded samples of the public file, or of synthetic records."""
         from sudare.publish.sample_rehearsal import rehearse
 

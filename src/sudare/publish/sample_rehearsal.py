@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -18,17 +17,18 @@ from sudare.noise import Source
 from sudare.privacy import readable
 from sudare.publish.job import Outlook, Rehearsal
 from sudare.publish.sample_job import SampleJob
+from sudare.words import OnProgress, Progress, Stage
 
 _SENSITIVE_VALUES = tuple("abcdefgh")
 
 
-def rehearse(job: SampleJob, seed: int, progress: Callable[[str], None]) -> Rehearsal:
+def rehearse(job: SampleJob, seed: int, progress: OnProgress) -> Rehearsal:
     """Seeded samples of the recipe's public file, or of synthetic records; spends nothing."""
-    progress("making the data")
+    progress(Progress(Stage.INVENTING))
     population, basis = stand_in(job)
     runs: list[Anonymized] = []
     for run in range(job.recipe.rehearsal.repetitions):
-        progress(f"sample {run + 1} of {job.recipe.rehearsal.repetitions}")
+        progress(Progress(Stage.TRIAL, run + 1, job.recipe.rehearsal.repetitions))
         runs.append(job.request.meet(population, Source.from_seed(seed * 10_007 + run)))
     tables = [made.assessment.table for made in runs]
     errors = [

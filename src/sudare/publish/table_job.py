@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib import import_module
@@ -27,6 +27,7 @@ from sudare.tables import Laplace, Method
 from sudare.tables.method import cost_of_replacing
 from sudare.tables.public_totals import PublicTotals
 from sudare.tables.release import Release, budget_of, promise, release, require_noise
+from sudare.words import OnProgress
 
 if TYPE_CHECKING:
     from sudare.report import Section
@@ -189,7 +190,7 @@ class TableJob(Job[TableRecipe, Release]):
 
         return outlook(self)
 
-    def rehearse(self, seed: int, progress: Callable[[str], None]) -> Any:
+    def rehearse(self, seed: int, progress: OnProgress) -> Any:
         """Seeded releases of the public table, or of synthetic people."""
         from sudare.publish.table_rehearsal import rehearse
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,6 +16,7 @@ from sudare.publish.needs import Needs
 from sudare.publish.synthetic import synthetic_table
 from sudare.publish.table_job import TableJob
 from sudare.tables import Release
+from sudare.words import OnProgress, Progress, Stage, unheard
 
 _ERRORS = ("mean_absolute_error", "root_mean_square_error", "mean_error")
 
@@ -34,9 +34,9 @@ class TableRehearsal(Rehearsal):
         return {**super().to_json(), "l1_accuracy": self.accuracy}
 
 
-def rehearse(job: TableJob, seed: int, progress: Callable[[str], None]) -> TableRehearsal:
+def rehearse(job: TableJob, seed: int, progress: OnProgress) -> TableRehearsal:
     """Release the recipe's public table, or synthetic people, with seeded noise; spends nothing."""
-    progress("making the data")
+    progress(Progress(Stage.INVENTING))
     truth, basis = stand_in(job)
     return rehearse_on(job, truth, basis, job.recipe.rehearsal.repetitions, seed=seed, progress=progress)
 
@@ -61,12 +61,12 @@ def rehearse_on(
     repetitions: int,
     *,
     seed: int = 0,
-    progress: Callable[[str], None] = lambda _: None,
+    progress: OnProgress = unheard,
 ) -> TableRehearsal:
     """Seeded releases of ``truth`` as the recipe says, and their mean errors."""
     runs = []
     for run in range(repetitions):
-        progress(f"release {run + 1} of {repetitions}")
+        progress(Progress(Stage.TRIAL, run + 1, repetitions))
         made = job.release(truth, seed=seed * 10_007 + run)
         runs.append(compared(job, truth, made, basis))
     return _mean(runs)

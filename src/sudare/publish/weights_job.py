@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -31,6 +30,7 @@ from sudare.reweight.request import Request
 from sudare.reweight.rows import Rows
 from sudare.reweight.saved import to_json
 from sudare.reweight.space import Numeric, numbers
+from sudare.words import OnProgress
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -182,7 +182,7 @@ class WeightsJob(Job[WeightsRecipe, Weighting]):
 
         return outlook(self)
 
-    def rehearse(self, seed: int, progress: Callable[[str], None]) -> Any:
+    def rehearse(self, seed: int, progress: OnProgress) -> Any:
         """Seeded weightings for a stand-in of the private records."""
         from sudare.publish.weights_rehearsal import rehearse
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,19 +13,20 @@ from sudare.publish.job import Outlook, Rehearsal
 from sudare.publish.weights_job import WeightsJob
 from sudare.reweight import Weighting
 from sudare.reweight.space import Categorical
+from sudare.words import OnProgress, Progress, Stage
 
 _SEED = 20_130_601
 _LEAN = 0.8
 """The slope of the invented tilt: people at one end of a column are drawn about five times as often as at the other."""
 
 
-def rehearse(job: WeightsJob, seed: int, progress: Callable[[str], None]) -> Rehearsal:
+def rehearse(job: WeightsJob, seed: int, progress: OnProgress) -> Rehearsal:
     """Seeded weightings for a stand-in of the private records; errors of the means of all columns, over the runs."""
-    progress("making the data")
+    progress(Progress(Stage.INVENTING))
     stand_in, basis = stand_in_of(job)
     runs: list[Weighting] = []
     for run in range(job.recipe.rehearsal.repetitions):
-        progress(f"weighting {run + 1} of {job.recipe.rehearsal.repetitions}")
+        progress(Progress(Stage.TRIAL, run + 1, job.recipe.rehearsal.repetitions))
         source = Source.from_seed(seed * 10_007 + run)
         runs.append(job.request.meet(job.request.read(stand_in, source), job.public, source))
     return Rehearsal(basis, runs[-1], errors_of(job, stand_in, runs), len(runs), job.headline(runs[-1]))

@@ -8,11 +8,15 @@ from sudare.words.card import bar, card, facts, picture, table
 from sudare.words.catalogue import ENGLISH, LANGUAGES, Words, spoken_here
 from sudare.words.dates import date, moment
 from sudare.words.numbers import chance, file_size, number, percent
+from sudare.words.progress import OnProgress, Progress, Stage, unheard
 from sudare.words.sentences import phrase, reworded, sentence
 
 __all__ = [
     "ENGLISH",
     "LANGUAGES",
+    "OnProgress",
+    "Progress",
+    "Stage",
     "Words",
     "bar",
     "card",
@@ -29,4 +33,5 @@ __all__ = [
     "sentence",
     "spoken_here",
     "table",
+    "unheard",
 ]

@@ -14,7 +14,6 @@ from importlib.resources import files
 
 from sudare.errors import ParameterError, did_you_mean
 from sudare.words import dates, numbers
-from sudare.words.stated import recognised
 
 LANGUAGES = ("en", "ja")
 _GAP = re.compile(r"\{(\w+)\}")
@@ -76,15 +75,6 @@ class Words:
         found = catalogue(self.language).get(f"{family}.{name}") or names.get(name)
         what, of, column = name.partition(" of ")
         return found or (f"{names[what + of.rstrip()]}{column}" if what + of.rstrip() in names else name)
-
-    def stated(self, text: str) -> str:
-        """A sentence that a guarantee states, in words for readers of this language; as it is where it is not known.
-
-        >>> Words("ja").stated("the domain"), Words("ja").stated("the totals of 3 areas, given from elsewhere")
-        ('集計の区分（属性とその取りうる値）', '3地域の合計（別の情報源から与えられたもの）')
-        """
-        found = recognised(text)
-        return text if found is None else self(f"stated.{found[0]}", **found[1])
 
     def listing(self, items: Sequence[str]) -> str:
         """Several things in a row.

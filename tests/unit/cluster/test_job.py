@@ -299,10 +299,10 @@ def test_whatever_ends_a_publication_no_exact_counts_stay(spark, recipe, tmp_pat
     if kind == "patch":
         monkeypatch.setattr(place, what)
 
-    def progress(step):
-        if step == "spending":
+    def progress(now):
+        if now.stage == "spending":
             seen.extend(tmp_path.glob("sudare-run-*/*/rows-*/*.parquet"))
-        if (kind, place) == ("progress", step):
+        if (kind, place) == ("progress", now.stage):
             raise what
 
     with pytest.raises(error) as held:

@@ -9,12 +9,12 @@ import sudare
 from sudare.audit.finding import LIMITS, PARTS
 from sudare.domain.mesh import LEVELS
 from sudare.errors import ParameterError
+from sudare.privacy.fact import SENTENCES
 from sudare.privacy.shown import DIFFERENTIAL, NAMES
 from sudare.publish.kinds import KINDS
 from sudare.tables import Laplace, NegativeL2, NonnegativeLasso, Privelet, Simplex, TopDown, Tree
-from sudare.words import LANGUAGES, Words, spoken_here
+from sudare.words import LANGUAGES, Stage, Words, spoken_here
 from sudare.words.catalogue import catalogue
-from sudare.words.stated import STATED
 
 SOURCE = Path(sudare.__file__).parent
 METHODS = [
@@ -27,15 +27,11 @@ MEASURES = (
     "column", "bins", "noise", "scale", "l1_accuracy", "query", "weighted_error", "unweighted_error", "measure",
     "value", "basis", "meaning",
 )  # fmt: skip
-STAGES = (
-    "reading", "spending", "protecting", "writing", "making the data", "drawing the report",
-    "drawing the internal report",
-)  # fmt: skip
-FAMILIES = {"live.change", "live.measure", "live.part", "live.stage", "live.type"}
+FAMILIES = {"live.change", "live.measure", "live.part", "live.type"}
 """First parts of keys that the studio's pages give to `known`."""
 COMPOSED = {
     # Keys that the code puts together: from lists that the code has too, so that these cannot grow stale either.
-    *(f"stated.{name}" for name in STATED),
+    *(f"stated.{code}" for code in SENTENCES if code != "text"),
     *(f"guarantee.{name}.name" for name in NAMES.values()),
     *(f"guarantee.{name}.value" for name in NAMES.values()),
     *(f"guarantee.{name}.presence" for name in DIFFERENTIAL if name != "local"),
@@ -58,7 +54,7 @@ COMPOSED = {
     *(f"live.part.{name}" for name in (*ATTRIBUTES, "bounds", "listed", "widths", "values")),
     *(f"live.change.{name}" for name in ("start", "edit", "text", "undo", "redo", "back", "outside")),
     *(f"live.type.{name}" for name in ("FLOAT", "DOUBLE", "DECIMAL", "VARCHAR", "BOOLEAN", "DATE", "TIMESTAMP")),
-    *(f"live.stage.{name}" for name in STAGES),
+    *(f"stage.{name}" for name in Stage),
     *(f"live.basis.{name}" for name in ("people", "records", "tilt", "file")),
     *(f"live.measure.{name}" for name in MEASURES),
     *(f"live.books.{name}" for name in ("spent", "this", "left")),
@@ -159,7 +155,6 @@ def test_a_value_with_braces_stays_as_it_is():
 
 def test_what_the_catalogue_does_not_know_is_said_as_it_is():
     assert Words("ja").known("method_name", "my_method") == "my_method"
-    assert Words("ja").stated("a sentence of somebody else") == "a sentence of somebody else"
 
 
 def test_notebooks_speak_the_language_of_the_environment(monkeypatch):

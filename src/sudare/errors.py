@@ -156,6 +156,10 @@ class AccountingError(SudareError):
     """The measurements cost something else than the guarantee says: a defect, never a user's mistake."""
 
 
+class NoCapError(BudgetError):
+    """A data set that may not be spent on yet: nobody has set its cap."""
+
+
 class PrivacyWarning(SudareError, UserWarning):  # noqa: N818 - it is a warning
     """A promise that will be kept and is worth little: said, and not refused."""
 

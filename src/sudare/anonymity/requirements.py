@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from sudare.anonymity.grouping import Ints, totals
 from sudare.errors import ParameterError
 from sudare.privacy import Fact
+from sudare.words import Message
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -45,6 +46,10 @@ class Requirement(Protocol):
     @property
     def fact(self) -> Fact:
         """What a guarantee states of it."""
+
+    @property
+    def message(self) -> Message:
+        """Its name."""
 
     def __str__(self) -> str: ...
 
@@ -78,8 +83,13 @@ class DistinctDiversity:
         """What a guarantee states of it."""
         return Fact("distinct", l=str(self.l), column=self.column)
 
+    @property
+    def message(self) -> Message:
+        """Its name."""
+        return Message("requirement.distinct", l=str(self.l), column=self.column)
+
     def __str__(self) -> str:
-        return f"distinct {self.l}-diversity of {self.column}"
+        return str(self.message)
 
 
 @dataclass(frozen=True)
@@ -111,8 +121,13 @@ class EntropyDiversity:
         """What a guarantee states of it."""
         return Fact("entropy", l=f"{self.l:g}", column=self.column)
 
+    @property
+    def message(self) -> Message:
+        """Its name."""
+        return Message("requirement.entropy", l=f"{self.l:g}", column=self.column)
+
     def __str__(self) -> str:
-        return f"entropy {self.l:g}-diversity of {self.column}"
+        return str(self.message)
 
 
 @dataclass(frozen=True)
@@ -149,8 +164,13 @@ class Closeness:
         """What a guarantee states of it."""
         return Fact("closeness", t=f"{self.t:g}", column=self.column)
 
+    @property
+    def message(self) -> Message:
+        """Its name."""
+        return Message("requirement.closeness", t=f"{self.t:g}", column=self.column)
+
     def __str__(self) -> str:
-        return f"{self.t:g}-closeness of {self.column}"
+        return str(self.message)
 
 
 KINDS: dict[str, type[DistinctDiversity] | type[EntropyDiversity] | type[Closeness]] = {

@@ -14,7 +14,7 @@ from sudare.cli.console import (
     remove_leftovers,
     stages,
 )
-from sudare.words import Progress, Stage, Words, reworded, spoken_here
+from sudare.words import Progress, Stage, Words, lines, said, spoken_here
 
 
 @click.command()
@@ -35,19 +35,19 @@ def plan(recipe: str, language: str | None, as_json: bool) -> None:
     if as_json:
         print_json(made.to_json())
         return
+    words = Words(language) if language else spoken_here()
     after = made.balance_after
     print_facts(
         {
             "data set": made.dataset,
-            **made.outlook.facts,
-            **made.resources,
+            **lines(made.outlook.facts, words),
+            **lines(made.resources, words),
             "guarantee": str(made.guarantee),
             "budget now": str(made.balance).partition(": ")[2],
             "budget after": "not enough" if after is None else after.remaining_text + " left",
-            "errors from": made.errors_from,
+            "errors from": made.errors_from.text(words),
         }
     )
     print_errors(made.errors)
-    words = Words(language) if language else spoken_here()
     for remark in made.remarks:
-        click.echo(words("plan.note", remark=reworded(remark, words)))
+        click.echo(words("plan.note", remark=said(remark, words)))

@@ -13,9 +13,11 @@ from sudare.cli.console import (
     quiet_option,
     recipe_argument,
     remove_leftovers,
+    spoken,
     stages,
 )
 from sudare.errors import SudareError
+from sudare.words import lines
 
 
 @click.command()
@@ -45,6 +47,7 @@ def publish(recipe: str, resume: bool, anew: bool, language: str | None, as_json
     if as_json:
         print_json(made.to_json())
     elif not quiet:
+        words = spoken(click.get_current_context())
         print_facts(
             {
                 "release": made.release_id,
@@ -52,10 +55,10 @@ def publish(recipe: str, resume: bool, anew: bool, language: str | None, as_json
                 "files": ", ".join(made.to_json()["files"]),
                 **({"report": made.report.name} if made.report else {}),
                 **({"internal report": f"{made.internal_report} (true values)"} if made.internal_report else {}),
-                **made.headline,
+                **lines(made.headline, words),
                 "guarantee": str(made.release.guarantee),
                 "budget left": made.balance.remaining_text,
             }
         )
         for remark in made.left_out:
-            click.echo(f"Note: {remark}")
+            click.echo(f"Note: {remark.text(words)}")

@@ -16,6 +16,7 @@ from sudare.cli.console import (
     quiet_option,
     recipe_argument,
     remove_leftovers,
+    spoken,
     stages,
 )
 
@@ -34,7 +35,7 @@ def rehearse(recipe: str, page: Path | None, language: str | None, seed: int, as
     """
     from sudare.publish import rehearse as run
     from sudare.publish.comparison import write_page
-    from sudare.words import Progress, Stage, Words
+    from sudare.words import Progress, Stage, Words, lines
 
     remove_leftovers()
     with stages(as_json or quiet) as progress:
@@ -45,5 +46,7 @@ def rehearse(recipe: str, page: Path | None, language: str | None, seed: int, as
     if as_json:
         print_json(made.to_json())
     elif not quiet:
-        print_facts({"rehearsed on": made.basis, "runs": str(made.repetitions), **made.facts})
+        said = spoken(click.get_current_context())
+        runs = {"rehearsed on": made.basis.text(said), "runs": str(made.repetitions)}
+        print_facts({**runs, **lines(made.facts, said)})
         print_errors(made.errors)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from sudare.cli.console import LocalPath, json_option, print_json, quiet_option
+from sudare.cli.console import LocalPath, json_option, print_json, quiet_option, spoken
 
 
 @click.command()
@@ -25,7 +25,8 @@ def verify(certificate: str, publisher: str | None, as_json: bool, quiet: bool) 
     if as_json:
         print_json(result.to_json())
     elif not quiet:
-        for check in result.checks:
+        words = spoken(click.get_current_context())
+        for check in result.said(words):
             click.echo(f"{click.style('ok', fg='green')}  {check}")
         for remark in result.reports.remarks:
-            click.echo(f"{click.style('note', fg='yellow')}  {remark}")
+            click.echo(f"{click.style('note', fg='yellow')}  {remark.text(words)}")

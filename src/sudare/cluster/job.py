@@ -19,7 +19,7 @@ from sudare.publish.public_sources import PublicFile
 from sudare.publish.recipe import Recipe
 from sudare.publish.table_job import TableJob
 from sudare.publish.table_recipe import TableRecipe
-from sudare.words import OnProgress
+from sudare.words import Lines, Message, OnProgress
 
 
 @dataclass(frozen=True)
@@ -112,12 +112,12 @@ class ClusterTableJob(Job[TableRecipe, ClusterRelease]):
         self.staging.remove()
         return {"parquet": parts}
 
-    def headline(self, made: ClusterRelease) -> dict[str, str]:
+    def headline(self, made: ClusterRelease) -> Lines:
         """Cells, total and parts."""
         return {
-            "cells listed": f"{made.nonzero_cells:,} of {made.domain.size:,}",
-            "released total": f"{made.total:,}",
-            "parts": f"{len(made.parts):,}",
+            "cells_listed": Message("amount.of", part=made.nonzero_cells, whole=made.domain.size),
+            "released_total": f"{made.total:,}",
+            "parts": len(made.parts),
         }
 
     def certified(self, made: ClusterRelease) -> dict[str, Any]:

@@ -1,9 +1,9 @@
-"""Facts that a guarantee states: what is public anyway, and what the promise rests on.
+"""Facts that certificates state: what is public anyway, what a promise rests on, what weights do not cover.
 
 A fact is a code with fields, such as ``Fact("areas", areas=3)``: logic compares facts, pages look up their words by the
 code. ``str()`` is its English sentence. Certificates and ledgers hold these sentences, in English whatever the
 language, so that a reader of any version and any program can show them: they are a format, and stay as they are.
-`Fact.from_text` is the one place that reads a sentence back, when a stored guarantee is opened.
+`Fact.from_text` is the one place that reads a sentence back, when a certificate or a ledger is opened.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ SENTENCES = {
     "distinct": "distinct {l}-diversity of {column} in each combination",
     "domain": "the domain",
     "entropy": "entropy {l}-diversity of {column} in each combination",
+    "few_public_rows": "the weights rest on few public rows: effectively {effective} of {all}",
     "float_noise": "the noise is made of floats",
     "generalisation": "the generalisation",
     "hierarchies": "the hierarchies",
@@ -35,6 +36,8 @@ SENTENCES = {
     "k_too_small": "no differential privacy, since k is too small for the sampling rate",
     "knowledge": "nobody knows more of a person than {columns}",
     "linked": "k = {k}: no row is linked to a person with probability above 1/k",
+    "missed": "the weighted public rows miss a measured mean by {gap}, more than the noise:"
+    " the public data do not reach what the private data hold",
     "no_noise": "no noise",
     "public_data": "the public data",
     "rate": "k and the sampling rate",
@@ -49,6 +52,8 @@ SENTENCES = {
     "swaps": "swaps between units with equal row counts",
     "text": "{text}",
     "total": "the total is public",
+    "uncovered": "about {share} or more of the private records lie where there are no public rows:"
+    " weighted answers leave them out",
     "uniform": "by an attacker who beforehand finds every assignment of rows to people equally likely",
 }
 """The English sentence of each code, as certificates and ledgers hold it."""

@@ -10,7 +10,7 @@ from sudare.privacy.budget import readable
 from sudare.privacy.cap import Amounts, Cap
 from sudare.privacy.fact import Fact
 from sudare.privacy.guarantee import Adjacency, Guarantee, Notion, Unit
-from sudare.words import Words, bar, card, facts, table
+from sudare.words import Message, Value, Words, bar, card, facts, said, table
 
 if TYPE_CHECKING:
     from sudare.privacy.balance import Balance
@@ -40,7 +40,14 @@ def fact_text(fact: Fact, words: Words) -> str:
     >>> fact_text(Fact("areas", areas=3), Words("ja"))
     '3地域の合計（別の情報源から与えられたもの）'
     """
-    return str(fact) if fact.code == "text" else words(f"stated.{fact.code}", **{n: str(v) for n, v in fact.fields})
+    return said(fact_message(fact), words)
+
+
+def fact_message(fact: Fact) -> Value:
+    """What a page says of a fact: a message, or the fact's own words where the catalogue has none."""
+    if fact.code == "text":
+        return str(fact)
+    return Message(f"stated.{fact.code}", **{name: str(value) for name, value in fact.fields})
 
 
 def unit_words(unit: Unit, words: Words) -> str:

@@ -24,7 +24,7 @@ from sudare.publish.folder import is_there
 from sudare.publish.needs import NOT_KNOWN, Needs
 from sudare.publish.public_sources import PublicFile
 from sudare.publish.recipe import Recipe
-from sudare.words import OnProgress
+from sudare.words import Lines, Message, OnProgress
 
 if TYPE_CHECKING:
     from sudare.engines import Records
@@ -39,10 +39,10 @@ Made = TypeVar("Made", bound=Publishable)
 class Outlook:
     """What a kind has to say in a plan: ``facts`` for people, ``details`` for machines, errors and their basis."""
 
-    facts: dict[str, str]
+    facts: Lines
     details: dict[str, Any]
     errors: list[dict[str, Any]]
-    errors_from: str
+    errors_from: Message
     needs: Needs = NOT_KNOWN
 
 
@@ -50,16 +50,16 @@ class Outlook:
 class Rehearsal:
     """A release of data that are not private, beside its truth. ``errors``: rows of numbers, means over the runs."""
 
-    basis: str
+    basis: Message
     release: Publishable
     errors: list[dict[str, Any]]
     repetitions: int
-    facts: dict[str, str]
+    facts: Lines
 
     def to_json(self) -> dict[str, Any]:
         """For machines."""
         return {
-            "basis": self.basis,
+            "basis": str(self.basis),
             "repetitions": self.repetitions,
             "summary": self.release.summary,
             "errors": self.errors,
@@ -236,15 +236,15 @@ class Job(ABC, Generic[Shape, Made]):
         """Write the release into ``folder``: what each file is to its path, or to those of its parts."""
 
     @abstractmethod
-    def headline(self, made: Made) -> dict[str, str]:
+    def headline(self, made: Made) -> Lines:
         """What a person wants to read first about the release: public facts only."""
 
     def certified(self, made: Made) -> dict[str, Any]:  # noqa: ARG002 - a kind may say more
         """Further public facts that the certificate states."""
         return {}
 
-    def left_out(self, made: Made) -> tuple[str, ...]:  # noqa: ARG002 - a kind may leave something out
-        """What the recipe asks for and is not written, a sentence each."""
+    def left_out(self, made: Made) -> tuple[Message, ...]:  # noqa: ARG002 - a kind may leave something out
+        """What the recipe asks for and is not written, and why."""
         return ()
 
     def internal_sections(self, data: Any, made: Made, words: Words) -> list[Section]:  # noqa: ARG002 - a kind may compare
@@ -253,7 +253,7 @@ class Job(ABC, Generic[Shape, Made]):
 
     @staticmethod
     @abstractmethod
-    def check(folder: Path, certificate: dict[str, Any]) -> list[str]:
+    def check(folder: Path, certificate: dict[str, Any]) -> list[Message]:
         """What `verify` found right in the files of a release of this kind; raises `VerificationError`."""
 
     @staticmethod

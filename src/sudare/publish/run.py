@@ -25,7 +25,7 @@ from sudare.publish.pending import Facts, Pending, PendingReleases, gathered_has
 from sudare.publish.public_sources import Sources, refuse_private_rows
 from sudare.publish.reports import LIST
 from sudare.publish.signing import load_or_create
-from sudare.words import OnProgress, Progress, Stage, Words, unheard
+from sudare.words import Lines, Message, OnProgress, Progress, Stage, Words, unheard
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -40,8 +40,8 @@ class Publication:
     release: Any
     certificate: dict[str, Any]
     balance: Balance
-    headline: dict[str, str]
-    left_out: tuple[str, ...] = ()
+    headline: Lines
+    left_out: tuple[Message, ...] = ()
     report: Path | None = None
     internal_report: Path | None = None
     begins: tuple[LedgerWarning, ...] = ()
@@ -54,7 +54,7 @@ class Publication:
             "files": sorted([*self.certificate["files"], NAME, *([LIST] if self.report else [])]),
             "report": None if self.report is None else str(self.report),
             "internal_report": None if self.internal_report is None else str(self.internal_report),
-            "left_out": list(self.left_out),
+            "left_out": [str(each) for each in self.left_out],
             "begins": [str(begun) for begun in self.begins],
             "summary": self.release.summary,
             "guarantee": self.release.guarantee.to_json(),

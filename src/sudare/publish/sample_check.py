@@ -11,6 +11,7 @@ from sudare.anonymity.frames import ordered_values
 from sudare.anonymity.grouping import group, totals
 from sudare.anonymity.requirements import Demand, Requirement, requirement_from_json
 from sudare.errors import SudareError, VerificationError
+from sudare.words import Message
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 FILE_OF = {"parquet": "sample.parquet", "csv": "sample.csv"}
 
 
-def check_sample(folder: Path, certificate: dict[str, Any]) -> list[str]:
+def check_sample(folder: Path, certificate: dict[str, Any]) -> list[Message]:
     """Every file has the certified columns, rows and classes, and every class k rows and what else is required."""
     try:
         stated = certificate["sample"]
@@ -39,7 +40,7 @@ def check_sample(folder: Path, certificate: dict[str, Any]) -> list[str]:
 
 def _judged(
     rows: pa.Table, name: str, columns: list[str], k: int, requirements: list[Requirement], summary: dict[str, Any]
-) -> list[str]:
+) -> list[Message]:
     class_of, classes = _classes(rows, columns)
     ones = np.ones(rows.num_rows, dtype=np.int64)
     sizes = totals(class_of, classes, ones)
@@ -53,7 +54,7 @@ def _judged(
     for fact, value in found.items():
         if summary.get(fact) != value:
             raise VerificationError(f"the sample's {fact} is not the certified one", value=value)
-    checks = [f"{name}: every combination of {', '.join(columns)} is in at least {k} rows"]
+    checks = [Message("check.combinations", file=name, columns=", ".join(columns), k=str(k))]
     for requirement in requirements:
         labels = rows.column(requirement.column).to_pylist()
         values = ordered_values(labels)
@@ -62,7 +63,7 @@ def _judged(
         demand = Demand(requirement, codes, totals(codes, len(values), ones))
         if not demand.holds(class_of, classes, codes, ones).all():
             raise VerificationError(f"the sample lacks {requirement}", value=name)
-        checks.append(f"{name}: {requirement} in every combination")
+        checks.append(Message("check.requirement", file=name, requirement=requirement.message))
     return checks
 
 

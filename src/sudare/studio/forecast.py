@@ -142,7 +142,7 @@ class Forecasts:
         try:
             after = job.ledger.check(job.recipe.dataset, job.guarantee, **job.terms)
         except BudgetError as refusal:
-            after, remarks = None, [str(refusal), *remarks]
+            after, remarks = None, [refusal, *remarks]
         balance = job.ledger.balance(job.recipe.dataset)
         outlook = replace(made.outlook, errors=errors)
         return replace(

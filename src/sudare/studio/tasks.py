@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from sudare.privacy.file_lock import is_locked, locked
-from sudare.studio.outcomes import reworded_result
+from sudare.studio.outcomes import shown_result
 from sudare.studio.refusals import RequestError, retold
 from sudare.studio.store import session
 from sudare.studio.workspace import Workspace
@@ -80,7 +80,7 @@ class Task:
             "stage": self._stage_text(words),
             "fraction": self.fraction,
             "error": retold(self.error, words),
-            "result": self.result and reworded_result(self.result, words),
+            "result": self.result and shown_result(self.result, words),
             "can_cancel": self.can_cancel,
         }
 

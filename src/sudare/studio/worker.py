@@ -18,6 +18,7 @@ from sudare.errors import SudareError
 from sudare.publish import Publication, publish, rehearse
 from sudare.publish.job import Job
 from sudare.signals import Ended, ending_in_order
+from sudare.studio.outcomes import kept, kept_lines
 from sudare.studio.protection import left_text
 from sudare.studio.refusals import as_json
 from sudare.studio.rehearsals import keep
@@ -93,8 +94,8 @@ def publication_json(workspace: Workspace, made: Publication, words: Words) -> d
         "files": said["files"],
         "report": None if made.report is None else workspace.shown(made.report),
         "internal_report": None if made.internal_report is None else workspace.shown(made.internal_report),
-        "left_out": list(made.left_out),
-        "headline": [{"name": key, "value": value} for key, value in made.headline.items()],
+        "left_out": [kept(each) for each in made.left_out],
+        "headline": kept_lines(made.headline),
         "guarantee": str(made.release.guarantee),
         "left": left_text(made.balance, words),
     }
@@ -102,14 +103,14 @@ def publication_json(workspace: Workspace, made: Publication, words: Words) -> d
 
 def _rehearse(workspace: Workspace, tasks: Tasks, task: Task) -> dict[str, Any]:
     versions = [task.task, *([task.task["other"]] if task.task.get("other") else [])]
-    kept = []
+    made_of = []
     for place, asked in enumerate(versions):
         progress = RowProgress(tasks, task.id, place / len(versions), 1 / len(versions))
         with workspace.written(asked["text"]) as path:
             job = Job.open(path)
             made = rehearse(path, progress=progress)
-        kept.append(keep(workspace, f"{task.id}-{asked['version']}", asked["version"], job, made)["id"])
-    return {"rehearsals": kept}
+        made_of.append(keep(workspace, f"{task.id}-{asked['version']}", asked["version"], job, made)["id"])
+    return {"rehearsals": made_of}
 
 
 def _defect(problem: Exception) -> str:

@@ -112,7 +112,7 @@ def test_no_code_learns_a_fact_from_its_text():
         text = path.read_text(encoding="utf-8")
         assert list(prose(ast.parse(text))) == [], path
         if path.name != "fact.py":
-            assert "from_text(" not in text or path.name == "guarantee.py", path
+            assert "from_text" not in text or path.name in ("guarantee.py", "weights_pages.py"), path
 
 
 @pytest.mark.parametrize(

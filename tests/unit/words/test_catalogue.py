@@ -27,6 +27,12 @@ MEASURES = (
     "column", "bins", "noise", "scale", "l1_accuracy", "query", "weighted_error", "unweighted_error", "measure",
     "value", "basis", "meaning",
 )  # fmt: skip
+LINES = (
+    "cells", "cells_listed", "columns", "disk", "domain", "drawn", "effective_rows", "estimator", "generalisation",
+    "l1_accuracy", "largest_weight", "levels", "linked", "local_epsilon", "loss", "measured", "memory", "method",
+    "noise", "parts", "perturbed_rows", "public_rows", "published", "published_rows", "released_cells",
+    "released_total", "rows", "sensitivity", "smallest_class", "weighted_rows",
+)  # fmt: skip
 FAMILIES = {"live.change", "live.measure", "live.part", "live.type"}
 """First parts of keys that the studio's pages give to `known`."""
 COMPOSED = {
@@ -45,6 +51,10 @@ COMPOSED = {
     *(f"{family}.{name}" for family in ("compare", "error") for name in ERRORS),
     *(f"compare.{name}" for name in ("mean_truth", "relative_error", "kept", "vanish", "appear", "empty")),
     "error.square_km",
+    # Messages: made where the fact is, said elsewhere.
+    *(f"left_out.{page}" for page in ("report", "internal_report")),
+    *(f"line.{code}" for code in LINES),
+    *(f"studio.remark.{about}" for about in ("folder", "data")),
     # The studio: what its templates put together from lists, and what its pages take from such lists by `known`.
     *(f"studio.{family}.{page}" for family in ("page", "title", "lead") for page in PAGES),
     *(f"studio.{family}.{kind}" for family in ("kind", "kind_text") for kind in KINDS),
@@ -55,10 +65,8 @@ COMPOSED = {
     *(f"live.change.{name}" for name in ("start", "edit", "text", "undo", "redo", "back", "outside")),
     *(f"live.type.{name}" for name in ("FLOAT", "DOUBLE", "DECIMAL", "VARCHAR", "BOOLEAN", "DATE", "TIMESTAMP")),
     *(f"stage.{name}" for name in Stage),
-    *(f"live.basis.{name}" for name in ("people", "records", "tilt", "file")),
     *(f"live.measure.{name}" for name in MEASURES),
     *(f"live.books.{name}" for name in ("spent", "this", "left")),
-    *(f"live.remark.{name}" for name in ("folder", "data")),
     *(f"live.chart.{name}" for name in ("areas", "values")),
     *(f"live.support.{name}" for name in ("kept", "vanish", "appear")),
     *(f"live.ledger.{name}" for name in ("row", "time", "dataset", "what", "amount", "hash")),
@@ -84,6 +92,7 @@ def written():
             found |= set(
                 re.findall(r"""words\(\s*"[\w.]+" if .+? else "([\w.]+)"\s*\)""", path.read_text(encoding="utf-8"))
             )
+            found |= set(re.findall(r'''\bMessage\(\s*"([\w.]+\w)"''', path.read_text(encoding="utf-8")))
             # What findings of the audit say.
             said = re.findall(r"""\bsaid\(\s*"(\w+)\"""", path.read_text(encoding="utf-8"))
             found |= {f"audit.{key}" for key in said if "audit" in path.parts}

@@ -86,7 +86,7 @@ class Verification:
         """What was found right, in words; the guarantee in the language's own."""
         promise = f"{words('guarantee.promise')}：{headline(self.guarantee, words)}"
         own = words.language != "en"
-        return [promise if own and check.key == "check.guarantee" else check.text(words) for check in self.checks]
+        return [promise if own and check.key == "verified.guarantee" else check.text(words) for check in self.checks]
 
     def to_json(self) -> dict[str, Any]:
         """For machines."""
@@ -129,7 +129,7 @@ def checked_release(
         guarantee = Guarantee.from_json(certificate["guarantee"])
     except (SudareError, KeyError, TypeError, ValueError) as problem:
         raise VerificationError(f"the certificate states no valid guarantee: {problem}") from None
-    checks.append(Message("check.guarantee", guarantee=str(guarantee)))
+    checks.append(Message("verified.guarantee", guarantee=str(guarantee)))
     for name, facts in _files(certificate).items():
         file = path.parent / name
         if Path(name).name != name or not is_there(file) or not file.is_file():
@@ -139,7 +139,7 @@ def checked_release(
             facts.get("bytes"),
         ):
             raise VerificationError("a file differs from the one that was certified", value=name)
-        checks.append(Message("check.hash", file=name))
+        checks.append(Message("verified.hash", file=name))
     kind = certificate.get("kind", "table")  # the first certificates were all of tables and did not say so
     if not isinstance(kind, str) or kind not in KINDS:
         raise VerificationError("a release of an unknown kind", value=kind, allowed=", ".join(KINDS))
@@ -200,9 +200,9 @@ def _signature(certificate: dict[str, Any], publisher: str | Path | None) -> Mes
     if not signed:
         raise VerificationError("the signature does not fit the certificate")
     if publisher is None:
-        return Message("check.signature", key=fingerprint(stated))
+        return Message("verified.signature", key=fingerprint(stated))
     text = str(publisher)
     trusted = text.lower() if len(text) == 64 and not is_there(Path(text)) else read_public(Path(text))
     if trusted != stated:
         raise VerificationError("the release was signed by another publisher", value=fingerprint(stated))
-    return Message("check.publisher", key=fingerprint(stated))
+    return Message("verified.publisher", key=fingerprint(stated))

@@ -36,7 +36,7 @@ def check_perturbation(folder: Path, certificate: dict[str, Any]) -> list[Messag
         for column, noise in noises.items():
             if not _possible(rows.column(column), noise):
                 raise VerificationError(f"column {column} holds what its noise cannot give", value=name)
-        checks.append(Message("check.grid", file=name, rows=records))
+        checks.append(Message("verified.grid", file=name, rows=records))
     return checks
 
 

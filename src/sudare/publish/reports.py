@@ -49,11 +49,11 @@ class Reports:
     @property
     def remarks(self) -> tuple[Message, ...]:
         """What a reader should hear though nothing is wrong."""
-        first = [Message("check.missing_report", file=name) for name in self.missing]
-        first += [Message("check.uncertified_report", file=name) for name in self.uncertified]
-        others = [Message("check.unlisted", file=name) for name in self.unlisted[:_MOST_NAMED]]
+        first = [Message("verified.missing_report", file=name) for name in self.missing]
+        first += [Message("verified.uncertified_report", file=name) for name in self.uncertified]
+        others = [Message("verified.unlisted", file=name) for name in self.unlisted[:_MOST_NAMED]]
         more = len(self.unlisted) - len(others)
-        return (*first, *others, *([Message("check.more_unlisted", files=more)] if more > 0 else []))
+        return (*first, *others, *([Message("verified.more_unlisted", files=more)] if more > 0 else []))
 
 
 def read_list(certificate_path: Path, certificate: dict[str, Any]) -> dict[str, Report]:
@@ -105,7 +105,7 @@ def check_reports(certificate_path: Path, certificate: dict[str, Any]) -> tuple[
                 value=name,
                 hint="Take it away and draw it again with: sudare report FOLDER --key KEY",
             )
-        checks.append(Message("check.hash", file=name))
+        checks.append(Message("verified.hash", file=name))
     known = {certificate_path.name, *certificate["files"], *([LIST] if listed else []), *listed, *_OF_SYSTEMS}
     others = {path.name for path in folder.iterdir()} - known
     posing = {name for name in others if _is_called_report(name)}

@@ -54,7 +54,7 @@ def _judged(
     for fact, value in found.items():
         if summary.get(fact) != value:
             raise VerificationError(f"the sample's {fact} is not the certified one", value=value)
-    checks = [Message("check.combinations", file=name, columns=", ".join(columns), k=str(k))]
+    checks = [Message("verified.combinations", file=name, columns=", ".join(columns), k=str(k))]
     for requirement in requirements:
         labels = rows.column(requirement.column).to_pylist()
         values = ordered_values(labels)
@@ -63,7 +63,7 @@ def _judged(
         demand = Demand(requirement, codes, totals(codes, len(values), ones))
         if not demand.holds(class_of, classes, codes, ones).all():
             raise VerificationError(f"the sample lacks {requirement}", value=name)
-        checks.append(Message("check.requirement", file=name, requirement=requirement.message))
+        checks.append(Message("verified.requirement", file=name, requirement=requirement.message))
     return checks
 
 

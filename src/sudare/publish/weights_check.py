@@ -49,7 +49,7 @@ def check_weights(folder: Path, certificate: dict[str, Any]) -> list[Message]:
             raise VerificationError(f"the model does not fit the weighted file: {problem.what}", value=name) from None
         if not np.allclose(again, weights, rtol=_NEAR, atol=_NEAR):
             raise VerificationError("weights differ from those of the model", value=name)
-        checks.append(Message("check.weights", file=name, rows=rows))
+        checks.append(Message("verified.weights", file=name, rows=rows))
     return checks
 
 

@@ -85,7 +85,7 @@ def test_a_release_is_published_verified_and_charged(office):
     assert rows.column_names == ["age", "sex"]
     assert rows.num_rows == 600
     checked = sd.verify(made.folder)
-    assert any(check.key == "check.grid" for check in checked.checks)
+    assert any(check.key == "verified.grid" for check in checked.checks)
     certificate = json.loads((made.folder / "release.json").read_text(encoding="utf-8"))
     assert certificate["perturbation"]["columns"]["age"]["bounds"] == [17, 90]
 

@@ -18,6 +18,7 @@ from sudare.errors import BudgetError, InputError, SudareError, VerificationErro
 from sudare.privacy.fingerprint import file_digest as digest
 from sudare.publish import kinds, signing
 from sudare.publish.signing import canonical
+from sudare.words import Message
 
 RECIPE = """
 kind = "sample"
@@ -236,9 +237,7 @@ def test_learned_on_a_public_file(recipe: Callable[..., Path]) -> None:
 
 def test_a_charged_choice(recipe: Callable[..., Path]) -> None:
     path = recipe((LEVELS, "choose_epsilon = 0.25"))
-    assert (
-        str(sd.plan(path).outlook.facts["generalisation"]) == "chosen on the private records at a cost of epsilon 0.25"
-    )
+    assert sd.plan(path).outlook.facts["generalisation"] == Message("origin.chosen", epsilon="0.25")
     made = sd.publish(path)
     fixed = sd.plan(recipe(("release", "second"))).guarantee
     assert float(made.release.guarantee.epsilon) == pytest.approx(float(fixed.epsilon) + 0.25)

@@ -21,7 +21,7 @@ VALIDATED = ("publish", "collector")
 LISTS = re.compile(r"^(', '|' or ')\.join\(|^str\(|did_you_mean\(|^f'\{[^{}]+\}'$")
 """What is made when it is raised and is shown as it is: names, numbers, and the nearest name."""
 LOOKED_AT = {
-    "hint", "fault.hint", "_nearest(kind)", "known", "FORMAT", "ADJACENCIES[0]", "frozen.label", "encoding",
+    "hint", "fault.hint", "_nearest(kind)", "known", "FORMAT", "Adjacency.ADDED", "frozen.label", "encoding",
     "job.recipe.dataset", "_shortened(self.labels)", "(len(codes),).__repr__()", "name", "problem.what",
     "problem.allowed",
     # Texts with a name of their own, or made by another call: the file has them under "pieces".

@@ -152,7 +152,7 @@ def test_requirements_are_verified_from_the_bytes(recipe: Callable[..., Path]) -
     )
     made = sd.publish(path)
     assert made.release.guarantee.notion == "k-anonymity"
-    checks = sd.verify(made.folder).checks
+    checks = [str(check) for check in sd.verify(made.folder).checks]
     for said in ("distinct 2-diversity", "entropy 1.5-diversity", "0.3-closeness"):
         assert f"sample.parquet: {said} of illness in every combination" in checks
     key = made.folder.parent / "publisher.pem"

@@ -58,7 +58,7 @@ def test_a_bar_runs_where_a_person_watches(run, monkeypatch):
     monkeypatch.setenv("COLUMNS", "120")
     result = run("sparse-l2")
     assert result.exit_code == 0
-    assert "drawing" in result.stderr  # the stage last shown
+    assert "Drawing" in result.stderr  # the stage last shown
     assert run("sparse-l2", "--quiet").stderr == ""
 
 

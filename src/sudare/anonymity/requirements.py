@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from sudare.anonymity.grouping import Ints, totals
 from sudare.errors import ParameterError
 from sudare.privacy import Fact
-from sudare.words import Message
+from sudare.words import PageMessage
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -48,7 +48,7 @@ class Requirement(Protocol):
         """What a guarantee states of it."""
 
     @property
-    def message(self) -> Message:
+    def message(self) -> PageMessage:
         """Its name."""
 
     def __str__(self) -> str: ...
@@ -84,9 +84,9 @@ class DistinctDiversity:
         return Fact("distinct", l=str(self.l), column=self.column)
 
     @property
-    def message(self) -> Message:
+    def message(self) -> PageMessage:
         """Its name."""
-        return Message("requirement.distinct", l=str(self.l), column=self.column)
+        return PageMessage("requirement.distinct", l=str(self.l), column=self.column)
 
     def __str__(self) -> str:
         return str(self.message)
@@ -122,9 +122,9 @@ class EntropyDiversity:
         return Fact("entropy", l=f"{self.l:g}", column=self.column)
 
     @property
-    def message(self) -> Message:
+    def message(self) -> PageMessage:
         """Its name."""
-        return Message("requirement.entropy", l=f"{self.l:g}", column=self.column)
+        return PageMessage("requirement.entropy", l=f"{self.l:g}", column=self.column)
 
     def __str__(self) -> str:
         return str(self.message)
@@ -165,9 +165,9 @@ class Closeness:
         return Fact("closeness", t=f"{self.t:g}", column=self.column)
 
     @property
-    def message(self) -> Message:
+    def message(self) -> PageMessage:
         """Its name."""
-        return Message("requirement.closeness", t=f"{self.t:g}", column=self.column)
+        return PageMessage("requirement.closeness", t=f"{self.t:g}", column=self.column)
 
     def __str__(self) -> str:
         return str(self.message)

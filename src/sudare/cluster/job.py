@@ -19,7 +19,7 @@ from sudare.publish.public_sources import PublicFile
 from sudare.publish.recipe import Recipe
 from sudare.publish.table_job import TableJob
 from sudare.publish.table_recipe import TableRecipe
-from sudare.words import Lines, Message, OnProgress
+from sudare.words import Lines, PageMessage, OnProgress
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ class ClusterTableJob(Job[TableRecipe, ClusterRelease]):
     def headline(self, made: ClusterRelease) -> Lines:
         """Cells, total and parts."""
         return {
-            "cells_listed": Message("amount.of", part=made.nonzero_cells, whole=made.domain.size),
+            "cells_listed": PageMessage("amount.of", part=made.nonzero_cells, whole=made.domain.size),
             "released_total": f"{made.total:,}",
             "parts": len(made.parts),
         }

@@ -10,7 +10,7 @@ from sudare.privacy.budget import readable
 from sudare.privacy.cap import Amounts, Cap
 from sudare.privacy.fact import Fact
 from sudare.privacy.guarantee import Adjacency, Guarantee, Notion, Unit
-from sudare.words import Message, Value, Words, bar, card, facts, said, table
+from sudare.words import PageMessage, Value, Words, bar, card, facts, said, table
 
 if TYPE_CHECKING:
     from sudare.privacy.balance import Balance
@@ -47,7 +47,7 @@ def fact_message(fact: Fact) -> Value:
     """What a page says of a fact: a message, or the fact's own words where the catalogue has none."""
     if fact.code == "text":
         return str(fact)
-    return Message(f"stated.{fact.code}", **{name: str(value) for name, value in fact.fields})
+    return PageMessage(f"stated.{fact.code}", **{name: str(value) for name, value in fact.fields})
 
 
 def unit_words(unit: Unit, words: Words) -> str:

@@ -19,7 +19,7 @@ from sudare.publish.folder import is_there
 from sudare.publish.kinds import KINDS, job_of
 from sudare.publish.reports import LIST, Reports, check_reports
 from sudare.publish.signing import canonical, fingerprint, is_signed, public_text
-from sudare.words import Message, Words
+from sudare.words import PageMessage, Words
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -74,7 +74,7 @@ class Verification:
 
     certificate: dict[str, Any]
     guarantee: Guarantee
-    checks: tuple[Message, ...]
+    checks: tuple[PageMessage, ...]
     reports: Reports
 
     @property
@@ -120,7 +120,7 @@ def verify(path: str | Path, *, publisher: str | Path | None = None) -> Verifica
 
 def checked_release(
     path: Path, publisher: str | Path | None = None
-) -> tuple[Path, dict[str, Any], Guarantee, tuple[Message, ...]]:
+) -> tuple[Path, dict[str, Any], Guarantee, tuple[PageMessage, ...]]:
     """A release without its reports: path and content of the certificate, its guarantee, and what was found right."""
     path = path / NAME if is_there(path) and path.is_dir() else path
     certificate = _read(path)
@@ -129,7 +129,7 @@ def checked_release(
         guarantee = Guarantee.from_json(certificate["guarantee"])
     except (SudareError, KeyError, TypeError, ValueError) as problem:
         raise VerificationError(f"the certificate states no valid guarantee: {problem}") from None
-    checks.append(Message("verified.guarantee", guarantee=str(guarantee)))
+    checks.append(PageMessage("verified.guarantee", guarantee=str(guarantee)))
     for name, facts in _files(certificate).items():
         file = path.parent / name
         if Path(name).name != name or not is_there(file) or not file.is_file():
@@ -139,7 +139,7 @@ def checked_release(
             facts.get("bytes"),
         ):
             raise VerificationError("a file differs from the one that was certified", value=name)
-        checks.append(Message("verified.hash", file=name))
+        checks.append(PageMessage("verified.hash", file=name))
     kind = certificate.get("kind", "table")  # the first certificates were all of tables and did not say so
     if not isinstance(kind, str) or kind not in KINDS:
         raise VerificationError("a release of an unknown kind", value=kind, allowed=", ".join(KINDS))
@@ -188,7 +188,7 @@ def _read(path: Path) -> dict[str, Any]:
     return certificate
 
 
-def _signature(certificate: dict[str, Any], publisher: str | Path | None) -> Message:
+def _signature(certificate: dict[str, Any], publisher: str | Path | None) -> PageMessage:
     from sudare.publish.signing import read_public
 
     stated = str(certificate["publisher"])
@@ -200,9 +200,9 @@ def _signature(certificate: dict[str, Any], publisher: str | Path | None) -> Mes
     if not signed:
         raise VerificationError("the signature does not fit the certificate")
     if publisher is None:
-        return Message("verified.signature", key=fingerprint(stated))
+        return PageMessage("verified.signature", key=fingerprint(stated))
     text = str(publisher)
     trusted = text.lower() if len(text) == 64 and not is_there(Path(text)) else read_public(Path(text))
     if trusted != stated:
         raise VerificationError("the release was signed by another publisher", value=fingerprint(stated))
-    return Message("verified.publisher", key=fingerprint(stated))
+    return PageMessage("verified.publisher", key=fingerprint(stated))

@@ -19,7 +19,7 @@ from sudare.publish.run import Publication, publish
 from sudare.publish.synthetic import write_city
 from sudare.publish.table_job import TableJob
 from sudare.publish.table_rehearsal import TableRehearsal, compared, expected_errors
-from sudare.words import Message, OnProgress, Progress, Stage, unheard
+from sudare.words import PageMessage, OnProgress, Progress, Stage, unheard
 
 RECIPE = "recipe.toml"
 
@@ -84,7 +84,7 @@ def run_demo(folder: Path, *, people: int, progress: OnProgress = unheard) -> De
     verify(made.folder / NAME, publisher=job.path(job.recipe.output.key))
     progress(Progress(Stage.COMPARING))
     truth = job.gather(Source.system())
-    rehearsal = compared(job, truth, made.release, Message("basis.invented", people=people))
+    rehearsal = compared(job, truth, made.release, PageMessage("basis.invented", people=people))
     for name in ("comparison.html", "comparison.png"):
         write_page(rehearsal, folder / name, title=job.recipe.title)
     return Demo(folder, made, rehearsal, expected[0]["root_mean_square_error"])

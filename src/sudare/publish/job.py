@@ -24,7 +24,7 @@ from sudare.publish.folder import is_there
 from sudare.publish.needs import NOT_KNOWN, Needs
 from sudare.publish.public_sources import PublicFile
 from sudare.publish.recipe import Recipe
-from sudare.words import Lines, Message, OnProgress
+from sudare.words import Lines, PageMessage, OnProgress
 
 if TYPE_CHECKING:
     from sudare.engines import Records
@@ -42,7 +42,7 @@ class Outlook:
     facts: Lines
     details: dict[str, Any]
     errors: list[dict[str, Any]]
-    errors_from: Message
+    errors_from: PageMessage
     needs: Needs = NOT_KNOWN
 
 
@@ -50,7 +50,7 @@ class Outlook:
 class Rehearsal:
     """A release of data that are not private, beside its truth. ``errors``: rows of numbers, means over the runs."""
 
-    basis: Message
+    basis: PageMessage
     release: Publishable
     errors: list[dict[str, Any]]
     repetitions: int
@@ -243,7 +243,7 @@ class Job(ABC, Generic[Shape, Made]):
         """Further public facts that the certificate states."""
         return {}
 
-    def left_out(self, made: Made) -> tuple[Message, ...]:  # noqa: ARG002 - a kind may leave something out
+    def left_out(self, made: Made) -> tuple[PageMessage, ...]:  # noqa: ARG002 - a kind may leave something out
         """What the recipe asks for and is not written, and why."""
         return ()
 
@@ -253,7 +253,7 @@ class Job(ABC, Generic[Shape, Made]):
 
     @staticmethod
     @abstractmethod
-    def check(folder: Path, certificate: dict[str, Any]) -> list[Message]:
+    def check(folder: Path, certificate: dict[str, Any]) -> list[PageMessage]:
         """What `verify` found right in the files of a release of this kind; raises `VerificationError`."""
 
     @staticmethod

@@ -27,7 +27,7 @@ from sudare.publish.needs import memory_refused
 from sudare.publish.recipe import Output
 from sudare.publish.reports import PUBLIC, Report, read_list, write_list
 from sudare.publish.signing import load_or_create, public_text
-from sudare.words import Message, OnProgress, Progress, Stage, Words
+from sudare.words import PageMessage, OnProgress, Progress, Stage, Words
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -39,7 +39,7 @@ class Pages:
 
     report: Path | None = None
     internal_report: Path | None = None
-    left_out: tuple[Message, ...] = ()
+    left_out: tuple[PageMessage, ...] = ()
 
 
 def public_path(folder: Path) -> Path:
@@ -79,7 +79,7 @@ def write_pages(
             with memory_refused():
                 written[name] = write()
         except SudareError as problem:
-            left_out.append(Message(f"left_out.{name}", reason=problem))
+            left_out.append(PageMessage(f"left_out.{name}", reason=problem))
     return Pages(written.get("report"), written.get("internal_report"), tuple(left_out))
 
 

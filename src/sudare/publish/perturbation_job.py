@@ -27,7 +27,7 @@ from sudare.publish.recipe import Recipe
 from sudare.reconstruct.linkage import linked_k
 from sudare.reconstruct.noises import Noise, noise_from_json
 from sudare.reconstruct.perturb import Perturbed, perturb, promise, refuse_unreadable, row_cost
-from sudare.words import Lines, Message, OnProgress, lines
+from sudare.words import Lines, PageMessage, OnProgress, lines
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -180,7 +180,7 @@ class PerturbationJob(Job[PerturbationRecipe, Perturbed]):
         return rehearse(self, seed, progress)
 
     @staticmethod
-    def check(folder: Path, certificate: dict[str, Any]) -> list[Message]:
+    def check(folder: Path, certificate: dict[str, Any]) -> list[PageMessage]:
         """The rows are as many as certified, and every value is one that the noise can give."""
         return check_perturbation(folder, certificate)
 
@@ -221,15 +221,15 @@ def _headline(rows: int, row_epsilon: Fraction, k: float, noises: Mapping[str, N
     return {
         "perturbed_rows": rows,
         "local_epsilon": f"{float(row_epsilon):.4g}",
-        "linked": Message("amount.one_in_at_most", k=f"{k:.4g}"),
-        **{Message("line.noise_of", column=name): _described(noise) for name, noise in noises.items()},
+        "linked": PageMessage("amount.one_in_at_most", k=f"{k:.4g}"),
+        **{PageMessage("line.noise_of", column=name): _described(noise) for name, noise in noises.items()},
     }
 
 
-def _described(noise: Any) -> Message:
+def _described(noise: Any) -> PageMessage:
     facts = noise.to_json()
     if facts["noise"] == "laplace":
-        return Message("noise.laplace", scale=f"{facts['scale']:.4g}")
+        return PageMessage("noise.laplace", scale=f"{facts['scale']:.4g}")
     if facts["noise"] == "square_wave":
-        return Message("noise.square_wave", reach=f"{(noise.law.reach + 0.5) * noise.step:.4g}")
-    return Message("noise.retention", kept=f"{noise.kept:.4g}", values=len(noise.categories))
+        return PageMessage("noise.square_wave", reach=f"{(noise.law.reach + 0.5) * noise.step:.4g}")
+    return PageMessage("noise.retention", kept=f"{noise.kept:.4g}", values=len(noise.categories))

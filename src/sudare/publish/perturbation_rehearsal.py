@@ -15,7 +15,7 @@ from sudare.publish.perturbation_job import Columns, PerturbationJob
 from sudare.reconstruct.iterative_bayes import iterative_bayes
 from sudare.reconstruct.linkage import linked_k
 from sudare.reconstruct.perturb import Perturbed
-from sudare.words import Lines, Message, OnProgress, Progress, Stage, unheard
+from sudare.words import Lines, PageMessage, OnProgress, Progress, Stage, unheard
 
 BINS = 30
 MOST_ROWS = 200_000
@@ -38,13 +38,13 @@ def rehearse(job: PerturbationJob, seed: int, progress: OnProgress) -> Rehearsal
     return Rehearsal(basis, made, errors, len(runs), {"rows": len(next(iter(truth.values())))})
 
 
-def stand_in(job: PerturbationJob) -> tuple[Columns, Message]:
+def stand_in(job: PerturbationJob) -> tuple[Columns, PageMessage]:
     """The records to rehearse on, and what they are."""
     choice = job.recipe.rehearsal
     if choice.path is not None:
         return job.read_columns(
             read(job.path(choice.path), encoding=choice.encoding, delimiter=choice.delimiter)
-        ), Message("basis.public_file", path=choice.path)
+        ), PageMessage("basis.public_file", path=choice.path)
     rows = min(job.recipe.perturbation.records or choice.people, MOST_ROWS)
     generator = np.random.default_rng(1)
     made: Columns = {}
@@ -57,7 +57,7 @@ def stand_in(job: PerturbationJob) -> tuple[Columns, Message]:
         else:
             values = np.array(job.recipe.categories[name], dtype=object)
             made[name] = values[np.minimum(generator.geometric(0.4, rows) - 1, len(values) - 1)]
-    return made, Message("basis.records", records=rows)
+    return made, PageMessage("basis.records", records=rows)
 
 
 def outlook(job: PerturbationJob) -> Outlook:
@@ -70,7 +70,7 @@ def outlook(job: PerturbationJob) -> Outlook:
     facts: Lines = {
         "columns": ", ".join(job.recipe.columns),
         "local_epsilon": f"{float(job.row_epsilon):.4g}",
-        "linked": Message("amount.one_in_at_most_among", k=f"{k:.4g}", rows=rows),
+        "linked": PageMessage("amount.one_in_at_most_among", k=f"{k:.4g}", rows=rows),
         "noise": asked.noise,
     }
     made = tried.release
@@ -80,7 +80,7 @@ def outlook(job: PerturbationJob) -> Outlook:
         "row_epsilon": str(job.row_epsilon),
         "records": asked.records,
     }
-    basis = Message("basis.rehearsal", basis=tried.basis)
+    basis = PageMessage("basis.rehearsal", basis=tried.basis)
     return Outlook(facts, details, tried.errors, basis, job.needs_of(rows, made))
 
 

@@ -12,9 +12,9 @@ from sudare.publish.folder import is_there, nearest_folder
 from sudare.publish.job import Job, Outlook
 from sudare.publish.machine import available_memory, free_disk
 from sudare.publish.needs import memory_refused, rounded
-from sudare.words import Lines, Message
+from sudare.words import Lines, PageMessage
 
-Remark: TypeAlias = Message | SudareError
+Remark: TypeAlias = PageMessage | SudareError
 """What a steward should hear: a fact of the files, a caution, or the refusal that a publication would meet."""
 
 
@@ -38,10 +38,10 @@ class Plan:
         return {name: self._resource(size, self.here.get(name)) for name, size in self.outlook.needs.known.items()}
 
     @staticmethod
-    def _resource(size: int, left: int | None) -> Message:
+    def _resource(size: int, left: int | None) -> PageMessage:
         if left is None:
-            return Message("amount.about", size=rounded(size))
-        return Message("amount.about_left", size=rounded(size), left=rounded(left, up=False))
+            return PageMessage("amount.about", size=rounded(size))
+        return PageMessage("amount.about_left", size=rounded(size), left=rounded(left, up=False))
 
     @property
     def errors(self) -> list[dict[str, Any]]:
@@ -49,7 +49,7 @@ class Plan:
         return self.outlook.errors
 
     @property
-    def errors_from(self) -> Message:
+    def errors_from(self) -> PageMessage:
         """What the errors rest on."""
         return self.outlook.errors_from
 
@@ -86,10 +86,10 @@ def remarks_on_files(job: Job[Any, Any]) -> list[Remark]:
     """What would stop a publication: data that are not there, an output folder that is, or cannot be."""
     remarks: list[Remark] = []
     if job.lacks_data:
-        remarks.append(Message("remark.data", path=job.recipe.data.path))
+        remarks.append(PageMessage("remark.data", path=job.recipe.data.path))
     target = job.path(job.recipe.output.folder)
     if is_there(target):
-        remarks.append(Message("remark.folder", path=job.recipe.output.folder))
+        remarks.append(PageMessage("remark.folder", path=job.recipe.output.folder))
     else:
         try:
             nearest_folder(target)

@@ -25,7 +25,7 @@ from sudare.publish.pending import Facts, Pending, PendingReleases, gathered_has
 from sudare.publish.public_sources import Sources, refuse_private_rows
 from sudare.publish.reports import LIST
 from sudare.publish.signing import load_or_create
-from sudare.words import Lines, Message, OnProgress, Progress, Stage, Words, unheard
+from sudare.words import Lines, PageMessage, OnProgress, Progress, Stage, Words, unheard
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -41,7 +41,7 @@ class Publication:
     certificate: dict[str, Any]
     balance: Balance
     headline: Lines
-    left_out: tuple[Message, ...] = ()
+    left_out: tuple[PageMessage, ...] = ()
     report: Path | None = None
     internal_report: Path | None = None
     begins: tuple[LedgerWarning, ...] = ()

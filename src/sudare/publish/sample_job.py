@@ -22,7 +22,7 @@ from sudare.publish.public_sources import PublicFile
 from sudare.publish.recipe import Recipe
 from sudare.publish.sample_check import FILE_OF, check_sample
 from sudare.publish.sample_recipe import SampleRecipe
-from sudare.words import Message, OnProgress, Value
+from sudare.words import PageMessage, OnProgress, Value
 
 if TYPE_CHECKING:
     from sudare.report import Section
@@ -125,14 +125,14 @@ class SampleJob(Job[SampleRecipe, Anonymized]):
             csv.write_csv(made.records, paths["csv"])
         return paths
 
-    def headline(self, made: Anonymized) -> dict[str | Message, Value]:
+    def headline(self, made: Anonymized) -> dict[str | PageMessage, Value]:
         """Rows, classes, and the loss of the published rows."""
         summary = made.summary
         smallest = summary["smallest_class"]
         return {
-            "published_rows": Message("amount.in_classes", rows=summary["records"], classes=summary["classes"]),
-            "smallest_class": Message("amount.none") if smallest is None else Message("amount.rows", rows=smallest),
-            "loss": Message("amount.of_one", share=f"{summary['measures']['ncp']:.3f}"),
+            "published_rows": PageMessage("amount.in_classes", rows=summary["records"], classes=summary["classes"]),
+            "smallest_class": PageMessage("amount.none") if smallest is None else PageMessage("amount.rows", rows=smallest),
+            "loss": PageMessage("amount.of_one", share=f"{summary['measures']['ncp']:.3f}"),
         }
 
     def certified(self, made: Anonymized) -> dict[str, Any]:
@@ -166,7 +166,7 @@ class SampleJob(Job[SampleRecipe, Anonymized]):
         return rehearse(self, seed, progress)
 
     @staticmethod
-    def check(folder: Path, certificate: dict[str, Any]) -> list[Message]:
+    def check(folder: Path, certificate: dict[str, Any]) -> list[PageMessage]:
         """k, l and t hold in the published bytes, and rows and classes are the certified ones."""
         return check_sample(folder, certificate)
 

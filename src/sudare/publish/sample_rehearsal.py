@@ -18,7 +18,7 @@ from sudare.noise import Source
 from sudare.privacy import readable
 from sudare.publish.job import Outlook, Rehearsal
 from sudare.publish.sample_job import SampleJob
-from sudare.words import Lines, Message, OnProgress, Progress, Stage
+from sudare.words import Lines, PageMessage, OnProgress, Progress, Stage
 
 _SENSITIVE_VALUES = tuple("abcdefgh")
 
@@ -46,13 +46,13 @@ def rehearse(job: SampleJob, seed: int, progress: OnProgress) -> Rehearsal:
     return Rehearsal(basis, runs[-1], errors, len(runs), facts)
 
 
-def stand_in(job: SampleJob) -> tuple[Tuples, Message]:
+def stand_in(job: SampleJob) -> tuple[Tuples, PageMessage]:
     """The records to rehearse on, and what they are."""
     choice = job.recipe.rehearsal
     if choice.path is not None:
         records = read(job.path(choice.path), encoding=choice.encoding, delimiter=choice.delimiter)
-        return job.request.read(records, Source.from_seed(0)), Message("basis.public_records", path=choice.path)
-    return synthetic(job, choice.people), Message("basis.records", records=choice.people)
+        return job.request.read(records, Source.from_seed(0)), PageMessage("basis.public_records", path=choice.path)
+    return synthetic(job, choice.people), PageMessage("basis.records", records=choice.people)
 
 
 def synthetic(job: SampleJob, people: int) -> Tuples:
@@ -79,13 +79,13 @@ def outlook(job: SampleJob) -> Outlook:
     """Columns, where the generalisation comes from, the promised risks, and the loss of one rehearsal."""
     request = job.request
     terms = request.terms
-    every = Message("drawn.every")
-    drawn = every if terms.sample is None else Message("drawn.each", probability=f"{float(terms.sample):g}")
+    every = PageMessage("drawn.every")
+    drawn = every if terms.sample is None else PageMessage("drawn.each", probability=f"{float(terms.sample):g}")
     facts: Lines = {
         "columns": ", ".join((*terms.columns, *request.sensitive)),
         "drawn": drawn,
         "generalisation": _origin(job),
-        "published": Message("amount.occurring", k=str(terms.k)),
+        "published": PageMessage("amount.occurring", k=str(terms.k)),
     }
     details = {
         "columns": list(terms.columns),
@@ -101,24 +101,24 @@ def outlook(job: SampleJob) -> Outlook:
     try:
         made = request.meet(population, Source.from_seed(0))
     except ParameterError as refusal:
-        why = Message("basis.refused", basis=basis, reason=refusal)
+        why = PageMessage("basis.refused", basis=basis, reason=refusal)
         return Outlook(facts, details, errors, why, needs)
     errors += [_row(measure, "rehearsed") for measure in made.assessment.table]
-    return Outlook(facts, details, errors, Message("basis.k_rehearsal", basis=basis), needs)
+    return Outlook(facts, details, errors, PageMessage("basis.k_rehearsal", basis=basis), needs)
 
 
-def _origin(job: SampleJob) -> Message:
+def _origin(job: SampleJob) -> PageMessage:
     terms, learned = job.request.terms, job.request.learned
     if terms.origin == "method":
-        return Message("origin.found", method=str(job.request.method))
+        return PageMessage("origin.found", method=str(job.request.method))
     if terms.choose_epsilon is not None:
-        return Message("origin.chosen", epsilon=readable(terms.choose_epsilon))
+        return PageMessage("origin.chosen", epsilon=readable(terms.choose_epsilon))
     if learned is None:
         levels = job.request.levels or ()
-        return Message("origin.fixed", levels=_levels(terms.columns, levels))
+        return PageMessage("origin.fixed", levels=_levels(terms.columns, levels))
     if learned.levels is None:
-        return Message("origin.learned_cut")
-    return Message("origin.learned", levels=_levels(terms.columns, learned.levels))
+        return PageMessage("origin.learned_cut")
+    return PageMessage("origin.learned", levels=_levels(terms.columns, learned.levels))
 
 
 def _levels(columns: Iterable[str], levels: Iterable[int]) -> str:

@@ -27,7 +27,7 @@ from sudare.tables import Laplace, Method
 from sudare.tables.method import cost_of_replacing
 from sudare.tables.public_totals import PublicTotals
 from sudare.tables.release import Release, budget_of, promise, release, require_noise
-from sudare.words import Lines, Message, OnProgress
+from sudare.words import Lines, PageMessage, OnProgress
 
 if TYPE_CHECKING:
     from sudare.report import Section
@@ -163,7 +163,7 @@ class TableJob(Job[TableRecipe, Release]):
     def headline(self, made: Release) -> Lines:
         """Cells and total."""
         return {
-            "cells_listed": Message("amount.of", part=len(made.table), whole=made.table.domain.size),
+            "cells_listed": PageMessage("amount.of", part=len(made.table), whole=made.table.domain.size),
             "released_total": f"{made.table.total:,}",
         }
 
@@ -171,10 +171,10 @@ class TableJob(Job[TableRecipe, Release]):
         """The domain."""
         return {"domain": made.table.domain.to_json()}
 
-    def left_out(self, made: Release) -> tuple[Message, ...]:
+    def left_out(self, made: Release) -> tuple[PageMessage, ...]:
         """GeoJSON, where it would be too long."""
         if "geojson" in self.recipe.output.formats and len(made.table) > GEOJSON_LIMIT:
-            return (Message("left_out.geojson", cells=GEOJSON_LIMIT),)
+            return (PageMessage("left_out.geojson", cells=GEOJSON_LIMIT),)
         return ()
 
     def internal_sections(self, data: CountTable, made: Release, words: Words) -> list[Section]:
@@ -197,7 +197,7 @@ class TableJob(Job[TableRecipe, Release]):
         return rehearse(self, seed, progress)
 
     @staticmethod
-    def check(folder: Path, certificate: dict[str, Any]) -> list[Message]:
+    def check(folder: Path, certificate: dict[str, Any]) -> list[PageMessage]:
         """The listed table is one over the declared domain and has the certified sums and signs."""
         return check_table(folder, certificate)
 

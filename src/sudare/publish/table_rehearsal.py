@@ -16,7 +16,7 @@ from sudare.publish.needs import Needs
 from sudare.publish.synthetic import synthetic_table
 from sudare.publish.table_job import TableJob
 from sudare.tables import Release
-from sudare.words import Lines, Message, OnProgress, Progress, Stage, unheard
+from sudare.words import Lines, PageMessage, OnProgress, Progress, Stage, unheard
 
 _ERRORS = ("mean_absolute_error", "root_mean_square_error", "mean_error")
 
@@ -41,17 +41,17 @@ def rehearse(job: TableJob, seed: int, progress: OnProgress) -> TableRehearsal:
     return rehearse_on(job, truth, basis, job.recipe.rehearsal.repetitions, seed=seed, progress=progress)
 
 
-def stand_in(job: TableJob) -> tuple[CountTable, Message]:
+def stand_in(job: TableJob) -> tuple[CountTable, PageMessage]:
     """The table to rehearse on, and what it is."""
     choice, unit = job.recipe.rehearsal, job.recipe.data.protected_unit()
     if choice.path is not None and choice.counts is not None:
         records = read(job.path(choice.path), encoding=choice.encoding, delimiter=choice.delimiter)
         columns = job.recipe.columns()
-        return records.table(job.domain, columns=columns, count=choice.counts, unit=unit, outside="drop"), Message(
+        return records.table(job.domain, columns=columns, count=choice.counts, unit=unit, outside="drop"), PageMessage(
             "basis.public_table", path=choice.path
         )
     table = synthetic_table(job.domain, choice.people, seed=1, populated_share=choice.populated)
-    return CountTable(table.domain, table.index, table.count, unit, bounded=True), Message(
+    return CountTable(table.domain, table.index, table.count, unit, bounded=True), PageMessage(
         "basis.people", people=choice.people
     )
 
@@ -59,7 +59,7 @@ def stand_in(job: TableJob) -> tuple[CountTable, Message]:
 def rehearse_on(
     job: TableJob,
     truth: CountTable,
-    basis: Message,
+    basis: PageMessage,
     repetitions: int,
     *,
     seed: int = 0,
@@ -74,7 +74,7 @@ def rehearse_on(
     return _mean(runs)
 
 
-def compared(job: TableJob, truth: CountTable, made: Release, basis: Message) -> TableRehearsal:
+def compared(job: TableJob, truth: CountTable, made: Release, basis: PageMessage) -> TableRehearsal:
     """One release beside the truth."""
     rows = error_by_block(truth, made.table, shown_levels(job.domain)).rows()
     errors = [
@@ -123,21 +123,21 @@ def outlook(job: TableJob) -> Outlook:
     return Outlook(facts, details, errors, errors_from, needs)
 
 
-def expected_errors(job: TableJob) -> tuple[list[dict[str, Any]], Message]:
+def expected_errors(job: TableJob) -> tuple[list[dict[str, Any]], PageMessage]:
     """Error by area size, exact or rehearsed, and what it rests on."""
     return _expected(job)[:2]
 
 
-def _expected(job: TableJob) -> tuple[list[dict[str, Any]], Message, Needs]:
+def _expected(job: TableJob) -> tuple[list[dict[str, Any]], PageMessage, Needs]:
     """Also what a release of the stand-in needs; where noise is drawn in every cell, of nobody: it is the same."""
     rows = [_exact_error(job, level) for level in shown_levels(job.domain)]
     if all(row["root_mean_square_error"] is not None for row in rows):
         nothing = np.empty(0, dtype=np.int64)
         nobody = CountTable(job.domain, nothing, nothing, job.recipe.data.protected_unit(), bounded=True)
-        return rows, Message("basis.exact"), job.needs(nobody)
+        return rows, PageMessage("basis.exact"), job.needs(nobody)
     truth, basis = stand_in(job)
     errors = rehearse_on(job, truth, basis, repetitions=1).errors
-    return errors, Message("basis.rehearsal", basis=basis), job.needs(truth)
+    return errors, PageMessage("basis.rehearsal", basis=basis), job.needs(truth)
 
 
 def _exact_error(job: TableJob, level: int) -> dict[str, Any]:

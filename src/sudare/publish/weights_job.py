@@ -30,7 +30,7 @@ from sudare.reweight.request import Request
 from sudare.reweight.rows import Rows
 from sudare.reweight.saved import to_json
 from sudare.reweight.space import Numeric, numbers
-from sudare.words import Lines, Message, OnProgress
+from sudare.words import Lines, PageMessage, OnProgress
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -189,7 +189,7 @@ class WeightsJob(Job[WeightsRecipe, Weighting]):
         return rehearse(self, seed, progress)
 
     @staticmethod
-    def check(folder: Path, certificate: dict[str, Any]) -> list[Message]:
+    def check(folder: Path, certificate: dict[str, Any]) -> list[PageMessage]:
         """Weights are numbers >= 0 and those that the model gives."""
         return check_weights(folder, certificate)
 

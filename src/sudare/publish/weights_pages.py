@@ -14,7 +14,7 @@ from sudare.reweight import Answers, Weighting
 from sudare.reweight.answers import FLAGS
 from sudare.reweight.rows import Rows
 from sudare.reweight.space import Codes, Numeric
-from sudare.words import Lines, Message, Words, lines
+from sudare.words import Lines, PageMessage, Words, lines
 
 
 def headline(summary: dict[str, Any]) -> Lines:
@@ -24,7 +24,7 @@ def headline(summary: dict[str, Any]) -> Lines:
         "effective_rows": f"{summary['effective_sample_size']:,.1f}",
         "largest_weight": f"{summary['largest_weight']:,.4g}",
         **{
-            Message("line.warning", number=place): fact_message(Fact.from_text(warning))
+            PageMessage("line.warning", number=place): fact_message(Fact.from_text(warning))
             for place, warning in enumerate(summary["warnings"], 1)
         },
     }

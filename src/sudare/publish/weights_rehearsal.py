@@ -13,7 +13,7 @@ from sudare.publish.job import Outlook, Rehearsal
 from sudare.publish.weights_job import WeightsJob
 from sudare.reweight import Weighting
 from sudare.reweight.space import Categorical
-from sudare.words import Lines, Message, OnProgress, Progress, Stage
+from sudare.words import Lines, PageMessage, OnProgress, Progress, Stage
 
 _SEED = 20_130_601
 _LEAN = 0.8
@@ -32,13 +32,13 @@ def rehearse(job: WeightsJob, seed: int, progress: OnProgress) -> Rehearsal:
     return Rehearsal(basis, runs[-1], errors_of(job, stand_in, runs), len(runs), job.headline(runs[-1]))
 
 
-def stand_in_of(job: WeightsJob) -> tuple[dict[str, Any], Message]:
+def stand_in_of(job: WeightsJob) -> tuple[dict[str, Any], PageMessage]:
     """Columns to take for private: of the recipe's file, or public rows drawn with a known tilt; and what they are."""
     choice, space = job.recipe.rehearsal, job.request.space
     unit = job.recipe.data.unit
     if choice.path is not None:
         names = [*space.names, *([unit] if unit else [])]
-        return read(job.path(choice.path), encoding=choice.encoding, delimiter=choice.delimiter).values(names), Message(
+        return read(job.path(choice.path), encoding=choice.encoding, delimiter=choice.delimiter).values(names), PageMessage(
             "basis.public_records", path=choice.path
         )
     codes = space.encode({name: job.public[name] for name in space.names})
@@ -50,7 +50,7 @@ def stand_in_of(job: WeightsJob) -> tuple[dict[str, Any], Message]:
     columns: dict[str, Any] = {name: job.public[name][drawn] for name in space.names}
     if unit:
         columns[unit] = np.arange(choice.people)
-    return columns, Message("basis.tilt", people=choice.people)
+    return columns, PageMessage("basis.tilt", people=choice.people)
 
 
 def errors_of(job: WeightsJob, private: dict[str, Any], runs: list[Weighting]) -> list[dict[str, Any]]:
@@ -87,10 +87,10 @@ def outlook(job: WeightsJob) -> Outlook:
     facts: Lines = {
         "columns": ", ".join(job.request.space.names),
         "public_rows": summary["public_rows"],
-        "measured": Message("amount.means_of", features=summary["features"], basis=summary["basis"]),
-        "sensitivity": Message("amount.a_person", sensitivity=f"{summary['sensitivity']:.4g}"),
+        "measured": PageMessage("amount.means_of", features=summary["features"], basis=summary["basis"]),
+        "sensitivity": PageMessage("amount.a_person", sensitivity=f"{summary['sensitivity']:.4g}"),
         "estimator": summary["estimator"],
     }
     details = {name: summary[name] for name in ("estimator", "basis", "features", "public_rows", "sensitivity")}
     errors = errors_of(job, stand_in, [made])
-    return Outlook(facts, details, errors, Message("basis.rehearsal", basis=basis), job.needs([]))
+    return Outlook(facts, details, errors, PageMessage("basis.rehearsal", basis=basis), job.needs([]))

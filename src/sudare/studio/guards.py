@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from urllib.parse import parse_qs
 
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp, PageMessage, Receive, Scope, Send
 
 from sudare.studio.access import Access
 from sudare.studio.pages import ADDRESSES, chosen_language
@@ -63,7 +63,7 @@ class Guard:
                 await self.app(scope, receive, send)
             return
 
-        async def send_safely(message: Message) -> None:
+        async def send_safely(message: PageMessage) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
                 for name, value in _SAFE.items():
@@ -173,7 +173,7 @@ def _replay(body: bytes, rest: Receive) -> Receive:
     """A body that is here already, for the application to read; then whatever else happens to the connection."""
     sent = False
 
-    async def receive() -> Message:
+    async def receive() -> PageMessage:
         nonlocal sent
         if sent:
             return await rest()

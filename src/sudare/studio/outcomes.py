@@ -10,23 +10,23 @@ from typing import Any
 
 from sudare.errors import SudareError
 from sudare.studio.refusals import as_json, retold
-from sudare.words import Lines, Message, Value, Words, said
+from sudare.words import Lines, PageMessage, Value, Words, said
 
 
 def kept(value: Value) -> Any:
     """A value as JSON.
 
-    >>> kept(Message("amount.rows", rows=12))
+    >>> kept(PageMessage("amount.rows", rows=12))
     {'key': 'amount.rows', 'fields': {'rows': 12}}
     """
-    if isinstance(value, Message):
+    if isinstance(value, PageMessage):
         return {"key": value.key, "fields": {name: kept(each) for name, each in value.fields}}
     return {"error": as_json(value)} if isinstance(value, SudareError) else value
 
 
 def kept_lines(facts: Lines) -> list[dict[str, Any]]:
     """Lines as JSON, in their order."""
-    names = (name if isinstance(name, Message) else Message(f"line.{name}") for name in facts)
+    names = (name if isinstance(name, PageMessage) else PageMessage(f"line.{name}") for name in facts)
     return [{"name": kept(name), "value": kept(value)} for name, value in zip(names, facts.values(), strict=True)]
 
 

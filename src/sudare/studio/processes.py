@@ -18,11 +18,11 @@ from sudare.studio.protection import left_text
 from sudare.studio.refusals import as_json
 from sudare.studio.tasks import Task, Tasks
 from sudare.studio.workspace import Workspace
-from sudare.words import Message, Words
+from sudare.words import PageMessage, Words
 
 _BEGIN_SECONDS = 60.0
 """How long a process may take until it holds its job's lock."""
-_UNDRAWN = Message("left_out.report", reason=Message("left_out.job_ended"))
+_UNDRAWN = PageMessage("left_out.report", reason=PageMessage("left_out.job_ended"))
 
 
 class Processes:

@@ -19,7 +19,7 @@ from sudare.publish.areas import square_km
 from sudare.publish.job import Job
 from sudare.publish.plan import Remark
 from sudare.report import Facts, Lead, Points, Table, Text, guarantee_sections
-from sudare.words import Message, Words, said
+from sudare.words import PageMessage, Words, said
 
 GOOD = 0.1
 """The relative error up to which a number is called publishable."""
@@ -95,13 +95,13 @@ def remarks_json(remarks: Sequence[Remark], words: Words) -> dict[str, list[str]
 def _in_full(remark: Remark) -> Remark:
     """A page has room for what to do about it."""
     about = _about(remark)
-    if isinstance(remark, Message) and about in ("folder", "data"):
-        return Message(f"studio.remark.{about}", **dict(remark.fields))
+    if isinstance(remark, PageMessage) and about in ("folder", "data"):
+        return PageMessage(f"studio.remark.{about}", **dict(remark.fields))
     return remark
 
 
 def _about(remark: Remark) -> str:
-    if isinstance(remark, Message):
+    if isinstance(remark, PageMessage):
         return remark.key.rpartition(".")[2]
     return "no_cap" if isinstance(remark, NoCapError) else "budget"
 

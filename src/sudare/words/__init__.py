@@ -7,7 +7,7 @@ language does. `sentence` is an error's. `card` and its parts are the small boxe
 from sudare.words.card import bar, card, facts, picture, table
 from sudare.words.catalogue import ENGLISH, LANGUAGES, Words, spoken_here
 from sudare.words.dates import date, moment
-from sudare.words.message import Lines, Message, Value, lines, said
+from sudare.words.message import Lines, PageMessage, Value, lines, said
 from sudare.words.numbers import chance, file_size, number, percent
 from sudare.words.progress import OnProgress, Progress, Stage, unheard
 from sudare.words.sentences import phrase, reworded, sentence
@@ -16,7 +16,7 @@ __all__ = [
     "ENGLISH",
     "LANGUAGES",
     "Lines",
-    "Message",
+    "PageMessage",
     "OnProgress",
     "Progress",
     "Stage",

@@ -13,15 +13,15 @@ from sudare.errors import SudareError
 from sudare.words.catalogue import ENGLISH, Words
 from sudare.words.sentences import sentence
 
-Value: TypeAlias = Union[str, int, float, "Message", SudareError]
+Value: TypeAlias = Union[str, int, float, "PageMessage", SudareError]
 """What may fill a gap: text that is nobody's language (names, paths), a number, a message, an error."""
 
 
 @dataclass(frozen=True, init=False)
-class Message:
+class PageMessage:
     """The message ``key`` with its fields.
 
-    >>> made = Message("amount.of", part=12, whole=Message("amount.rows", rows=1200))
+    >>> made = PageMessage("amount.of", part=12, whole=PageMessage("amount.rows", rows=1200))
     >>> str(made), made.text(Words("ja"))
     ('12 of 1,200 rows', '1,200 行 のうち 12')
     """
@@ -47,14 +47,14 @@ def said(value: Value, words: Words = ENGLISH) -> str:
     >>> said(1200), said("a.csv")
     ('1,200', 'a.csv')
     """
-    if isinstance(value, Message):
+    if isinstance(value, PageMessage):
         return value.text(words)
     if isinstance(value, SudareError):
         return sentence(value, words)
     return value if isinstance(value, str) else words.number(value)
 
 
-Lines: TypeAlias = Mapping[str | Message, Value]
+Lines: TypeAlias = Mapping[str | PageMessage, Value]
 """What is said first of a release, a plan or a rehearsal: codes (``line.`` in the catalogue) or messages to values."""
 
 
@@ -64,5 +64,5 @@ def lines(facts: Lines, words: Words = ENGLISH) -> dict[str, str]:
     >>> lines({"rows": 1200}, Words("ja"))
     {'行数': '1,200'}
     """
-    names = (name if isinstance(name, Message) else Message(f"line.{name}") for name in facts)
+    names = (name if isinstance(name, PageMessage) else PageMessage(f"line.{name}") for name in facts)
     return {name.text(words): said(value, words) for name, value in zip(names, facts.values(), strict=True)}

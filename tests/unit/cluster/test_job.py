@@ -16,7 +16,7 @@ from sudare.cluster.store import Here
 from sudare.errors import BudgetError, InputError, PaidError, ParameterError, RecipeError, VerificationError
 from sudare.privacy import Ledger
 from sudare.publish import Job
-from sudare.words import Message, Words
+from sudare.words import PageMessage, Words
 
 RECIPE = """
 dataset = "village"
@@ -257,7 +257,7 @@ def test_records_that_are_not_there(spark, recipe, tmp_path):
     (tmp_path / "people.parquet").unlink()
     with pytest.raises(InputError, match="there is no such file"):
         sd.publish(path)
-    assert Message("remark.data", path="people.parquet") in sd.plan(path).remarks
+    assert PageMessage("remark.data", path="people.parquet") in sd.plan(path).remarks
     assert not (tmp_path / "release").exists()
 
 

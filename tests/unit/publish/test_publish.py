@@ -18,7 +18,7 @@ from sudare.errors import BudgetError, InputError, LedgerError, OutputError, Rec
 from sudare.noise import Source, record
 from sudare.privacy import Fact, Ledger
 from sudare.publish import Job
-from sudare.words import Message
+from sudare.words import PageMessage
 
 FILES = {"table.parquet", "table.csv", "table.geo.parquet", "table.geojson", "release.json"}
 OTHER_LEDGER = ('"ledger.db"', '"second.db"\nconfirm_other_history = true')
@@ -347,7 +347,7 @@ def test_a_plan_reads_no_private_value(village):
 
 def test_a_plan_is_exact_for_laplace(village):
     made = sd.plan(village.change(('name = "simplex"', 'name = "laplace"')))
-    assert made.errors_from == Message("basis.exact")
+    assert made.errors_from == PageMessage("basis.exact")
     assert made.errors[0]["root_mean_square_error"] == pytest.approx((2 * 0.6065306597) ** 0.5 / 0.3934693403)
 
 

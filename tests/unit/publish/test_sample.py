@@ -18,7 +18,7 @@ from sudare.errors import BudgetError, InputError, SudareError, VerificationErro
 from sudare.privacy.fingerprint import file_digest as digest
 from sudare.publish import kinds, signing
 from sudare.publish.signing import canonical
-from sudare.words import Message
+from sudare.words import PageMessage
 
 RECIPE = """
 kind = "sample"
@@ -237,7 +237,7 @@ def test_learned_on_a_public_file(recipe: Callable[..., Path]) -> None:
 
 def test_a_charged_choice(recipe: Callable[..., Path]) -> None:
     path = recipe((LEVELS, "choose_epsilon = 0.25"))
-    assert sd.plan(path).outlook.facts["generalisation"] == Message("origin.chosen", epsilon="0.25")
+    assert sd.plan(path).outlook.facts["generalisation"] == PageMessage("origin.chosen", epsilon="0.25")
     made = sd.publish(path)
     fixed = sd.plan(recipe(("release", "second"))).guarantee
     assert float(made.release.guarantee.epsilon) == pytest.approx(float(fixed.epsilon) + 0.25)

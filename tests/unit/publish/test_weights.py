@@ -13,7 +13,7 @@ from sudare.errors import BudgetError, InputError, RecipeError, VerificationErro
 from sudare.publish import plan, publish, rehearse, verify
 from sudare.publish.kinds import KINDS
 from sudare.reweight.comparison import compare
-from sudare.words import Message
+from sudare.words import PageMessage
 
 RECIPE = """
 kind = "weights"
@@ -93,7 +93,7 @@ def test_a_plan_says_what_is_measured_and_touches_nothing_private(hospital):
     assert made.guarantee.adjacency == "replace one record"
     assert made.details["basis"] == "hats"
     assert [row["query"] for row in made.errors] == ["mean of hours", "shares of night"]
-    assert Message("remark.data", path="private.parquet") in made.remarks
+    assert PageMessage("remark.data", path="private.parquet") in made.remarks
 
 
 def test_a_rehearsal_beats_no_weights_and_promises_nothing(hospital):

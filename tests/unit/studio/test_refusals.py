@@ -12,7 +12,7 @@ from sudare.publish import publish
 from sudare.studio.outcomes import kept, kept_lines, shown_result
 from sudare.studio.processes import Processes
 from sudare.studio.refusals import RequestError, as_json, retold
-from sudare.words import ENGLISH, Message, Words
+from sudare.words import ENGLISH, PageMessage, Words
 
 JAPANESE = Words("ja")
 IN_JAPANESE = {"accept-language": "ja,en;q=0.5"}
@@ -105,16 +105,16 @@ def test_a_release_is_verified_in_japanese(client, workspace):
 
 def test_the_headline_of_every_kind_is_in_japanese():
     lines = {
-        "cells_listed": Message("amount.of", part=12, whole=64),
+        "cells_listed": PageMessage("amount.of", part=12, whole=64),
         "released_total": 600,
-        "published_rows": Message("amount.in_classes", rows=120, classes=8),
-        "loss": Message("amount.of_one", share="0.125"),
-        "linked": Message("amount.one_in_at_most", k="5"),
-        Message("line.noise_of", column="row"): Message("noise.laplace", scale="6"),
-        Message("line.warning", number=1): fact_message(Fact("few_public_rows", effective="3.0", all="400")),
+        "published_rows": PageMessage("amount.in_classes", rows=120, classes=8),
+        "loss": PageMessage("amount.of_one", share="0.125"),
+        "linked": PageMessage("amount.one_in_at_most", k="5"),
+        PageMessage("line.noise_of", column="row"): PageMessage("noise.laplace", scale="6"),
+        PageMessage("line.warning", number=1): fact_message(Fact("few_public_rows", effective="3.0", all="400")),
     }
     refusal = OutputError("the page cannot be written: Permission denied")
-    result = {"headline": kept_lines(lines), "left_out": [kept(Message("left_out.report", reason=refusal))]}
+    result = {"headline": kept_lines(lines), "left_out": [kept(PageMessage("left_out.report", reason=refusal))]}
     result = json.loads(json.dumps(result))
     said = shown_result(result, JAPANESE)
     for line in said["headline"]:

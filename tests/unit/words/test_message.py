@@ -5,26 +5,26 @@ import re
 import pytest
 
 from sudare.errors import ParameterError
-from sudare.words import LANGUAGES, Message, Progress, Stage, Words, lines, said
+from sudare.words import LANGUAGES, PageMessage, Progress, Stage, Words, lines, said
 
 JAPANESE = Words("ja")
 
 
 def test_a_message_is_equal_whatever_the_order_of_its_fields():
-    one, other = Message("amount.of", part=1, whole=2), Message("amount.of", whole=2, part=1)
+    one, other = PageMessage("amount.of", part=1, whole=2), PageMessage("amount.of", whole=2, part=1)
     assert one == other
     assert hash(one) == hash(other)
     assert str(one) == "1 of 2"
 
 
 def test_an_error_inside_is_said_in_the_language():
-    left_out = Message("left_out.report", reason=ParameterError("epsilon is not positive", value=-1))
+    left_out = PageMessage("left_out.report", reason=ParameterError("epsilon is not positive", value=-1))
     assert str(left_out) == "the report is left out: epsilon is not positive (got -1)"
     assert left_out.text(JAPANESE) == "公表用レポートは作られませんでした：epsilon が正の数ではありません（値：-1）。"
 
 
 def test_lines_are_named_by_codes_and_messages():
-    facts = {"rows": 1200, Message("line.noise_of", column="age"): Message("noise.laplace", scale="6")}
+    facts = {"rows": 1200, PageMessage("line.noise_of", column="age"): PageMessage("noise.laplace", scale="6")}
     assert lines(facts) == {"rows": "1,200", "noise of age": "Laplace of scale 6"}
     assert lines(facts, JAPANESE) == {"行数": "1,200", "ノイズ：age": "ラプラス（尺度 6）"}
     assert said(0.25) == "0.25"

@@ -11,7 +11,7 @@ import pytest
 import sudare as sd
 from sudare.domain import CountTable, Domain, Line
 from sudare.errors import InputError, ParameterError, SudareError, TableError
-from sudare.privacy import Unit
+from sudare.privacy import Fact, Unit
 
 LINE = Domain(place=Line(8))
 
@@ -109,4 +109,4 @@ def test_what_one_count_is_must_be_declared_before_it_is_released(records: Any) 
     assert sd.release(held.table(LINE), epsilon=1, seed=1).guarantee.notion == "none: seeded"
     made = sd.release(held.table(LINE, unit=Unit("household", max_rows=3)), epsilon=1).guarantee
     assert str(made.unit) == "household counted at most 3 times"
-    assert made.assumptions == ("no household is counted more than 3 times in the data",)
+    assert made.assumptions == (Fact("counted", unit="household", rows=3),)

@@ -13,7 +13,6 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -30,6 +29,7 @@ from sudare.publish.job import Job
 from sudare.publish.pending import PendingReleases
 from sudare.publish.perturbation_job import PerturbationJob
 from sudare.publish.public_sources import Sources
+from sudare.words import OnProgress, Progress
 
 KINDS = {"table": 0, "sample": 3, "perturbation": 6, "weights": 7}
 IMPORTS = """
@@ -50,9 +50,9 @@ def watch(event, arguments):
             on = False
             shutil.copytree(folder, f"{copies}/{seen:04}")
             on = True
-def progress(stage):
+def progress(now):
     global on
-    on = stage != "reading" and "drawing" not in stage
+    on = now.stage not in ("reading", "report", "internal_report")
 sys.addaudithook(watch)
 import sudare
 sudare.publish(recipe, progress=progress)
@@ -124,11 +124,11 @@ class Ended(Exception):  # noqa: N818 - it stands for a kill
     """Ends a run in its middle."""
 
 
-def stopped_at(stage: str, problem: BaseException | type[BaseException] = Ended) -> Callable[[str], None]:
+def stopped_at(stage: str, problem: BaseException | type[BaseException] = Ended) -> OnProgress:
     """What a run reports to, and is ended by at a stage."""
 
-    def stop(now: str) -> None:
-        if now == stage:
+    def stop(now: Progress) -> None:
+        if now.stage == stage:
             raise problem
 
     return stop
@@ -163,12 +163,12 @@ def test_ten_starts_at_the_same_moment_pay_for_one_release(tmp_path):
 def test_who_comes_while_one_is_at_work_spends_nothing(tmp_path):
     recipe, said = settled_in(tmp_path / "house"), []
 
-    def again(stage: str) -> None:
-        if stage in ("reading", "protecting", "writing"):
+    def again(now: Progress) -> None:
+        if now.stage in ("reading", "protecting", "writing"):
             for asked in ({}, {"resume": True}, {"anew": True}):
                 with pytest.raises(OutputError, match="another publication into this folder is under way"):
                     sd.publish(recipe, **asked)
-            said.append((stage, len(PendingReleases(Ledger(tmp_path / "house" / "ledger.db")).waiting())))
+            said.append((now.stage, len(PendingReleases(Ledger(tmp_path / "house" / "ledger.db")).waiting())))
 
     sd.publish(recipe, progress=again)
     assert said == [("reading", 0), ("protecting", 0), ("writing", 0)]  # a run at work is not one that was lost
@@ -357,7 +357,7 @@ def test_an_interrupt_when_the_release_is_out_names_it(tmp_path):
     recipe = settled_in(tmp_path / "house")
     recipe.write_text(recipe.read_text().replace("public = false", "public = true"))
     with pytest.raises(KeyboardInterrupt) as end:
-        sd.publish(recipe, progress=stopped_at("drawing the report", KeyboardInterrupt))
+        sd.publish(recipe, progress=stopped_at("report", KeyboardInterrupt))
     (release,) = spends_in(recipe.parent)
     assert str(end.value.__cause__).startswith(f"release {release} is out, and not all of its reports are drawn")
     assert sd.verify(recipe.parent / "release").ok

@@ -207,7 +207,7 @@ def scarce(monkeypatch, **here: int) -> None:
 def test_plan_says_it_publish_refuses_and_the_steward_may_insist(tmp_path, monkeypatch, here, what):
     recipe = counts(tmp_path, table('name = "tree"', 2**12, 1), 2**12, 500, 3)
     scarce(monkeypatch, **{here: 1000})
-    assert any(f"{what}, and 1 kB is" in remark for remark in plan(recipe).remarks)
+    assert any(f"{what}, and 1 kB is" in str(remark) for remark in plan(recipe).remarks)
     with pytest.raises(CapacityError, match=what):
         publish(recipe)
     assert rows_in(tmp_path) == 0

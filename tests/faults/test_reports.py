@@ -15,6 +15,7 @@ from fault_recipes import RECIPES, SHARED, house, releases, tame
 from sudare.errors import OutputError, VerificationError
 from sudare.publish import draw_report, publish, verify
 from sudare.publish.signing import canonical, load_or_create
+from sudare.words import PageMessage
 
 BOTH = SHARED.replace("public = false", "internal = true")
 LISTS = {
@@ -72,7 +73,7 @@ def test_no_changed_bit_of_a_report_passes(release, full):
     with pytest.raises(OutputError, match=r"another report is there already .*report\.html.* Take it away first"):
         draw_report(release)
     page.unlink()
-    assert verify(release).reports.remarks == ("report.html: not there; draw it again with: sudare report FOLDER",)
+    assert verify(release).reports.remarks == (PageMessage("verified.missing_report", file="report.html"),)
 
 
 @pytest.mark.parametrize("change", LISTS)
@@ -91,7 +92,7 @@ def test_files_of_strangers_are_named_and_those_of_systems_are_not(release):
     (release / "folder").mkdir()
     found = verify(release).reports
     assert found.unlisted == (".hidden", "folder", "'odd\\x1b[2Jname'", "table-corrected.csv")
-    assert "table-corrected.csv: not a part of the release" in found.remarks
+    assert PageMessage("verified.unlisted", file="table-corrected.csv") in found.remarks
 
 
 @pytest.mark.parametrize("name", ["report.ja.html", "Report.html", "report-final.HTM"])

@@ -12,6 +12,7 @@ from sudare.local import SubsetSelection, SymmetricUnary, estimate
 from sudare.papers import traces
 from sudare.papers.rappor_em import EPSILONS, PAPER, plain_em, reproduce
 from sudare.papers.wards import HOURS, INVENTED, PRINTED, TOTALS, WARDS, people, tiles
+from sudare.words import Progress, Stage
 
 
 def test_the_papers_mle_is_the_law():
@@ -88,7 +89,7 @@ def test_the_whole_way(small, tmp_path):
         "a15_a20_error_by_epsilon.png",
         "traces.png",
     }
-    assert "epsilon 0.5: run 2 of 2" in stages
+    assert Progress(Stage.EXPERIMENT, 2, 2, "epsilon 0.5") in stages
     assert "invented" in made.facts["data"]
     assert "stand-in" in made.facts["traces"]
     with (tmp_path / "out" / "table_a5.csv").open() as file:

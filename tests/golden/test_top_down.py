@@ -14,6 +14,7 @@ from sudare.privacy import Budget
 from sudare.publish import synthetic_table
 from sudare.tables.laplace import Laplace
 from sudare.tables.privelet import Privelet
+from sudare.words import Progress, Stage
 
 WINDOW = sd.Domain(cell=sd.Grid(512, 512))
 LEVELS = range(0, 19, 2)
@@ -52,7 +53,7 @@ def test_a_small_stand_in_runs_the_whole_way(reproduced):
     made, folder, stages = reproduced
     assert {path.name for path in folder.iterdir()} == {path.name for path in made.files}
     assert {"table2.csv", "shares.csv", "table1.csv", "maps.png", "error_by_area.png"} <= {p.name for p in made.files}
-    assert "Top-down: run 20 of 20" in stages
+    assert Progress(Stage.EXPERIMENT, 20, 20, "Top-down") in stages
     assert "an invented town" in made.facts["data"]
     errors, shares, marks = made.sheets
     assert errors.header == ("method", "error", "source", *(f"2^{level}" for level in range(0, 11, 2)))

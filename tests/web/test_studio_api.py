@@ -33,15 +33,15 @@ RECIPE = (
 WAITING = """
 import os, pathlib, sys, time
 import sudare.studio.worker as worker
-at_once = worker.Progress.__call__
-def waiting(self, stage):
-    at_once(self, stage)
+at_once = worker.RowProgress.__call__
+def waiting(self, progress):
+    at_once(self, progress)
     hold = pathlib.Path(os.environ["HOLD"])
-    if stage == os.environ["HOLD_AT"]:
+    if progress.stage == os.environ["HOLD_AT"]:
         hold.with_suffix(".here").touch()
         while hold.exists():
             time.sleep(0.02)
-worker.Progress.__call__ = waiting
+worker.RowProgress.__call__ = waiting
 worker.main(sys.orig_argv[3:])
 os._exit(0)
 """

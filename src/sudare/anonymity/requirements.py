@@ -15,7 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudare.anonymity.grouping import Ints, totals
-from sudare.errors import Message, ParameterError
+from sudare.errors import ParameterError
+from sudare.privacy import Fact
+from sudare.words import PageMessage
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -42,8 +44,12 @@ class Requirement(Protocol):
         """Plain JSON, with its ``type``."""
 
     @property
-    def stated(self) -> Message:
-        """In words."""
+    def fact(self) -> Fact:
+        """What a guarantee states of it."""
+
+    @property
+    def message(self) -> PageMessage:
+        """Its name."""
 
     def __str__(self) -> str: ...
 
@@ -73,12 +79,17 @@ class DistinctDiversity:
         return {"type": "distinct", "column": self.column, "l": self.l}
 
     @property
-    def stated(self) -> Message:
-        """In words."""
-        return Message("distinct {l}-diversity of {column}", l=self.l, column=self.column)
+    def fact(self) -> Fact:
+        """What a guarantee states of it."""
+        return Fact("distinct", l=str(self.l), column=self.column)
+
+    @property
+    def message(self) -> PageMessage:
+        """Its name."""
+        return PageMessage("requirement.distinct", l=str(self.l), column=self.column)
 
     def __str__(self) -> str:
-        return str(self.stated)
+        return str(self.message)
 
 
 @dataclass(frozen=True)
@@ -106,12 +117,17 @@ class EntropyDiversity:
         return {"type": "entropy", "column": self.column, "l": self.l}
 
     @property
-    def stated(self) -> Message:
-        """In words."""
-        return Message("entropy {l:g}-diversity of {column}", l=self.l, column=self.column)
+    def fact(self) -> Fact:
+        """What a guarantee states of it."""
+        return Fact("entropy", l=f"{self.l:g}", column=self.column)
+
+    @property
+    def message(self) -> PageMessage:
+        """Its name."""
+        return PageMessage("requirement.entropy", l=f"{self.l:g}", column=self.column)
 
     def __str__(self) -> str:
-        return str(self.stated)
+        return str(self.message)
 
 
 @dataclass(frozen=True)
@@ -144,12 +160,17 @@ class Closeness:
         return {"type": "closeness", "column": self.column, "t": self.t, "ordered": self.ordered}
 
     @property
-    def stated(self) -> Message:
-        """In words."""
-        return Message("{t:g}-closeness of {column}", t=self.t, column=self.column)
+    def fact(self) -> Fact:
+        """What a guarantee states of it."""
+        return Fact("closeness", t=f"{self.t:g}", column=self.column)
+
+    @property
+    def message(self) -> PageMessage:
+        """Its name."""
+        return PageMessage("requirement.closeness", t=f"{self.t:g}", column=self.column)
 
     def __str__(self) -> str:
-        return str(self.stated)
+        return str(self.message)
 
 
 KINDS: dict[str, type[DistinctDiversity] | type[EntropyDiversity] | type[Closeness]] = {

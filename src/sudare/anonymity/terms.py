@@ -13,12 +13,11 @@ from sudare.anonymity.delta import delta as delta_of
 from sudare.anonymity.recode import METHODS
 from sudare.anonymity.requirements import Requirement
 from sudare.errors import Message, ParameterError
-from sudare.privacy import Guarantee, Number, Unit, asked_delta, exact, positive, sequential
+from sudare.privacy import Fact, Guarantee, Number, Unit, asked_delta, exact, positive, sequential
 from sudare.privacy.budget import LARGEST_DELTA
 
 DEFAULT_DELTA = Fraction(1, 10**6)
 DEFAULT_EPSILON = Fraction(1)
-K_TOO_SMALL = "no differential privacy, since k is too small for the sampling rate"
 _ORIGINS = ("levels", "learn_on", "choose_epsilon", "method")
 _FOUR = Message(
     "levels= (fixed), learn_on= (public data), choose_epsilon= (a charged private choice), or method= "
@@ -108,25 +107,19 @@ class Terms:
     def guarantee(self) -> Guarantee:
         """What holds, in words; from public things alone."""
         columns = ", ".join(self.columns)
-        facts = ("the hierarchies", "k and the sampling rate", "the generalisation")
+        facts = (Fact("hierarchies"), Fact("rate"), Fact("generalisation"))
         if self.k_too_small:
-            return Guarantee("none", self.unit, public=(*facts, K_TOO_SMALL))
+            return Guarantee("none", self.unit, public=(*facts, Fact("k_too_small")))
         if not self.honest:
-            chosen = self.origin == "method"
-            why = (
-                "the generalisation was chosen by looking at the records"
-                if chosen
-                else "a sensitive column is published"
-            )
             return Guarantee(
                 "k-anonymity",
                 self.unit,
                 public=(
-                    f"every combination of {columns} in the file has at least {self.k} records",
-                    *(f"{each} in each combination" for each in self.requirements),
-                    f"no differential privacy, since {why}",
+                    Fact("combinations", columns=columns, k=str(self.k)),
+                    *(each.fact for each in self.requirements),
+                    Fact("chosen" if self.origin == "method" else "sensitive"),
                 ),
-                assumptions=(f"nobody knows more of a person than {columns}",),
+                assumptions=(Fact("knowledge", columns=columns),),
             )
         made = Guarantee("(epsilon, delta)-DP", self.unit, epsilon=self.epsilon, delta=self.delta, public=facts)
         if self.choose_epsilon is None:

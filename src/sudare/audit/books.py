@@ -22,6 +22,7 @@ from sudare.errors import BudgetError, LedgerError, PaidError, VerificationError
 from sudare.privacy import Cap, Guarantee, Ledger
 from sudare.publish.certificate import NAME, verify
 from sudare.publish.run import publish
+from sudare.words import Progress, Stage
 
 COST, CAP = Fraction(2), Fraction(3)
 OTHERS = ("again", "other", "stopped")
@@ -56,16 +57,16 @@ def ledger_rules(folder: Path) -> Rules:
     ledger = Ledger(folder / "ledger.db")
     releases: dict[str, int] = {}
 
-    def watch(stage: str) -> None:
-        releases[stage] = ledger.balance("audit").releases
+    def watch(progress: Progress) -> None:
+        releases[progress.stage] = ledger.balance("audit").releases
 
     made = publish(folder / "recipe.toml", progress=watch)
     internal = made.internal_report
     balance = ledger.balance("audit")
     refused, other = _refused(folder / "again.toml"), _refused(folder / "other.toml")
 
-    def stop(stage: str) -> None:
-        if stage == "protecting":
+    def stop(progress: Progress) -> None:
+        if progress.stage is Stage.PROTECTING:
             raise _Stopped
 
     try:
@@ -75,8 +76,8 @@ def ledger_rules(folder: Path) -> Rules:
     else:
         booked = False
     return {
-        "nothing is booked before the data are read": releases.get("reading") == 0,
-        "the row is on the disk before noise is drawn": releases.get("protecting") == 1,
+        "nothing is booked before the data are read": releases.get(Stage.READING) == 0,
+        "the row is on the disk before noise is drawn": releases.get(Stage.PROTECTING) == 1,
         "the cost that is booked is the one that is promised": balance.spent.epsilon == COST,
         "what is left is the cap less the cost": balance.remaining is not None
         and balance.remaining.epsilon == CAP - COST,

@@ -19,6 +19,7 @@ from sudare.errors import PaidError
 from sudare.privacy import Ledger
 from sudare.publish.pending import PendingReleases
 from sudare.publish.run import publish
+from sudare.words import Progress, Stage
 
 
 def completed_findings(folder: Path) -> Iterator[Finding]:
@@ -41,8 +42,8 @@ def completed_rules(case: PublicationCase, folder: Path, killed: Path) -> Rules:
     recipe.write_text(case.recipe, encoding="utf-8", newline="\n")
     case.write(data, folder / case.private)
 
-    def keep(stage: str) -> None:
-        if stage == "protecting":
+    def keep(progress: Progress) -> None:
+        if progress.stage is Stage.PROTECTING:
             shutil.copytree(folder, killed)
 
     whole = _bytes_of(publish(recipe, progress=keep).folder)

@@ -36,6 +36,7 @@ from sudare.noise import Source
 from sudare.publish.job import Job
 from sudare.publish.run import publish
 from sudare.publish.sample_job import SampleJob
+from sudare.words import Progress, lines
 
 PEOPLE = 400
 _SHARED = 'dataset = "audit"\n[ledger]\npath = "ledger.db"\ncap = { %s }\n[output]\nfolder = "release"\n'
@@ -205,10 +206,10 @@ def publication(case: PublicationCase, folder: Path) -> Callable[[Any, Source], 
         for path in folder.glob("ledger.db*"):
             path.unlink()
         case.write(rows, folder / case.private)
-        said: list[str] = []
+        said: list[Progress] = []
         made = publish(recipe, progress=said.append)
         left = {path.relative_to(made.folder).as_posix(): path for path in sorted(made.folder.rglob("*"))}
-        told = [made.to_json(), made.headline, str(made.release.guarantee), made.balance.remaining_text, said]
+        told = [made.to_json(), lines(made.headline), str(made.release.guarantee), made.balance.remaining_text, said]
         beside = sorted(path.name for path in folder.iterdir() if not path.name.startswith("ledger.db-"))
         returned = {"what publish returns and says": json.dumps([*told, beside], default=str).encode()}
         return {name: path.read_bytes() for name, path in left.items() if path.is_file()} | returned

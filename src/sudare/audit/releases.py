@@ -61,7 +61,7 @@ def published(job: Job[Any, Any], made: Any, folder: Path, *, page: bool) -> Pub
     """All that leaves the house, with the public ``page`` or without it."""
     written = job.write(made, folder)
     found = {path.name: path.read_bytes() for path in files_of(written)}
-    said = {"summary": made.summary, "certified": job.certified(made), "headline": job.headline(made)}
+    said = {"summary": made.summary, "certified": job.certified(made), "headline": [*job.headline(made).items()]}
     found |= {what: json.dumps(facts, default=str).encode() for what, facts in said.items()}
     return found | ({"page": _page(job, made, written, folder).encode()} if page else {})
 

@@ -6,7 +6,7 @@ import json
 import multiprocessing
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,7 +29,7 @@ from sudare.audit.statements import statement_findings
 from sudare.audit.watching import timings
 from sudare.errors import OutputError, SudareError
 from sudare.privacy.state import nothing_remembered
-from sudare.words import ENGLISH, Words
+from sudare.words import ENGLISH, OnProgress, Progress, Stage, Words, unheard
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ def audit(
     *,
     quick: bool = False,
     words: Words = ENGLISH,
-    progress: Callable[[str], None] = lambda _: None,
+    progress: OnProgress = unheard,
     processes: int = 1,
 ) -> Audit:
     """Try to find a breach in this very installation, on invented people. No private data are needed or touched.
@@ -71,7 +71,7 @@ def audit(
         findings = []
         for finding in _findings(work, effort) if processes == 1 else _side_by_side(work, effort, processes):
             findings.append(finding)
-            progress(f"{finding.part}: {finding.name}")
+            progress(Progress(Stage.FINDING, detail=f"{finding.part}: {finding.name}"))
         measured = timings(work, effort.timed)
     made = Audit(tuple(findings), measured, quick, (*EVERY, *REPLACED), time.perf_counter() - start)
     if folder is not None:

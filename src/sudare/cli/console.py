@@ -12,7 +12,7 @@ import click
 from click.core import ParameterSource
 
 from sudare.errors import PrivacyWarning
-from sudare.words import LANGUAGES, Words, choose_language, current_language, phrase, text
+from sudare.words import LANGUAGES, OnProgress, Words, choose_language, current_language, text, unheard
 
 _KINDS = ("sample", "perturbation", "weights")
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -102,15 +102,9 @@ def print_note(text: str, *, err: bool = False) -> None:
     click.echo(current_language()("plan.note", remark=text), err=err)
 
 
-def in_words(facts: dict[str, str]) -> dict[str, str]:
-    """What a kind of release has to say, which it says in English."""
-    words = current_language()
-    return {_name_in_words(name, words): phrase(value, words) for name, value in facts.items()}
-
-
 def _name_in_words(name: str, words: Words) -> str:
     found = (words.label(family, name) for family in _KINDS)
-    return next((each for each in found if each != name), phrase(name, words))
+    return next((each for each in found if each != name), name)
 
 
 def print_errors(rows: Sequence[dict[str, Any]]) -> None:
@@ -160,16 +154,18 @@ def remove_leftovers() -> None:
 
 
 @contextmanager
-def stages(quiet: bool) -> Iterator[Callable[[str], None]]:
+def stages(quiet: bool) -> Iterator[OnProgress]:
     """A function that names the stage now at work; shown with a running clock where a person watches."""
     from rich.console import Console
-    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress as Bar
+    from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
 
     console = Console(stderr=True)
     if quiet or not console.is_terminal:
-        yield lambda _: None
+        yield unheard
         return
     columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
-    with Progress(*columns, console=console, transient=True) as progress:
-        task = progress.add_task(current_language()("command.starting"), total=None)
-        yield lambda stage: progress.update(task, description=stage)
+    words = current_language()
+    with Bar(*columns, console=console, transient=True) as bar:
+        task = bar.add_task("", total=None)
+        yield lambda progress: bar.update(task, description=progress.text(words))

@@ -222,7 +222,6 @@ def reconcile(
     from sudare.privacy import Ledger
     from sudare.privacy.settings import default_ledger
     from sudare.publish.reconcile import reconcile as run
-    from sudare.words import text
 
     made = run(Ledger(path or default_ledger()), folders, publisher=publisher)
     if as_json:

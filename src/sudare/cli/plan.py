@@ -5,7 +5,6 @@ from __future__ import annotations
 import click
 
 from sudare.cli.console import (
-    in_words,
     json_option,
     language_option,
     print_errors,
@@ -16,7 +15,7 @@ from sudare.cli.console import (
     remove_leftovers,
     stages,
 )
-from sudare.words import current_language, phrase, text
+from sudare.words import Progress, Stage, current_language, lines, said
 
 
 @click.command()
@@ -33,7 +32,7 @@ def plan(recipe: str, as_json: bool) -> None:
 
     remove_leftovers()
     with stages(as_json) as progress:
-        progress("planning")
+        progress(Progress(Stage.PLANNING))
         made = make_plan(recipe)
     if as_json:
         print_json(made.to_json())
@@ -43,13 +42,14 @@ def plan(recipe: str, as_json: bool) -> None:
     print_facts(
         {
             words("command.dataset"): made.dataset,
-            **in_words(made.outlook.facts | made.resources),
+            **lines(made.outlook.facts, words),
+            **lines(made.resources, words),
             words("command.guarantee"): guarantee_line(made.guarantee, words),
             words("command.budget_now"): balance_line(made.balance, words),
             words("command.budget_after"): left or words("command.not_enough"),
-            words("command.errors_from"): phrase(made.errors_from, words),
+            words("command.errors_from"): made.errors_from.text(words),
         }
     )
     print_errors(made.errors)
-    for note in made.notes:
-        print_note(text(note, words.language))
+    for remark in made.remarks:
+        print_note(said(remark, words))

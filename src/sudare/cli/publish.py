@@ -5,7 +5,6 @@ from __future__ import annotations
 import click
 
 from sudare.cli.console import (
-    in_words,
     json_option,
     noted_warnings,
     page_language_option,
@@ -18,7 +17,7 @@ from sudare.cli.console import (
     stages,
 )
 from sudare.errors import SudareError
-from sudare.words import current_language, phrase
+from sudare.words import current_language, lines
 
 
 @click.command()
@@ -59,10 +58,10 @@ def publish(recipe: str, resume: bool, anew: bool, language: str | None, as_json
                 words("command.folder"): str(made.folder),
                 words("command.files"): ", ".join(made.to_json()["files"]),
                 **pages,
-                **in_words(made.headline),
+                **lines(made.headline, words),
                 words("command.guarantee"): guarantee_line(made.release.guarantee, words),
                 words("command.budget_left"): remaining_text(made.balance, words),
             }
         )
         for remark in made.left_out:
-            print_note(phrase(remark, words))
+            print_note(remark.text(words))

@@ -8,7 +8,6 @@ import click
 
 from sudare.cli.console import (
     LocalPath,
-    in_words,
     json_option,
     page_language_option,
     print_errors,
@@ -19,7 +18,7 @@ from sudare.cli.console import (
     remove_leftovers,
     stages,
 )
-from sudare.words import Words, current_language, phrase
+from sudare.words import Progress, Stage, Words, current_language, lines
 
 
 @click.command()
@@ -41,12 +40,12 @@ def rehearse(recipe: str, page: Path | None, language: str | None, seed: int, as
     with stages(as_json or quiet) as progress:
         made = run(recipe, seed=seed, progress=progress)
         if page is not None:
-            progress("drawing")
+            progress(Progress(Stage.DRAWING))
             write_page(made, page, words=Words(language or "en"))
     if as_json:
         print_json(made.to_json())
     elif not quiet:
         words = current_language()
-        basis = {words("command.rehearsed_on"): phrase(made.basis, words), words("command.runs"): str(made.repetitions)}
-        print_facts({**basis, **in_words(made.facts)})
+        runs = {words("command.rehearsed_on"): made.basis.text(words), words("command.runs"): str(made.repetitions)}
+        print_facts({**runs, **lines(made.facts, words)})
         print_errors(made.errors)

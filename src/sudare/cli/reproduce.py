@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
@@ -19,7 +18,7 @@ from sudare.cli.console import (
     print_table,
     quiet_option,
 )
-from sudare.words import current_language
+from sudare.words import OnProgress, Progress, current_language, unheard
 
 PAPERS = {
     "sparse-l2": "sparse_l2",
@@ -61,22 +60,24 @@ def reproduce(paper: str, quick: bool, folder: Path | None, as_json: bool, quiet
 
 
 @contextmanager
-def _bar(quiet: bool) -> Iterator[Callable[[str], None]]:
-    """A function that names the stage now at work; a stage that ends in "3 of 10" moves the bar."""
+def _bar(quiet: bool) -> Iterator[OnProgress]:
+    """A function that names the stage now at work; a stage that is counted moves the bar."""
     from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+    from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress as Bar
 
     console = Console(stderr=True)
     if quiet or not console.is_terminal:
-        yield lambda _: None
+        yield unheard
         return
     columns = (BarColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
-    with Progress(*columns, console=console, transient=True) as progress:
-        task = progress.add_task(current_language()("command.starting"), total=None)
+    words = current_language()
+    with Bar(*columns, console=console, transient=True) as bar:
+        task = bar.add_task("", total=None)
 
-        def show(stage: str) -> None:
-            progress.update(task, description=stage)
-            if count := re.search(r"(\d+) of (\d+)$", stage):
-                progress.update(task, completed=int(count[1]) - 1, total=int(count[2]))
+        def show(progress: Progress) -> None:
+            bar.update(task, description=progress.text(words))
+            if progress.total is not None:
+                bar.update(task, completed=progress.done - 1, total=progress.total)
 
         yield show

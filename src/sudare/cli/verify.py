@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from sudare.cli.console import LocalPath, json_option, language_option, print_json, quiet_option
-from sudare.words import current_language, phrase
+from sudare.words import current_language
 
 
 @click.command()
@@ -28,7 +28,7 @@ def verify(certificate: str, publisher: str | None, as_json: bool, quiet: bool) 
         print_json(result.to_json())
     elif not quiet:
         words = current_language()
-        for check in result.checks:
-            click.echo(f"{click.style(words('command.checked'), fg='green')}  {phrase(check, words)}")
+        for check in result.said(words):
+            click.echo(f"{click.style(words('command.checked'), fg='green')}  {check}")
         for remark in result.reports.remarks:
-            click.echo(f"{click.style(words('command.remarked'), fg='yellow')}  {phrase(remark, words)}")
+            click.echo(f"{click.style(words('command.remarked'), fg='yellow')}  {remark.text(words)}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -19,6 +19,7 @@ from sudare.publish.public_sources import PublicFile
 from sudare.publish.recipe import Recipe
 from sudare.publish.table_job import TableJob
 from sudare.publish.table_recipe import TableRecipe
+from sudare.words import Lines, OnProgress, PageMessage
 
 
 @dataclass(frozen=True)
@@ -111,12 +112,12 @@ class ClusterTableJob(Job[TableRecipe, ClusterRelease]):
         self.staging.remove()
         return {"parquet": parts}
 
-    def headline(self, made: ClusterRelease) -> dict[str, str]:
+    def headline(self, made: ClusterRelease) -> Lines:
         """Cells, total and parts."""
         return {
-            "cells listed": f"{made.nonzero_cells:,} of {made.domain.size:,}",
-            "released total": f"{made.total:,}",
-            "parts": f"{len(made.parts):,}",
+            "cells_listed": PageMessage("amount.of", part=made.nonzero_cells, whole=made.domain.size),
+            "released_total": f"{made.total:,}",
+            "parts": len(made.parts),
         }
 
     def certified(self, made: ClusterRelease) -> dict[str, Any]:
@@ -127,7 +128,7 @@ class ClusterTableJob(Job[TableRecipe, ClusterRelease]):
         """As in one process."""
         return self.here.outlook()
 
-    def rehearse(self, seed: int, progress: Callable[[str], None]) -> Rehearsal:
+    def rehearse(self, seed: int, progress: OnProgress) -> Rehearsal:
         """As in one process."""
         rehearsed: Rehearsal = self.here.rehearse(seed, progress)
         return rehearsed

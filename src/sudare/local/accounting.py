@@ -8,10 +8,8 @@ from fractions import Fraction
 from sudare.errors import ParameterError, either
 from sudare.local.clones import closed_form, smallest_epsilon
 from sudare.local.encoding import Encoding
-from sudare.privacy import Guarantee, Number, Unit, asked_delta
-from sudare.privacy.guarantee import ADJACENCIES
+from sudare.privacy import Adjacency, Fact, Guarantee, Number, Unit, asked_delta
 
-SHUFFLED = "reports arrive shuffled, and nothing else links them to people"
 BOUNDS = ("numerical", "closed")
 _DECIMALS = 10**12
 _MARGIN = 1 + 1e-9  # far above the rounding errors of the formula in doubles
@@ -42,17 +40,17 @@ def shuffled(encoding: Encoding, reports: int, delta: Number, *, bound: str = "n
     )
     rounded = Fraction(max(math.ceil(amplified * _MARGIN * _DECIMALS), 1), _DECIMALS)
     epsilon = min(encoding.report_epsilon, rounded)
-    unit, public = Unit("person"), ("who reports",)
+    unit, public = Unit("person"), (Fact("reporters"),)
     if epsilon == encoding.report_epsilon:
-        return Guarantee("epsilon-DP", unit, ADJACENCIES[1], epsilon=epsilon, public=public)
+        return Guarantee("epsilon-DP", unit, Adjacency.REPLACED, epsilon=epsilon, public=public)
     return Guarantee(
         "(epsilon, delta)-DP",
         unit,
-        ADJACENCIES[1],
+        Adjacency.REPLACED,
         epsilon=epsilon,
         delta=share,
         public=public,
-        assumptions=(SHUFFLED,),
+        assumptions=(Fact("shuffled"),),
     )
 
 
@@ -72,9 +70,9 @@ def repeated(encoding: Encoding, times: int) -> Guarantee:
         raise ParameterError("times is no number of reports", value=times, allowed="a whole number from 1 on")
     lasting = encoding.report_epsilon < encoding.epsilon
     epsilon = times * encoding.report_epsilon
-    assumptions: tuple[str, ...] = ()
+    assumptions: tuple[Fact, ...] = ()
     if lasting:
         epsilon = min(epsilon, encoding.epsilon)
-        assumptions = ("the value does not change",)
-    unit, public = Unit("person", max_rows=times), ("who reports",)
-    return Guarantee("epsilon-LDP", unit, ADJACENCIES[1], epsilon=epsilon, public=public, assumptions=assumptions)
+        assumptions = (Fact("changeless"),)
+    unit, public = Unit("person", max_rows=times), (Fact("reporters"),)
+    return Guarantee("epsilon-LDP", unit, Adjacency.REPLACED, epsilon=epsilon, public=public, assumptions=assumptions)

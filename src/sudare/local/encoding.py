@@ -16,8 +16,7 @@ from sudare.local.layout import Layout, Packed
 from sudare.local.reports import Reports
 from sudare.noise import Source, metered, respond
 from sudare.noise.response import Channel
-from sudare.privacy import Budget, Guarantee, Unit, positive
-from sudare.privacy.guarantee import ADJACENCIES
+from sudare.privacy import Adjacency, Budget, Fact, Guarantee, Unit, positive
 
 LARGEST_SIZE = 1 << 20
 SMALLEST_EPSILON, LARGEST_EPSILON = Fraction(1, 10**6), Fraction(64)
@@ -85,7 +84,8 @@ class Encoding(ABC):
     @property
     def guarantee(self) -> Guarantee:
         """What one person's one report promises, whatever the collector does."""
-        return Guarantee("epsilon-LDP", Unit("person"), ADJACENCIES[1], epsilon=self.epsilon, public=("who reports",))
+        public = (Fact("reporters"),)
+        return Guarantee("epsilon-LDP", Unit("person"), Adjacency.REPLACED, epsilon=self.epsilon, public=public)
 
     def positions(self, values: ArrayLike) -> NDArray[np.int64]:
         """``values`` as int64 (n,), each in [0, size); refuses others without showing them."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from sudare.charts import Spec, render_png
 from sudare.errors import OutputError, system_reason
 from sudare.papers.sheet import Sheet
+from sudare.words import OnProgress, Progress, Stage
 
 
 def make_folder(folder: Path) -> None:
@@ -21,12 +22,12 @@ def make_folder(folder: Path) -> None:
 
 
 def write_files(
-    folder: Path, sheets: Iterable[Sheet], figures: Mapping[str, Spec], progress: Callable[[str], None]
+    folder: Path, sheets: Iterable[Sheet], figures: Mapping[str, Spec], progress: OnProgress
 ) -> tuple[Path, ...]:
     """All of them, tables first; what was written."""
     files = [sheet.write(folder) for sheet in sheets]
     for name, spec in figures.items():
-        progress(f"drawing {name}")
+        progress(Progress(Stage.DRAWING))
         path = folder / f"{name}.png"
         try:
             path.write_bytes(render_png(spec))

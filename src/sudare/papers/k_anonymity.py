@@ -31,6 +31,7 @@ from sudare.noise.sampling import draw_sample
 from sudare.papers.adult_tuples import adult_tuples
 from sudare.papers.files import make_folder, write_files
 from sudare.papers.sheet import Entry, Sheet
+from sudare.words import OnProgress, Progress, Stage, unheard
 
 RUNS, QUICK_RUNS, VARIANT_RUNS = 100, 10, 10
 DELTA = Fraction(1, 10**6)
@@ -272,7 +273,7 @@ class Reproduction:
 def reproduce(
     folder: Path,
     quick: bool = False,
-    progress: Callable[[str], None] = lambda _: None,
+    progress: OnProgress = unheard,
     *,
     data: tuple[Tuples, str] | None = None,
     runs: int | None = None,
@@ -286,17 +287,19 @@ def reproduce(
     if repetitions < 1:
         raise ParameterError("runs is not a whole number from 1 on", value=repetitions)
     make_folder(folder)
-    progress("reading the records")
+    progress(Progress(Stage.READING))
     population, basis = data or adult_tuples()
     outcomes = tuple(_outcomes(population, repetitions, progress))
     made = Reproduction(population, basis, repetitions, outcomes)
     return replace(made, files=write_files(folder, made.sheets, figures(made), progress))
 
 
-def _outcomes(population: Tuples, runs: int, progress: Callable[[str], None]) -> Iterator[Outcome]:
+def _outcomes(population: Tuples, runs: int, progress: OnProgress) -> Iterator[Outcome]:
     algorithm, *_ = VARIANTS.values()
     for number, setting in enumerate(SETTINGS):
-        progress(f"beta {float(setting.sample):g}, k {setting.k}: setting {number + 1} of {len(SETTINGS)}")
+        progress(
+            Progress(Stage.EXPERIMENT, number + 1, len(SETTINGS), f"beta {float(setting.sample):g}, k {setting.k}")
+        )
 
         def source(kind: int, run: int, number: int = number) -> Source:
             return Source.from_seed((number * 100 + kind) * 10**6 + run)

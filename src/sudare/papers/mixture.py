@@ -10,7 +10,6 @@ of records without any.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
@@ -26,6 +25,7 @@ from sudare.papers.files import make_folder, write_files
 from sudare.papers.mixture_figures import figures
 from sudare.papers.mixture_synthetic import Draw, l1_percent
 from sudare.papers.sheet import Entry, Sheet
+from sudare.words import OnProgress, Progress, Stage, unheard
 
 RUNS, QUICK_RUNS = 20, {1_000: 4, 10_000: 2, 100_000: 1}
 
@@ -137,7 +137,7 @@ class Reproduction:
 def reproduce(
     folder: Path,
     quick: bool = False,
-    progress: Callable[[str], None] = lambda _: None,
+    progress: OnProgress = unheard,
     *,
     runs: dict[int, int] | None = None,
 ) -> Reproduction:
@@ -154,6 +154,6 @@ def reproduce(
     data, basis = adult.adult_numbers()
     draws = synthetic.experiment(wanted, progress)
     columns = adult.columns(data, repeated, progress)
-    progress("the cross table")
+    progress(Progress(Stage.EXPERIMENT, detail="the cross table"))
     made = Reproduction(basis, draws, columns, adult.cross_table(data), correlated.experiment(repeated, progress))
     return replace(made, files=write_files(folder, made.sheets, figures(made), progress))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import os
 import zlib
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
@@ -17,9 +16,9 @@ from sudare.errors import InputError
 from sudare.papers.mixture_synthetic import l1_percent
 from sudare.reconstruct import Mixture, iterative_bayes, perturb
 from sudare.reconstruct.mixture import Covariance
+from sudare.words import OnProgress, Progress, Stage
 
 Floats: TypeAlias = NDArray[np.float64]
-Progress: TypeAlias = Callable[[str], None]
 
 FILE = Path("adult") / "adult.data.gz"
 RECORDS = 32_561
@@ -86,14 +85,14 @@ def _invented() -> dict[str, Floats]:
     }
 
 
-def columns(data: dict[str, Floats], runs: int, progress: Progress) -> dict[str, Column]:
+def columns(data: dict[str, Floats], runs: int, progress: OnProgress) -> dict[str, Column]:
     """Each column perturbed by itself at k = 2, and recovered by both methods."""
     found = {}
     for name, bounds in BOUNDS.items():
         x, edges = data[name], EDGES[name]
         made: dict[str, list[Floats]] = {method: [] for method in (IBT, IBT_LATE, MIXTURE, PLAIN)}
         for run in range(runs):
-            progress(f"{name}: run {run + 1} of {runs}")
+            progress(Progress(Stage.EXPERIMENT, run + 1, runs, name))
             noisy = perturb(x, bounds, k=2, seed=run)
             values, noise = noisy.values, noisy.channel
             made[IBT].append(iterative_bayes(values, noise, edges).probabilities)

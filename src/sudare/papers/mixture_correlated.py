@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -12,9 +11,9 @@ from numpy.typing import NDArray
 from sudare.papers.mixture_synthetic import l1_percent
 from sudare.reconstruct import Mixture, iterative_bayes, perturb
 from sudare.reconstruct.mixture import Covariance
+from sudare.words import OnProgress, Progress, Stage
 
 Floats: TypeAlias = NDArray[np.float64]
-Progress: TypeAlias = Callable[[str], None]
 
 WEIGHTS = (0.6, 0.4)
 MEANS = np.array([[0.0, 0.0], [4.0, 3.0]])
@@ -46,13 +45,13 @@ def records(size: int, seed: int) -> Floats:
     return np.asarray(MEANS[which] + np.einsum("nij,nj->ni", factors[which], rng.standard_normal((size, 2))))
 
 
-def experiment(runs: int, progress: Progress) -> list[Case]:
+def experiment(runs: int, progress: OnProgress) -> list[Case]:
     """Every case, so many times."""
     cases = []
     for size, noise, k, epsilon in CASES:
         found: dict[str, list[float]] = {}
         for run in range(runs):
-            progress(f"correlated, {size:,} records, {noise}: run {run + 1} of {runs}")
+            progress(Progress(Stage.EXPERIMENT, run + 1, runs, f"correlated, {size:,} records, {noise}"))
             x = records(size, run)
             bounds = [(float(column.min()), float(column.max())) for column in x.T]
             edges = [np.linspace(*ends, BINS + 1) for ends in bounds]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from sudare.reconstruct import Histogram, Mixture, Perturbed, iterative_bayes, perturb
 from sudare.reconstruct.distribution import clearly_better
 from sudare.reconstruct.sample import sample_of
+from sudare.words import OnProgress, Progress, Stage
 
 Floats: TypeAlias = NDArray[np.float64]
-Progress: TypeAlias = Callable[[str], None]
 
 WEIGHTS, MEANS, VARIANCES = (0.1, 0.6, 0.2, 0.1), (-1.0, 3.0, 5.0, 9.0), (0.1, 0.2, 0.5, 0.01)
 SCALES = {1_000: 3.18, 10_000: 2.45, 100_000: 2.03, 1_000_000: 1.75}
@@ -95,12 +95,12 @@ def _recovered(made: Perturbed, edges: Floats) -> dict[str, Floats]:
     return found
 
 
-def experiment(runs: Mapping[int, int], progress: Progress) -> dict[int, list[Draw]]:
+def experiment(runs: Mapping[int, int], progress: OnProgress) -> dict[int, list[Draw]]:
     """So many draws of each number of records; the paper's gradient for the first two of each up to 10,000."""
     found: dict[int, list[Draw]] = {}
     for size, times in runs.items():
         found[size] = []
         for run in range(times):
-            progress(f"{size:,} records: run {run + 1} of {times}")
+            progress(Progress(Stage.EXPERIMENT, run + 1, times, f"{size:,} records"))
             found[size].append(draw(size, run, gradient=size <= 10_000 and run < 2))
     return found

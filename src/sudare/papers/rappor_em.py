@@ -39,6 +39,7 @@ from sudare.papers.sheet import Entry, Sheet
 from sudare.papers.traces import Traces, trace_experiment
 from sudare.papers.wards import HOURS, TOTALS, WARDS, people
 from sudare.privacy import exact
+from sudare.words import OnProgress, Progress, Stage, unheard
 
 EPSILONS = (0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 4.5, 5.0)
 PAPER = {
@@ -52,7 +53,6 @@ RUNS, QUICK_RUNS = 10, 2
 SHOWN_HOUR = HOURS.index("17:00")
 TOLERANCE, _MOST_STEPS = 1e-6, 5_000
 
-Progress: TypeAlias = Callable[[str], None]
 Floats: TypeAlias = NDArray[np.float64]
 
 ESTIMATES: dict[str, Callable[[Reports], Floats]] = {
@@ -192,7 +192,7 @@ class Reproduction:
 def reproduce(
     folder: Path,
     quick: bool = False,
-    progress: Progress = lambda _: None,
+    progress: OnProgress = unheard,
     *,
     runs: int | None = None,
     epsilons: Sequence[float] = EPSILONS,
@@ -210,7 +210,7 @@ def reproduce(
     return replace(made, files=write_files(folder, made.sheets, figures(made), progress))
 
 
-def _experiment(runs: int, epsilons: tuple[float, ...], hours: tuple[int, ...], progress: Progress) -> Reproduction:
+def _experiment(runs: int, epsilons: tuple[float, ...], hours: tuple[int, ...], progress: OnProgress) -> Reproduction:
     shown_hour = SHOWN_HOUR if SHOWN_HOUR in hours else hours[-1]
     errors = {name: Errors(np.zeros((len(epsilons), len(hours))), np.zeros((runs, len(WARDS)))) for name in ESTIMATES}
     ways = ("simplex", "em")
@@ -218,7 +218,7 @@ def _experiment(runs: int, epsilons: tuple[float, ...], hours: tuple[int, ...], 
     observed = np.zeros((runs, len(WARDS)))
     for row, epsilon in enumerate(epsilons):
         for run in range(runs):
-            progress(f"epsilon {epsilon:g}: run {run + 1} of {runs}")
+            progress(Progress(Stage.EXPERIMENT, run + 1, runs, f"epsilon {epsilon:g}"))
             for column, hour in enumerate(hours):
                 seed = 1000 * (row * len(HOURS) + hour) + run
                 true = people(hour)

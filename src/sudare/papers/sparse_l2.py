@@ -8,7 +8,7 @@ whole noise is almost always 0, so both stand beside the paper. Its lambda is tu
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -29,6 +29,7 @@ from sudare.tables.negative_l2 import NegativeL2
 from sudare.tables.nonnegative_lasso import NonnegativeLasso
 from sudare.tables.release import release
 from sudare.tables.simplex import Simplex
+from sudare.words import OnProgress, Progress, Stage, unheard
 
 EPSILONS = (0.1, 1.0, 10.0)
 SIDES = (64, 256, 1024)
@@ -38,8 +39,6 @@ RANGES = ("0", "1-9", "10-99", "100 or more")
 _PEOPLE, _POPULATED = 125_000_000, 0.0275  # of the census in this window, for the stand-in
 _PEAK, _SPREAD = 1000.0, 0.16
 _TIMED_EPSILON = 0.1
-
-Progress = Callable[[str], None]
 
 
 CONTENDERS = (
@@ -145,7 +144,7 @@ def bump(side: int) -> CountTable:
 def reproduce(
     folder: Path,
     quick: bool = False,
-    progress: Progress = lambda _: None,
+    progress: OnProgress = unheard,
     *,
     sides: Sequence[int] = SIDES,
     runs: int | None = None,
@@ -165,20 +164,20 @@ def reproduce(
     small, outcomes = bump(sides[0]), []
     for epsilon in EPSILONS:
         for number, contender in enumerate(CONTENDERS, 1):
-            progress(f"epsilon {epsilon:g}, {contender.name}: {number} of {len(CONTENDERS)}")
+            progress(Progress(Stage.EXPERIMENT, number, len(CONTENDERS), f"epsilon {epsilon:g}, {contender.name}"))
             outcomes.append(compete(small, contender, epsilon, runs))
     timed = {sides[0]: [outcome for outcome in outcomes if outcome.epsilon == _TIMED_EPSILON]}
     for side in sides[1:]:
         truth = bump(side)
         for number, contender in enumerate(CONTENDERS, 1):
-            progress(f"{side} x {side} cells, {contender.name}: {number} of {len(CONTENDERS)}")
+            progress(Progress(Stage.EXPERIMENT, number, len(CONTENDERS), f"{side} x {side} cells, {contender.name}"))
             timed.setdefault(side, []).append(compete(truth, contender, _TIMED_EPSILON, runs, floats=False))
-    progress("reading the census")
+    progress(Progress(Stage.READING))
     large, basis = japan or census_window(JAPAN, _PEOPLE, _POPULATED)
     largest = []
     rivals = [one for one in CONTENDERS if one.name in PAPER_ON_JAPAN or one.floats is None]
     for number, contender in enumerate(rivals, 1):
-        progress(f"Japan, {contender.name}: {number} of {len(rivals)}")
+        progress(Progress(Stage.EXPERIMENT, number, len(rivals), f"Japan, {contender.name}"))
         largest.append(compete(large, contender, _TIMED_EPSILON, japan_runs, floats=False))
     sheets = (
         _against_paper("table1", "Table 1: RMSE of a cell", outcomes, "error"),

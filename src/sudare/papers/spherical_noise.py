@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudare.errors import Message
-from sudare.privacy import Guarantee
+from sudare.privacy import Fact, Guarantee
 from sudare.reweight import Space, Weighting
 from sudare.reweight.basis import features
 from sudare.reweight.importance import unit_length
@@ -98,7 +98,7 @@ def spherical_importance_weighting(
     return Weighting(
         model,
         weights,
-        Guarantee("none: seeded", assumptions=("the noise is made of floats",)),
+        Guarantee("none: seeded", assumptions=(Fact("float_noise"),)),
         "importance weighting, spherical noise",
         {"regularisation": regularisation, "degree": degree},
         NoisyMean(mean, 0.0, float(made.people), 2 / regularisation),

@@ -7,7 +7,6 @@ Privelet do not depend on the data, so for them the law itself stands beside bot
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -29,6 +28,7 @@ from sudare.tables.privelet import Privelet
 from sudare.tables.release import release
 from sudare.tables.top_down import TopDown
 from sudare.tables.tree import Tree
+from sudare.words import OnProgress, Progress, Stage, unheard
 
 EPSILON = exact("0.1")
 RUNS, QUICK_RUNS = 100, 10
@@ -204,7 +204,7 @@ class Reproduction:
 def reproduce(
     folder: Path,
     quick: bool = False,
-    progress: Callable[[str], None] = lambda _: None,
+    progress: OnProgress = unheard,
     *,
     truth: tuple[CountTable, str] | None = None,
     runs: int | None = None,
@@ -218,7 +218,7 @@ def reproduce(
     if repetitions < 1:
         raise ParameterError("runs is not a whole number from 1 on", value=repetitions)
     make_folder(folder)
-    progress("reading the census")
+    progress(Progress(Stage.READING))
     table, basis = truth or census_window(TOKYO, _PEOPLE, _POPULATED)
     levels = tuple(sorted({*range(0, table.domain.bits + 1, 2), table.domain.bits}))
     outcomes = tuple(
@@ -272,13 +272,13 @@ def _outcome(
     levels: tuple[int, ...],
     runs: int,
     seed: int,
-    progress: Callable[[str], None],
+    progress: OnProgress,
 ) -> Outcome:
     """Errors pooled over runs: mean of absolute errors, root of the mean of squared ones."""
     absolute, square = np.zeros(len(levels)), np.zeros(len(levels))
     negative = filled = 0.0
     for run in range(runs):
-        progress(f"{contender.name}: run {run + 1} of {runs}")
+        progress(Progress(Stage.EXPERIMENT, run + 1, runs, contender.name))
         made = release(table, contender.method, EPSILON, seed=seed + run).table
         errors = error_by_block(table, made, levels)
         absolute += errors.mean_absolute_error

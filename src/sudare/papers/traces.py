@@ -10,7 +10,6 @@ from __future__ import annotations
 import gzip
 import os
 import zlib
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
@@ -22,6 +21,7 @@ from sudare.errors import InputError
 from sudare.local import Encoding, HadamardResponse, LocalHashing, SubsetSelection, SymmetricUnary, estimate
 from sudare.papers.sheet import Entry, Sheet
 from sudare.privacy import exact
+from sudare.words import OnProgress, Progress, Stage
 
 SIDE = 32
 EPSILONS = (1, 2, 3, 5)
@@ -89,7 +89,7 @@ def positions() -> tuple[Integers, str]:
     return np.concatenate(regions), "Nightley pseudo people flow, CC BY 4.0"
 
 
-def trace_experiment(runs: int, progress: Callable[[str], None]) -> Traces:
+def trace_experiment(runs: int, progress: OnProgress) -> Traces:
     """Report and estimate all positions ``runs`` times (at most three), by every encoding and epsilon."""
     values, basis = positions()
     truth = np.bincount(values, minlength=SIDE**2)
@@ -100,7 +100,7 @@ def trace_experiment(runs: int, progress: Callable[[str], None]) -> Traces:
     maps = {"truth": truth.astype(np.float64)}
     for epsilon in EPSILONS:
         for kind in KINDS:
-            progress(f"traces: {kind.name} at epsilon {epsilon}")
+            progress(Progress(Stage.EXPERIMENT, detail=f"traces: {kind.name} at epsilon {epsilon}"))
             for run in range(repetitions):
                 reports = kind(SIDE**2, exact(epsilon)).randomize(values, seed=run)
                 for name, method in METHODS.items():

@@ -9,7 +9,6 @@ cross-validation on the private records, which it does not pay for; so do those 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -25,6 +24,7 @@ from sudare.papers.ulsif_adult import Answered, load
 from sudare.papers.ulsif_adult import compete as compete_on_adult
 from sudare.papers.ulsif_noise import BASE, CLAIMED, Slope, slopes
 from sudare.papers.ulsif_setting import CONTENDERS, GRID, Contender, Draw, Score, compete, density, true_ratio
+from sudare.words import OnProgress, Progress, Stage, unheard
 
 EPSILONS = (0.1, 1.0, 10.0)
 RUNS, QUICK_RUNS = 100, 10
@@ -131,21 +131,21 @@ class Reproduction:
 
 
 def reproduce(
-    folder: Path, quick: bool = False, progress: Callable[[str], None] = lambda _: None, *, runs: int | None = None
+    folder: Path, quick: bool = False, progress: OnProgress = unheard, *, runs: int | None = None
 ) -> Reproduction:
     """Run the experiments, 100 times or 10 if ``quick``, and write tables (CSV) and figures (PNG) into ``folder``."""
     repetitions = runs or (QUICK_RUNS if quick else RUNS)
     make_folder(folder)
     draws = []
     for seed in range(repetitions):
-        progress(f"drawing and cross-validating: {seed + 1} of {repetitions}")
+        progress(Progress(Stage.EXPERIMENT, seed + 1, repetitions, "drawing and cross-validating"))
         draws.append(Draw.of(seed))
     scores = {}
     for contender in CONTENDERS:
         for epsilon in EPSILONS if contender.private else EPSILONS[-1:]:
-            progress(f"{contender.name}, epsilon {epsilon:g}")
+            progress(Progress(Stage.EXPERIMENT, detail=f"{contender.name}, epsilon {epsilon:g}"))
             scores[contender.name, epsilon] = compete(contender, epsilon, draws)
-    progress("the law of the noise")
+    progress(Progress(Stage.EXPERIMENT, detail="the law of the noise"))
     found = slopes(5 * min(repetitions, 20))
     case = load()
     adult = compete_on_adult(case, EPSILONS, repetitions, progress)

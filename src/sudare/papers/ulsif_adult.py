@@ -19,6 +19,7 @@ from sudare.reweight.measurement import measure_mean
 from sudare.reweight.promise import budget_of
 from sudare.reweight.public_features import PublicFeatures
 from sudare.reweight.rows import Rows
+from sudare.words import OnProgress, Progress, Stage
 
 Floats: TypeAlias = NDArray[np.float64]
 Columns: TypeAlias = dict[str, NDArray[Any]]
@@ -131,18 +132,18 @@ class Answered:
     errors: Floats
 
 
-def compete(case: Case, epsilons: tuple[float, ...], runs: int, progress: Callable[[str], None]) -> list[Answered]:
+def compete(case: Case, epsilons: tuple[float, ...], runs: int, progress: OnProgress) -> list[Answered]:
     """Our default, the same with named pairs, and the importance weighting mechanism at its best strength."""
     truth, public = case.truth(), queries(case.public)
     answered = [Answered("no weights", epsilons[0], np.abs(public.mean(axis=0) - truth)[None, :])]
     for name, pairs in (("Sudare", ()), ("Sudare, four pairs named", PAIRS)):
         run = _tilt(case, list(pairs))
         for epsilon in epsilons:
-            progress(f"Adult: {name}, epsilon {epsilon:g}")
+            progress(Progress(Stage.EXPERIMENT, detail=f"Adult: {name}, epsilon {epsilon:g}"))
             weights = [run(epsilon, seed) for seed in range(runs)]
             answered.append(Answered(name, epsilon, _errors(weights, public, truth)))
     for strength in STRENGTHS:
-        progress(f"Adult: importance weighting, lambda {strength:g}")
+        progress(Progress(Stage.EXPERIMENT, detail=f"Adult: importance weighting, lambda {strength:g}"))
         made = Classifier.of(case.private, case.public, case.space, strength, 1)
         name = f"importance weighting, lambda {strength:g}"
         for epsilon in epsilons:

@@ -13,20 +13,24 @@ from sudare.privacy.budget import Budget, Number, asked_delta, exact, positive, 
 from sudare.privacy.cap import Amounts, Cap
 from sudare.privacy.chain import Entry
 from sudare.privacy.composition import parallel, sequential
-from sudare.privacy.guarantee import Guarantee, Publishable, Unit
+from sudare.privacy.fact import Fact
+from sudare.privacy.guarantee import Adjacency, Guarantee, Notion, Publishable, Unit
 from sudare.privacy.zcdp import epsilon_for, rho_for, rho_of_pure
 
 if TYPE_CHECKING:
     from sudare.privacy.ledger import Ledger
 
 __all__ = [
+    "Adjacency",
     "Amounts",
     "Balance",
     "Budget",
     "Cap",
     "Entry",
+    "Fact",
     "Guarantee",
     "Ledger",
+    "Notion",
     "Number",
     "Publishable",
     "Unit",

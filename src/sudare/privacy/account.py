@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from sudare.errors import BudgetError, LedgerError, ParameterError, did_you_mean
+from sudare.errors import BudgetError, LedgerError, NoCapError, ParameterError, did_you_mean
 from sudare.privacy.adjacency import common_adjacency, cost_of
 from sudare.privacy.balance import Balance
 from sudare.privacy.cap import Cap
@@ -88,10 +88,10 @@ class Account:
         if not cap.admits(spent + Total.summed([cost])):
             raise cap.refusal(self.dataset, spent, cost)
 
-    def _no_cap(self) -> BudgetError:
+    def _no_cap(self) -> NoCapError:
         near = did_you_mean(self.dataset, self.other_datasets)
         command = f"sudare ledger set-cap {shlex.quote(self.dataset)} --epsilon 1"
-        return BudgetError(
+        return NoCapError(
             "data set {dataset!r} has no cap in the ledger",
             hint="{near} Set one, for instance with: {command}" if near else "Set one, for instance with: {command}",
             dataset=self.dataset,

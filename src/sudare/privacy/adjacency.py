@@ -24,9 +24,9 @@ from fractions import Fraction
 from functools import lru_cache
 
 from sudare.privacy.directed import exp_above, round_up
-from sudare.privacy.guarantee import ADJACENCIES, Guarantee
+from sudare.privacy.guarantee import Adjacency, Guarantee
 
-ADDED, REPLACED = ADJACENCIES
+ADDED, REPLACED = Adjacency
 LOCAL = ("epsilon-LDP", "Pk-anonymity")
 _ZERO = Fraction(0)
 _CERTAIN = Fraction(1)  # a delta of one promises nothing

@@ -22,7 +22,7 @@ from itertools import repeat, zip_longest
 from sudare.errors import Message, ParameterError
 from sudare.privacy.adjacency import LOCAL, Cost, adjacency_of, cost_of
 from sudare.privacy.budget import Number, exact, positive
-from sudare.privacy.guarantee import ADJACENCIES, Guarantee
+from sudare.privacy.guarantee import Adjacency, Guarantee
 from sudare.privacy.renyi import Counted, composed_epsilon
 from sudare.privacy.zcdp import epsilon_for, rho_of_pure
 
@@ -219,11 +219,11 @@ def parallel(*guarantees: Guarantee, disjoint_units: bool, delta: Number | None 
             hint="If a person may be in two parts, compose in sequence.",
         )
     _comparable(guarantees)
-    if (own := adjacency_of(guarantees[0])) != ADJACENCIES[0]:
+    if (own := adjacency_of(guarantees[0])) != Adjacency.ADDED:
         raise ParameterError(
             "parallel composition does not hold for replaced records",
             value=own,
-            allowed=ADJACENCIES[:1],
+            allowed=[Adjacency.ADDED],
         )
     notion = _common_notion(guarantees, delta)
     parts = [_numbers([guarantee], notion, delta) for guarantee in guarantees]
@@ -288,7 +288,7 @@ def _stated(guarantees: Sequence[Guarantee], notion: str, numbers: dict[str, Fra
         guarantees[0].unit,
         adjacency_of(guarantees[0]),
         public=tuple(dict.fromkeys(fact for guarantee in guarantees for fact in guarantee.public)),
-        assumptions=tuple(dict.fromkeys(text for guarantee in guarantees for text in guarantee.assumptions)),
+        assumptions=tuple(dict.fromkeys(fact for guarantee in guarantees for fact in guarantee.assumptions)),
         in_no_ledger=any(guarantee.in_no_ledger for guarantee in guarantees),
         **numbers,
     )

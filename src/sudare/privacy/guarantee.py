@@ -3,34 +3,63 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from enum import StrEnum
 from fractions import Fraction
 from typing import Any, Protocol, runtime_checkable
 
 from sudare.errors import Message, ParameterError, together
 from sudare.privacy.budget import Budget, exact, positive, readable
+from sudare.privacy.fact import Fact
 
-NOTIONS = (
-    "epsilon-DP",
-    "(epsilon, delta)-DP",
-    "rho-zCDP",
-    "epsilon-LDP",
-    "Pk-anonymity",
-    "k-anonymity",
-    "none: seeded",
-    "none",
-)
+
+class _Named(StrEnum):
+    """A value that equals the text by which certificates and ledgers name it, and is shown as that text."""
+
+    def __repr__(self) -> str:
+        return repr(self.value)
+
+
+class Notion(_Named):
+    """What kind of privacy is promised.
+
+    >>> Notion.PURE == "epsilon-DP", Notion.SEEDED.holds
+    (True, False)
+    """
+
+    PURE = "epsilon-DP"
+    APPROXIMATE = "(epsilon, delta)-DP"
+    CONCENTRATED = "rho-zCDP"
+    LOCAL = "epsilon-LDP"
+    PK = "Pk-anonymity"
+    K = "k-anonymity"
+    SEEDED = "none: seeded"
+    NONE = "none"
+
+    @property
+    def holds(self) -> bool:
+        """False where nothing is promised."""
+        return self not in (Notion.SEEDED, Notion.NONE)
+
+
+class Adjacency(_Named):
+    """Which two data sets are neighbours."""
+
+    ADDED = "add or remove one unit"
+    REPLACED = "replace one record"
+
+
+NOTIONS, ADJACENCIES = tuple(Notion), tuple(Adjacency)
 # What each notion needs; the two anonymities may carry an epsilon (local, evaluated) or not.
 _NUMBERS: dict[str, set[str]] = {
-    "epsilon-DP": {"epsilon"},
-    "(epsilon, delta)-DP": {"epsilon", "delta"},
-    "rho-zCDP": {"rho"},
-    "epsilon-LDP": {"epsilon"},
-    "none: seeded": set(),
-    "none": set(),
+    Notion.PURE: {"epsilon"},
+    Notion.APPROXIMATE: {"epsilon", "delta"},
+    Notion.CONCENTRATED: {"rho"},
+    Notion.LOCAL: {"epsilon"},
+    Notion.SEEDED: set(),
+    Notion.NONE: set(),
 }
-_FACTS: dict[str, set[str]] = {"(epsilon, delta)-DP": {"rho"}}
+_FACTS: dict[str, set[str]] = {Notion.APPROXIMATE: {"rho"}}
 """Numbers that a notion may carry besides: what the noise costs in rho, where it is Gaussian."""
-ADJACENCIES = ("add or remove one unit", "replace one record")
 
 
 @dataclass(frozen=True)
@@ -84,7 +113,9 @@ class Unit:
 class Guarantee:
     """A promise with its numbers, its unit, its adjacency, what is public, and what it rests on.
 
-    ``in_no_ledger`` says that no ledger has counted the release: it adds to whatever else was made of the same data.
+    ``notion`` and ``adjacency`` may be given as text. ``public`` and ``assumptions`` are facts; a text in their place
+    is read as a stored sentence (`Fact.from_text`). ``in_no_ledger`` says that no ledger has counted the release: it
+    adds to whatever else was made of the same data.
 
     >>> print(Guarantee.pure(Fraction(1, 2), Unit("person")))
     epsilon-DP with epsilon = 0.5; neighbours: add or remove one unit; unit: person with at most 1 row
@@ -96,12 +127,12 @@ class Guarantee:
 
     notion: str
     unit: Unit = field(default_factory=Unit)
-    adjacency: str = ADJACENCIES[0]
+    adjacency: str = Adjacency.ADDED
     epsilon: Fraction | None = None
     delta: Fraction | None = None
     rho: Fraction | None = None
-    public: tuple[str, ...] = ()
-    assumptions: tuple[str, ...] = ()
+    public: tuple[Fact, ...] = ()
+    assumptions: tuple[Fact, ...] = ()
     replace_rho: Fraction | None = None
     in_no_ledger: bool = False
 
@@ -110,6 +141,8 @@ class Guarantee:
             raise ParameterError("unknown notion of privacy", value=self.notion, allowed=NOTIONS)
         if self.adjacency not in ADJACENCIES:
             raise ParameterError("unknown adjacency", value=self.adjacency, allowed=ADJACENCIES)
+        object.__setattr__(self, "notion", Notion(self.notion))
+        object.__setattr__(self, "adjacency", Adjacency(self.adjacency))
         given = {name for name in ("epsilon", "delta", "rho") if getattr(self, name) is not None}
         if self.notion in _NUMBERS and given - _FACTS.get(self.notion, set()) != _NUMBERS[self.notion]:
             raise ParameterError(
@@ -130,14 +163,15 @@ class Guarantee:
                 raise ParameterError(
                     "{name} is one text and not a sequence of texts", value=getattr(self, name), name=name
                 )
-            object.__setattr__(self, name, tuple(getattr(self, name)))
+            facts = (each if isinstance(each, Fact) else Fact.from_text(each) for each in getattr(self, name))
+            object.__setattr__(self, name, tuple(facts))
 
     def _check_replace_rho(self) -> None:
         if self.replace_rho is None:
             return
         cost = positive(self.replace_rho, "replace_rho")
         # A move between two parts of a data set is a removal and an addition, which cost rho each.
-        if self.rho is None or self.adjacency != ADJACENCIES[0] or not 2 * self.rho <= cost <= 4 * self.rho:
+        if self.rho is None or self.adjacency != Adjacency.ADDED or not 2 * self.rho <= cost <= 4 * self.rho:
             raise ParameterError(
                 "replace_rho is not the cost of two steps",
                 value=cost,
@@ -148,24 +182,24 @@ class Guarantee:
     @classmethod
     def pure(cls, epsilon: Fraction, unit: Unit, **facts: Any) -> Guarantee:
         """Pure epsilon-DP."""
-        return cls("epsilon-DP", unit, epsilon=epsilon, **facts)
+        return cls(Notion.PURE, unit, epsilon=epsilon, **facts)
 
     @classmethod
     def of(cls, budget: Budget, unit: Unit, **facts: Any) -> Guarantee:
         """The guarantee of what was measured with ``budget`` in all."""
         if budget.epsilon is not None:
             return cls.pure(budget.epsilon, unit, **facts)
-        return cls("rho-zCDP", unit, rho=budget.rho, **facts)
+        return cls(Notion.CONCENTRATED, unit, rho=budget.rho, **facts)
 
-    def without_protection(self, notion: str = "none: seeded") -> Guarantee:
+    def without_protection(self, notion: str = Notion.SEEDED) -> Guarantee:
         """The same release when its noise could be drawn again: nothing is promised."""
-        why = "the noise comes from a seed that anyone may know" if notion == "none: seeded" else "no noise"
+        why = Fact("seed" if notion == Notion.SEEDED else "no_noise")
         nothing = replace(self, notion=notion, epsilon=None, delta=None, rho=None, replace_rho=None, assumptions=(why,))
         return nothing.booked()
 
     def unbooked(self) -> Guarantee:
         """The same where no ledger has counted the release; a seeded one has nothing to be counted."""
-        return self if self.notion == "none: seeded" else replace(self, in_no_ledger=True)
+        return self if self.notion == Notion.SEEDED else replace(self, in_no_ledger=True)
 
     def booked(self) -> Guarantee:
         """The same where a ledger counts the release."""
@@ -174,7 +208,7 @@ class Guarantee:
     @property
     def holds(self) -> bool:
         """False where nothing is promised."""
-        return not self.notion.startswith("none")
+        return Notion(self.notion).holds
 
     def __str__(self) -> str:
         numbers = [
@@ -186,9 +220,9 @@ class Guarantee:
         if self.holds:
             parts += [f"neighbours: {self.adjacency}", f"unit: {self.unit}"]
         if self.public:
-            parts.append("public: " + ", ".join(self.public))
+            parts.append("public: " + ", ".join(map(str, self.public)))
         if self.assumptions:
-            parts.append("assumes: " + ", ".join(self.assumptions))
+            parts.append("assumes: " + ", ".join(map(str, self.assumptions)))
         if self.in_no_ledger:
             parts.append("in no ledger")
         return "; ".join(parts)
@@ -197,16 +231,16 @@ class Guarantee:
         """Plain JSON; numbers as exact fractions (``"1/10"``) so that nothing is lost."""
         stated = {} if self.replace_rho is None else {"replace_rho": str(self.replace_rho)}
         return {
-            "notion": self.notion,
+            "notion": str(self.notion),
             **{
                 name: None if (value := getattr(self, name)) is None else str(value)
                 for name in ("epsilon", "delta", "rho")
             },
             **stated,
             "unit": self.unit.to_json(),
-            "adjacency": self.adjacency,
-            "public": list(self.public),
-            "assumptions": list(self.assumptions),
+            "adjacency": str(self.adjacency),
+            "public": [str(fact) for fact in self.public],
+            "assumptions": [str(fact) for fact in self.assumptions],
             **({"in_no_ledger": True} if self.in_no_ledger else {}),
             "text": str(self),
         }
@@ -225,8 +259,8 @@ class Guarantee:
                 data["notion"],
                 Unit(**unit),
                 data["adjacency"],
-                public=tuple(data["public"]),
-                assumptions=tuple(data["assumptions"]),
+                public=tuple(map(Fact.from_text, data["public"])),
+                assumptions=tuple(map(Fact.from_text, data["assumptions"])),
                 in_no_ledger=data.get("in_no_ledger", False) is True,
                 **numbers,
             )

@@ -8,24 +8,16 @@ from typing import TYPE_CHECKING
 
 from sudare.privacy.budget import readable
 from sudare.privacy.cap import Amounts, Cap
-from sudare.privacy.guarantee import ADJACENCIES, Guarantee, Unit
-from sudare.words import Words, bar, card, facts, table
+from sudare.privacy.fact import Fact
+from sudare.privacy.guarantee import Adjacency, Guarantee, Notion, Unit
+from sudare.words import PageMessage, Value, Words, bar, card, facts, said, table
 
 if TYPE_CHECKING:
     from sudare.privacy.balance import Balance
     from sudare.privacy.chain import Entry
 
 
-NAMES = {
-    "epsilon-DP": "pure",
-    "(epsilon, delta)-DP": "approximate",
-    "rho-zCDP": "concentrated",
-    "epsilon-LDP": "local",
-    "Pk-anonymity": "pk",
-    "k-anonymity": "k",
-    "none: seeded": "seeded",
-    "none": "none",
-}
+NAMES: dict[str, str] = {notion: notion.name.lower() for notion in Notion}
 """Each notion as the catalogue calls it."""
 DIFFERENTIAL = ("pure", "approximate", "concentrated", "local")
 
@@ -54,6 +46,22 @@ def guarantee_line(guarantee: Guarantee, words: Words) -> str:
     return (
         words("guarantee.line", promise=promise, unit=unit_words(guarantee.unit, words)) if guarantee.holds else promise
     )
+
+
+def fact_text(fact: Fact, words: Words) -> str:
+    """What a guarantee states, in words for readers of a page.
+
+    >>> fact_text(Fact("areas", areas=3), Words("ja"))
+    '3地域の合計（別の情報源から与えられたもの）'
+    """
+    return said(fact_message(fact), words)
+
+
+def fact_message(fact: Fact) -> Value:
+    """What a page says of a fact: a message, or the fact's own words where the catalogue has none."""
+    if fact.code == "text":
+        return str(fact)
+    return PageMessage(f"stated.{fact.code}", **{name: str(value) for name, value in fact.fields})
 
 
 def unit_words(unit: Unit, words: Words) -> str:
@@ -121,7 +129,7 @@ def explanation(balance: Balance, words: Words) -> dict[str, str]:
     lines = {}
     unit = "" if balance.unit is None else unit_words(balance.unit, words)
     if balance.summed is not None and unit:
-        replaced = balance.adjacency == ADJACENCIES[1]
+        replaced = balance.adjacency == Adjacency.REPLACED
         who = words("ledger.bounds_replaced", unit=unit) if replaced else words("ledger.bounds_added", unit=unit)
         lines[words("ledger.bounds")] = who + (words("ledger.two_steps") if len(balance.adjacencies) > 1 else "")
         lines[words("ledger.how")] = _how(balance, words)

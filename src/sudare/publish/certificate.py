@@ -14,10 +14,12 @@ import sudare
 from sudare.errors import Message, SudareError, VerificationError
 from sudare.privacy import Guarantee, Publishable
 from sudare.privacy.fingerprint import file_digest
+from sudare.privacy.shown import headline
 from sudare.publish.folder import is_there
 from sudare.publish.kinds import KINDS, job_of
 from sudare.publish.reports import LIST, Reports, check_reports
 from sudare.publish.signing import canonical, fingerprint, is_signed, public_text
+from sudare.words import PageMessage, Words
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -72,13 +74,19 @@ class Verification:
 
     certificate: dict[str, Any]
     guarantee: Guarantee
-    checks: tuple[str, ...]
+    checks: tuple[PageMessage, ...]
     reports: Reports
 
     @property
     def ok(self) -> bool:
         """Always true: a release that fails a check raises instead."""
         return True
+
+    def said(self, words: Words) -> list[str]:
+        """What was found right, in words; the guarantee in the language's own."""
+        promise = f"{words('guarantee.promise')}：{headline(self.guarantee, words)}"
+        own = words.language != "en"
+        return [promise if own and check.key == "verified.guarantee" else check.text(words) for check in self.checks]
 
     def to_json(self) -> dict[str, Any]:
         """For machines."""
@@ -88,12 +96,12 @@ class Verification:
             "dataset": self.certificate["dataset"],
             "publisher": fingerprint(self.certificate["publisher"]),
             "guarantee": self.guarantee.to_json(),
-            "checks": list(self.checks),
+            "checks": [str(check) for check in self.checks],
             "reports": {name: report.language for name, report in self.reports.listed.items()},
             "missing_reports": list(self.reports.missing),
             "uncertified_reports": list(self.reports.uncertified),
             "unlisted_files": list(self.reports.unlisted),
-            "remarks": list(self.reports.remarks),
+            "remarks": [str(remark) for remark in self.reports.remarks],
         }
 
 
@@ -112,7 +120,7 @@ def verify(path: str | Path, *, publisher: str | Path | None = None) -> Verifica
 
 def checked_release(
     path: Path, publisher: str | Path | None = None
-) -> tuple[Path, dict[str, Any], Guarantee, tuple[str, ...]]:
+) -> tuple[Path, dict[str, Any], Guarantee, tuple[PageMessage, ...]]:
     """A release without its reports: path and content of the certificate, its guarantee, and what was found right."""
     path = path / NAME if is_there(path) and path.is_dir() else path
     certificate = _read(path)
@@ -121,7 +129,7 @@ def checked_release(
         guarantee = Guarantee.from_json(certificate["guarantee"])
     except (SudareError, KeyError, TypeError, ValueError) as problem:
         raise VerificationError("the certificate states no valid guarantee: {reason}", reason=problem) from None
-    checks.append(f"guarantee: {guarantee}")
+    checks.append(PageMessage("verified.guarantee", guarantee=str(guarantee)))
     for name, facts in _files(certificate).items():
         file = path.parent / name
         if Path(name).name != name or not is_there(file) or not file.is_file():
@@ -131,7 +139,7 @@ def checked_release(
             facts.get("bytes"),
         ):
             raise VerificationError("a file differs from the one that was certified", value=name)
-        checks.append(f"{name}: SHA-256 agrees")
+        checks.append(PageMessage("verified.hash", file=name))
     kind = certificate.get("kind", "table")  # the first certificates were all of tables and did not say so
     if not isinstance(kind, str) or kind not in KINDS:
         raise VerificationError("a release of an unknown kind", value=kind, allowed=KINDS)
@@ -187,7 +195,7 @@ def _read(path: Path) -> dict[str, Any]:
     return certificate
 
 
-def _signature(certificate: dict[str, Any], publisher: str | Path | None) -> str:
+def _signature(certificate: dict[str, Any], publisher: str | Path | None) -> PageMessage:
     from sudare.publish.signing import read_public
 
     stated = str(certificate["publisher"])
@@ -199,9 +207,9 @@ def _signature(certificate: dict[str, Any], publisher: str | Path | None) -> str
     if not signed:
         raise VerificationError("the signature does not fit the certificate")
     if publisher is None:
-        return f"signature: fits the key {fingerprint(stated)} stated in the certificate itself"
+        return PageMessage("verified.signature", key=fingerprint(stated))
     text = str(publisher)
     trusted = text.lower() if len(text) == 64 and not is_there(Path(text)) else read_public(Path(text))
     if trusted != stated:
         raise VerificationError("the release was signed by another publisher", value=fingerprint(stated))
-    return f"signature: by the given publisher {fingerprint(stated)}"
+    return PageMessage("verified.publisher", key=fingerprint(stated))

@@ -23,7 +23,7 @@ def write_page(rehearsal: Rehearsal, path: Path, *, title: str = "", words: Word
     else:
         budget = rehearsal.release.budget
         facts = {
-            words("compare.data"): rehearsal.basis,
+            words("compare.data"): rehearsal.basis.text(words),
             words("method.name"): words.label("method_name", method),
             words("method.budget"): words(f"method.{budget.currency}", amount=readable(budget.amount)),
             words("compare.accuracy"): words.percent(rehearsal.accuracy),

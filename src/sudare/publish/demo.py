@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
@@ -21,7 +20,7 @@ from sudare.publish.run import Publication, publish
 from sudare.publish.synthetic import write_city
 from sudare.publish.table_job import TableJob
 from sudare.publish.table_rehearsal import TableRehearsal, compared, expected_errors
-from sudare.words import ENGLISH, Words
+from sudare.words import ENGLISH, OnProgress, PageMessage, Progress, Stage, Words, unheard
 
 RECIPE = "recipe.toml"
 
@@ -73,7 +72,7 @@ class Demo:
         }
 
 
-def run_demo(folder: Path, *, people: int, progress: Callable[[str], None] = lambda _: None) -> Demo:
+def run_demo(folder: Path, *, people: int, progress: OnProgress = unheard) -> Demo:
     """Invent a city in ``folder``, publish it there, verify it, and draw the comparison.
 
     A demo that is there already is replaced, ledger and all; any other folder is left alone.
@@ -82,19 +81,19 @@ def run_demo(folder: Path, *, people: int, progress: Callable[[str], None] = lam
     _make_room(folder, recipe_text)
     recipe = folder / RECIPE
     recipe.write_text(recipe_text, encoding="utf-8", newline="\n")
-    progress(f"inventing {people:,} people")
+    progress(Progress(Stage.INVENTING))
     write_city(folder / "people.parquet", people)
     job = open_job(recipe)
     assert isinstance(job, TableJob)  # noqa: S101 - the recipe is ours
-    progress("planning")
+    progress(Progress(Stage.PLANNING))
     expected, _ = expected_errors(job)
     with nothing_remembered():
         made = publish(recipe, progress=progress)
-    progress("verifying")
+    progress(Progress(Stage.VERIFYING))
     verify(made.folder / NAME, publisher=job.path(job.recipe.output.key))
-    progress("comparing")
+    progress(Progress(Stage.COMPARING))
     truth = job.gather(Source.system())
-    rehearsal = compared(job, truth, made.release, f"{people:,} invented people")
+    rehearsal = compared(job, truth, made.release, PageMessage("basis.invented", people=people))
     for name in ("comparison.html", "comparison.png"):
         write_page(rehearsal, folder / name, title=job.recipe.title)
     return Demo(folder, made, rehearsal, expected[0]["root_mean_square_error"])

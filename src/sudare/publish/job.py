@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -24,6 +24,7 @@ from sudare.publish.folder import is_there
 from sudare.publish.needs import NOT_KNOWN, Needs
 from sudare.publish.public_sources import PublicFile
 from sudare.publish.recipe import Recipe
+from sudare.words import Lines, OnProgress, PageMessage
 
 if TYPE_CHECKING:
     from sudare.engines import Records
@@ -38,10 +39,10 @@ Made = TypeVar("Made", bound=Publishable)
 class Outlook:
     """What a kind has to say in a plan: ``facts`` for people, ``details`` for machines, errors and their basis."""
 
-    facts: dict[str, str]
+    facts: Lines
     details: dict[str, Any]
     errors: list[dict[str, Any]]
-    errors_from: str
+    errors_from: PageMessage
     needs: Needs = NOT_KNOWN
 
 
@@ -49,16 +50,16 @@ class Outlook:
 class Rehearsal:
     """A release of data that are not private, beside its truth. ``errors``: rows of numbers, means over the runs."""
 
-    basis: str
+    basis: PageMessage
     release: Publishable
     errors: list[dict[str, Any]]
     repetitions: int
-    facts: dict[str, str]
+    facts: Lines
 
     def to_json(self) -> dict[str, Any]:
         """For machines."""
         return {
-            "basis": self.basis,
+            "basis": str(self.basis),
             "repetitions": self.repetitions,
             "summary": self.release.summary,
             "errors": self.errors,
@@ -199,7 +200,7 @@ class Job(ABC, Generic[Shape, Made]):
         """What would come out and how far off it may be, from public things alone."""
 
     @abstractmethod
-    def rehearse(self, seed: int, progress: Callable[[str], None]) -> Rehearsal:
+    def rehearse(self, seed: int, progress: OnProgress) -> Rehearsal:
         """The release on data that are not private, with seeded noise."""
 
     @abstractmethod
@@ -235,15 +236,15 @@ class Job(ABC, Generic[Shape, Made]):
         """Write the release into ``folder``: what each file is to its path, or to those of its parts."""
 
     @abstractmethod
-    def headline(self, made: Made) -> dict[str, str]:
+    def headline(self, made: Made) -> Lines:
         """What a person wants to read first about the release: public facts only."""
 
     def certified(self, made: Made) -> dict[str, Any]:  # noqa: ARG002 - a kind may say more
         """Further public facts that the certificate states."""
         return {}
 
-    def left_out(self, made: Made) -> tuple[str, ...]:  # noqa: ARG002 - a kind may leave something out
-        """What the recipe asks for and is not written, a sentence each."""
+    def left_out(self, made: Made) -> tuple[PageMessage, ...]:  # noqa: ARG002 - a kind may leave something out
+        """What the recipe asks for and is not written, and why."""
         return ()
 
     def internal_sections(self, data: Any, made: Made, words: Words) -> list[Section]:  # noqa: ARG002 - a kind may compare
@@ -252,7 +253,7 @@ class Job(ABC, Generic[Shape, Made]):
 
     @staticmethod
     @abstractmethod
-    def check(folder: Path, certificate: dict[str, Any]) -> list[str]:
+    def check(folder: Path, certificate: dict[str, Any]) -> list[PageMessage]:
         """What `verify` found right in the files of a release of this kind; raises `VerificationError`."""
 
     @staticmethod

@@ -30,10 +30,10 @@ class Needs:
     disk: int | None = None
 
     @property
-    def said(self) -> dict[str, str]:
-        """Both as a person reads them, where they are known."""
+    def known(self) -> dict[str, int]:
+        """Both, where they are known."""
         named = {"memory": self.memory, "disk": self.disk}
-        return {name: f"about {rounded(size)}" for name, size in named.items() if size is not None}
+        return {name: size for name, size in named.items() if size is not None}
 
     def refuse_scarce(self, target: Path) -> None:
         """Refuse what would end for want of memory or disk after it was paid for.

@@ -27,7 +27,7 @@ from sudare.publish.needs import memory_refused
 from sudare.publish.recipe import Output
 from sudare.publish.reports import PUBLIC, Report, read_list, write_list
 from sudare.publish.signing import load_or_create, public_text
-from sudare.words import Words
+from sudare.words import OnProgress, PageMessage, Progress, Stage, Words
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -35,11 +35,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Pages:
-    """Where the pages are, None where they were not asked for, and a sentence for each that could not be drawn."""
+    """Where the pages are, None where they were not asked for, and why the others could not be drawn."""
 
     report: Path | None = None
     internal_report: Path | None = None
-    left_out: tuple[str, ...] = ()
+    left_out: tuple[PageMessage, ...] = ()
 
 
 def public_path(folder: Path) -> Path:
@@ -63,7 +63,7 @@ def write_pages(
     folder: Path,
     words: Words,
     key: Ed25519PrivateKey,
-    progress: Callable[[str], None],
+    progress: OnProgress,
 ) -> Pages:
     """The pages that the recipe asks for; the release stands even where one cannot be written."""
     wanted: dict[str, Callable[[], Path]] = {}
@@ -74,13 +74,12 @@ def write_pages(
     written: dict[str, Path] = {}
     left_out = []
     for name, write in wanted.items():
-        called = name.replace("_", " ")
-        progress(f"drawing the {called}")
+        progress(Progress(Stage(name)))
         try:
             with memory_refused():
                 written[name] = write()
         except SudareError as problem:
-            left_out.append(f"the {called} is left out: {problem}")
+            left_out.append(PageMessage(f"left_out.{name}", reason=problem))
     return Pages(written.get("report"), written.get("internal_report"), tuple(left_out))
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from sudare.errors import SudareError, VerificationError
 from sudare.reconstruct.noises import LaplaceNoise, Noise, RetentionNoise, SquareWaveNoise, noise_from_json
 from sudare.reconstruct.perturb import GRID
+from sudare.words import PageMessage
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 FILE_OF = {"parquet": "records.parquet", "csv": "records.csv"}
 
 
-def check_perturbation(folder: Path, certificate: dict[str, Any]) -> list[str]:
+def check_perturbation(folder: Path, certificate: dict[str, Any]) -> list[PageMessage]:
     """Every file has the certified columns and rows, and values that the stated noise can give."""
     try:
         stated = certificate["perturbation"]
@@ -35,7 +36,7 @@ def check_perturbation(folder: Path, certificate: dict[str, Any]) -> list[str]:
         for column, noise in noises.items():
             if not _possible(rows.column(column), noise):
                 raise VerificationError("column {column} holds what its noise cannot give", value=name, column=column)
-        checks.append(f"{name}: {records:,} rows, every value on the grid of its noise")
+        checks.append(PageMessage("verified.grid", file=name, rows=records))
     return checks
 
 

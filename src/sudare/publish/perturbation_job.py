@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextvars import Context
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -27,6 +27,7 @@ from sudare.publish.recipe import Recipe
 from sudare.reconstruct.linkage import linked_k
 from sudare.reconstruct.noises import Noise, noise_from_json
 from sudare.reconstruct.perturb import Perturbed, perturb, promise, refuse_unreadable, row_cost
+from sudare.words import Lines, OnProgress, PageMessage, lines
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -149,7 +150,7 @@ class PerturbationJob(Job[PerturbationRecipe, Perturbed]):
             csv.write_csv(rows, paths["csv"])
         return paths
 
-    def headline(self, made: Perturbed) -> dict[str, str]:
+    def headline(self, made: Perturbed) -> Lines:
         """Rows, and what each of them gives away."""
         return _headline(made.rows, made.row_epsilon, made.k, made.channel)
 
@@ -170,14 +171,14 @@ class PerturbationJob(Job[PerturbationRecipe, Perturbed]):
 
         return outlook(self)
 
-    def rehearse(self, seed: int, progress: Callable[[str], None]) -> Any:
+    def rehearse(self, seed: int, progress: OnProgress) -> Any:
         """Seeded perturbations of the public file, or of synthetic records, and the distributions recovered."""
         from sudare.publish.perturbation_rehearsal import rehearse
 
         return rehearse(self, seed, progress)
 
     @staticmethod
-    def check(folder: Path, certificate: dict[str, Any]) -> list[str]:
+    def check(folder: Path, certificate: dict[str, Any]) -> list[PageMessage]:
         """The rows are as many as certified, and every value is one that the noise can give."""
         return check_perturbation(folder, certificate)
 
@@ -185,13 +186,12 @@ class PerturbationJob(Job[PerturbationRecipe, Perturbed]):
     def public_sections(folder: Path, certificate: dict[str, Any], words: Words) -> list[Section]:  # noqa: ARG004 - the certificate says all
         """Rows and noise, and that single values mean little."""
         from sudare.report import Facts, Section, Text
-        from sudare.words import phrase
 
         summary, unit = certificate["summary"], Guarantee.from_json(certificate["guarantee"]).unit
         rows, cost = summary["rows"], Fraction(summary["row_epsilon"])
         noises = {name: noise_from_json(facts) for name, facts in summary["columns"].items()}
         said = _headline(rows, cost, linked_k(float(cost), rows, unit.max_rows), noises)
-        facts = {words.label("perturbation", name): phrase(value, words) for name, value in said.items()}
+        facts = lines(said, words)
         use = Text.of(words("perturbation.use_text"))
         return [
             Section(words("perturbation.title"), (Facts(facts),)),
@@ -215,19 +215,19 @@ def _numbers(column: NDArray[Any], name: str) -> NDArray[Any]:
     return numbers.astype(np.int64) if whole and np.abs(numbers).max(initial=0) < 2**53 else numbers
 
 
-def _headline(rows: int, row_epsilon: Fraction, k: float, noises: Mapping[str, Noise]) -> dict[str, str]:
+def _headline(rows: int, row_epsilon: Fraction, k: float, noises: Mapping[str, Noise]) -> Lines:
     return {
-        "perturbed rows": f"{rows:,}",
-        "local epsilon of a row": f"{float(row_epsilon):.4g}",
-        "linked with probability": f"at most 1/{k:.4g}",
-        **{f"noise of {name}": _described(noise) for name, noise in noises.items()},
+        "perturbed_rows": rows,
+        "local_epsilon": f"{float(row_epsilon):.4g}",
+        "linked": PageMessage("amount.one_in_at_most", k=f"{k:.4g}"),
+        **{PageMessage("line.noise_of", column=name): _described(noise) for name, noise in noises.items()},
     }
 
 
-def _described(noise: Any) -> str:
+def _described(noise: Any) -> PageMessage:
     facts = noise.to_json()
     if facts["noise"] == "laplace":
-        return f"Laplace of scale {facts['scale']:.4g}"
+        return PageMessage("noise.laplace", scale=f"{facts['scale']:.4g}")
     if facts["noise"] == "square_wave":
-        return f"square wave, reach {(noise.law.reach + 0.5) * noise.step:.4g}"
-    return f"kept with probability {noise.kept:.4g}, else any of {len(noise.categories)}"
+        return PageMessage("noise.square_wave", reach=f"{(noise.law.reach + 0.5) * noise.step:.4g}")
+    return PageMessage("noise.retention", kept=f"{noise.kept:.4g}", values=len(noise.categories))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -16,18 +15,19 @@ from sudare.publish.perturbation_job import Columns, PerturbationJob
 from sudare.reconstruct.iterative_bayes import iterative_bayes
 from sudare.reconstruct.linkage import linked_k
 from sudare.reconstruct.perturb import Perturbed
+from sudare.words import Lines, OnProgress, PageMessage, Progress, Stage, unheard
 
 BINS = 30
 MOST_ROWS = 200_000
 """Of synthetic records: more would change nothing that is shown."""
 
 
-def rehearse(job: PerturbationJob, seed: int, progress: Callable[[str], None]) -> Rehearsal:
+def rehearse(job: PerturbationJob, seed: int, progress: OnProgress) -> Rehearsal:
     """Seeded perturbations and the histograms that iterative Bayes recovers from them; spends nothing."""
     truth, basis = stand_in(job)
     runs: list[list[dict[str, Any]]] = []
     for run in range(job.recipe.rehearsal.repetitions):
-        progress(f"perturbation {run + 1} of {job.recipe.rehearsal.repetitions}")
+        progress(Progress(Stage.TRIAL, run + 1, job.recipe.rehearsal.repetitions))
         source = Source.from_seed(seed * 10_007 + run)
         made = job.perturb(truth, source, epsilon=job.epsilon)
         runs.append([_compared(name, truth[name], made) for name in truth])
@@ -35,16 +35,16 @@ def rehearse(job: PerturbationJob, seed: int, progress: Callable[[str], None]) -
         {**rows[0], "l1_accuracy": float(np.mean([row["l1_accuracy"] for row in rows]))}
         for rows in zip(*runs, strict=True)
     ]
-    return Rehearsal(basis, made, errors, len(runs), {"rows": f"{len(next(iter(truth.values()))):,}"})
+    return Rehearsal(basis, made, errors, len(runs), {"rows": len(next(iter(truth.values())))})
 
 
-def stand_in(job: PerturbationJob) -> tuple[Columns, str]:
+def stand_in(job: PerturbationJob) -> tuple[Columns, PageMessage]:
     """The records to rehearse on, and what they are."""
     choice = job.recipe.rehearsal
     if choice.path is not None:
         return job.read_columns(
             read(job.path(choice.path), encoding=choice.encoding, delimiter=choice.delimiter)
-        ), f"the public file {choice.path}"
+        ), PageMessage("basis.public_file", path=choice.path)
     rows = min(job.recipe.perturbation.records or choice.people, MOST_ROWS)
     generator = np.random.default_rng(1)
     made: Columns = {}
@@ -57,20 +57,20 @@ def stand_in(job: PerturbationJob) -> tuple[Columns, str]:
         else:
             values = np.array(job.recipe.categories[name], dtype=object)
             made[name] = values[np.minimum(generator.geometric(0.4, rows) - 1, len(values) - 1)]
-    return made, f"{rows:,} synthetic records"
+    return made, PageMessage("basis.records", records=rows)
 
 
 def outlook(job: PerturbationJob) -> Outlook:
     """What each row gives away, and how well one rehearsal recovers the distributions."""
     asked, unit = job.recipe.perturbation, job.recipe.data.protected_unit()
     once = replace(job, recipe=job.recipe.model_copy(update={"rehearsal": _once(job)}))
-    tried = rehearse(once, 0, lambda _: None)
+    tried = rehearse(once, 0, unheard)
     rows = asked.records or job.recipe.rehearsal.people
     k = linked_k(float(job.row_epsilon), rows, unit.max_rows)
-    facts = {
+    facts: Lines = {
         "columns": ", ".join(job.recipe.columns),
-        "local epsilon of a row": f"{float(job.row_epsilon):.4g}",
-        "linked with probability": f"at most 1/{k:.4g} among {rows:,} rows",
+        "local_epsilon": f"{float(job.row_epsilon):.4g}",
+        "linked": PageMessage("amount.one_in_at_most_among", k=f"{k:.4g}", rows=rows),
         "noise": asked.noise,
     }
     made = tried.release
@@ -80,7 +80,7 @@ def outlook(job: PerturbationJob) -> Outlook:
         "row_epsilon": str(job.row_epsilon),
         "records": asked.records,
     }
-    basis = f"one rehearsal on {tried.basis}: real data differ"
+    basis = PageMessage("basis.rehearsal", basis=tried.basis)
     return Outlook(facts, details, tried.errors, basis, job.needs_of(rows, made))
 
 

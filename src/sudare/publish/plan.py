@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
-from sudare.errors import BudgetError, CapacityError, Message, OutputError, SudareError
+from sudare.errors import BudgetError, CapacityError, OutputError, SudareError
 from sudare.privacy import Balance, Guarantee
 from sudare.publish.folder import is_there, nearest_folder
 from sudare.publish.job import Job, Outlook
 from sudare.publish.machine import available_memory, free_disk
 from sudare.publish.needs import memory_refused, rounded
+from sudare.words import Lines, PageMessage
+
+Remark: TypeAlias = PageMessage | SudareError
+"""What a steward should hear: a fact of the files, a caution, or the refusal that a publication would meet."""
 
 
 @dataclass(frozen=True)
@@ -24,19 +28,20 @@ class Plan:
     outlook: Outlook
     balance: Balance
     balance_after: Balance | None
-    notes: tuple[Message | SudareError, ...]
-    """What would stop the publication, and what a steward should know of it."""
+    remarks: tuple[Remark, ...]
     here: dict[str, int | None] = field(default_factory=dict, compare=False)
     """Bytes of memory and disk that were left on this machine just then."""
 
     @property
-    def resources(self) -> dict[str, str]:
+    def resources(self) -> Lines:
         """What the release would need, and what was left here."""
-        said = dict(self.outlook.needs.said)
-        for name in said:
-            left = self.here.get(name)
-            said[name] += "" if left is None else f", {rounded(left, up=False)} left here"
-        return said
+        return {name: self._resource(size, self.here.get(name)) for name, size in self.outlook.needs.known.items()}
+
+    @staticmethod
+    def _resource(size: int, left: int | None) -> PageMessage:
+        if left is None:
+            return PageMessage("amount.about", size=rounded(size))
+        return PageMessage("amount.about_left", size=rounded(size), left=rounded(left, up=False))
 
     @property
     def errors(self) -> list[dict[str, Any]]:
@@ -44,14 +49,9 @@ class Plan:
         return self.outlook.errors
 
     @property
-    def errors_from(self) -> str:
+    def errors_from(self) -> PageMessage:
         """What the errors rest on."""
         return self.outlook.errors_from
-
-    @property
-    def remarks(self) -> tuple[str, ...]:
-        """The notes in English."""
-        return tuple(map(str, self.notes))
 
     @property
     def details(self) -> dict[str, Any]:
@@ -75,30 +75,30 @@ class Plan:
             **{f"{name}_bytes_here": left for name, left in self.here.items()},
             "guarantee": self.guarantee.to_json(),
             "errors": self.errors,
-            "errors_from": self.errors_from,
+            "errors_from": str(self.errors_from),
             "balance": self.balance.to_json(),
             "balance_after": self.balance_after.to_json() if self.balance_after else None,
-            "remarks": list(self.remarks),
+            "remarks": [str(remark) for remark in self.remarks],
         }
 
 
-def notes_on_files(job: Job[Any, Any]) -> list[Message | SudareError]:
+def remarks_on_files(job: Job[Any, Any]) -> list[Remark]:
     """What would stop a publication: data that are not there, an output folder that is, or cannot be."""
-    notes: list[Message | SudareError] = []
+    remarks: list[Remark] = []
     if job.lacks_data:
-        notes.append(Message("the data are not there yet: {path}", path=job.recipe.data.path))
+        remarks.append(PageMessage("remark.data", path=job.recipe.data.path))
     target = job.path(job.recipe.output.folder)
     if is_there(target):
-        notes.append(Message("the output folder exists already: {path}", path=job.recipe.output.folder))
+        remarks.append(PageMessage("remark.folder", path=job.recipe.output.folder))
     else:
         try:
             nearest_folder(target)
         except OutputError as refusal:
-            notes.append(refusal)
-    return notes
+            remarks.append(refusal)
+    return remarks
 
 
-def _scarce(job: Job[Any, Any], outlook: Outlook) -> list[SudareError]:
+def _scarce(job: Job[Any, Any], outlook: Outlook) -> list[Remark]:
     """The refusal that a publication of the stand-in would meet for want of memory or disk."""
     try:
         outlook.needs.refuse_scarce(job.path(job.recipe.output.folder))
@@ -116,13 +116,13 @@ def plan(recipe: str | Path) -> Plan:
     """
     job = Job.ready(recipe)
     outlook = job.outlook()
-    notes: list[Message | SudareError] = []
+    remarks: list[Remark] = []
     try:
         after = job.ledger.check(job.recipe.dataset, job.guarantee, **job.terms)
     except BudgetError as refusal:
         after = None
-        notes.append(refusal)
-    notes += [*notes_on_files(job), *_scarce(job, outlook), *job.cautions]
+        remarks.append(refusal)
+    remarks += [*remarks_on_files(job), *_scarce(job, outlook), *job.cautions]
     balance = job.ledger.balance(job.recipe.dataset)
     here = {"memory": available_memory(), "disk": free_disk(job.path(job.recipe.output.folder))}
-    return Plan(job.recipe.kind, job.recipe.dataset, job.guarantee, outlook, balance, after, tuple(notes), here)
+    return Plan(job.recipe.kind, job.recipe.dataset, job.guarantee, outlook, balance, after, tuple(remarks), here)

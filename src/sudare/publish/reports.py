@@ -16,6 +16,7 @@ from sudare.errors import OutputError, VerificationError, system_reason
 from sudare.privacy.fingerprint import file_digest
 from sudare.publish.folder import flush
 from sudare.publish.signing import canonical, is_signed, public_text
+from sudare.words import PageMessage
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -46,13 +47,13 @@ class Reports:
     unlisted: tuple[str, ...] = ()
 
     @property
-    def remarks(self) -> tuple[str, ...]:
-        """What a reader should hear though nothing is wrong, a sentence each."""
-        first = [f"{name}: not there; draw it again with: sudare report FOLDER" for name in self.missing]
-        first += [f"{name}: a report that is not certified" for name in self.uncertified]
-        others = [f"{name}: not a part of the release" for name in self.unlisted[:_MOST_NAMED]]
+    def remarks(self) -> tuple[PageMessage, ...]:
+        """What a reader should hear though nothing is wrong."""
+        first = [PageMessage("verified.missing_report", file=name) for name in self.missing]
+        first += [PageMessage("verified.uncertified_report", file=name) for name in self.uncertified]
+        others = [PageMessage("verified.unlisted", file=name) for name in self.unlisted[:_MOST_NAMED]]
         more = len(self.unlisted) - len(others)
-        return (*first, *others, *([f"{more} further files are not a part of the release"] if more > 0 else []))
+        return (*first, *others, *([PageMessage("verified.more_unlisted", files=more)] if more > 0 else []))
 
 
 def read_list(certificate_path: Path, certificate: dict[str, Any]) -> dict[str, Report]:
@@ -88,7 +89,7 @@ def read_list(certificate_path: Path, certificate: dict[str, Any]) -> dict[str, 
     return found
 
 
-def check_reports(certificate_path: Path, certificate: dict[str, Any]) -> tuple[list[str], Reports]:
+def check_reports(certificate_path: Path, certificate: dict[str, Any]) -> tuple[list[PageMessage], Reports]:
     """What is right with the reports, and what else lies beside them; raises `VerificationError`."""
     folder, listed = certificate_path.parent, read_list(certificate_path, certificate)
     checks, missing = [], []
@@ -104,7 +105,7 @@ def check_reports(certificate_path: Path, certificate: dict[str, Any]) -> tuple[
                 value=name,
                 hint="Take it away and draw it again with: sudare report FOLDER --key KEY",
             )
-        checks.append(f"{name}: SHA-256 agrees")
+        checks.append(PageMessage("verified.hash", file=name))
     known = {certificate_path.name, *certificate["files"], *([LIST] if listed else []), *listed, *_OF_SYSTEMS}
     others = {path.name for path in folder.iterdir()} - known
     posing = {name for name in others if _is_called_report(name)}

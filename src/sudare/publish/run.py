@@ -6,7 +6,6 @@ import json
 import os
 import secrets
 import warnings
-from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -26,7 +25,7 @@ from sudare.publish.pending import Facts, Pending, PendingReleases, gathered_has
 from sudare.publish.public_sources import Sources, refuse_private_rows
 from sudare.publish.reports import LIST
 from sudare.publish.signing import load_or_create
-from sudare.words import Words
+from sudare.words import Lines, OnProgress, PageMessage, Progress, Stage, Words, unheard
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -41,8 +40,8 @@ class Publication:
     release: Any
     certificate: dict[str, Any]
     balance: Balance
-    headline: dict[str, str]
-    left_out: tuple[str, ...] = ()
+    headline: Lines
+    left_out: tuple[PageMessage, ...] = ()
     report: Path | None = None
     internal_report: Path | None = None
     begins: tuple[LedgerWarning, ...] = ()
@@ -55,7 +54,7 @@ class Publication:
             "files": sorted([*self.certificate["files"], NAME, *([LIST] if self.report else [])]),
             "report": None if self.report is None else str(self.report),
             "internal_report": None if self.internal_report is None else str(self.internal_report),
-            "left_out": list(self.left_out),
+            "left_out": [str(each) for each in self.left_out],
             "begins": [str(begun) for begun in self.begins],
             "summary": self.release.summary,
             "guarantee": self.release.guarantee.to_json(),
@@ -131,7 +130,7 @@ def publish(
     language: str | None = None,
     resume: bool = False,
     anew: bool = False,
-    progress: Callable[[str], None] = lambda _: None,
+    progress: OnProgress = unheard,
 ) -> Publication:
     """Read, spend, protect, write, certify, report; in this order. ``language`` is of the reports, if not the recipe's.
 
@@ -172,10 +171,10 @@ def _published(
     run: _Run,
     records: PendingReleases,
     key: Ed25519PrivateKey,
-    progress: Callable[[str], None],
+    progress: OnProgress,
 ) -> Publication:
     facts, source = run.facts, run.source
-    progress("reading")
+    progress(Progress(Stage.READING))
     with ExitStack() as held:
         data = held.enter_context(job.gathered(source))
         if run.paid is None and not job.recipe.output.confirm_resources:
@@ -184,16 +183,16 @@ def _published(
         held.enter_context(records.kept(pending))
         folder = held.enter_context(whole_folder(target))
         if run.paid is None:
-            progress("spending")
+            progress(Progress(Stage.SPENDING))
         run.sources.require_unchanged(job)
         entry = run.paid or _spent(job, run, pending, records)
-        progress("protecting")
+        progress(Progress(Stage.PROTECTING))
         with warnings.catch_warnings(), memory_refused():
             warnings.simplefilter("ignore", PrivacyWarning)  # said above
             made = job.protect(data, source)
         if made.guarantee != job.guarantee:
             raise AccountingError("the release promises something else than was paid for")
-        progress("writing")
+        progress(Progress(Stage.WRITING))
         with memory_refused():
             files = job.write(made, folder)
         certificate = certify(

@@ -11,6 +11,7 @@ from sudare.anonymity.frames import ordered_values
 from sudare.anonymity.grouping import group, totals
 from sudare.anonymity.requirements import Demand, Requirement, requirement_from_json
 from sudare.errors import SudareError, VerificationError
+from sudare.words import PageMessage
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 FILE_OF = {"parquet": "sample.parquet", "csv": "sample.csv"}
 
 
-def check_sample(folder: Path, certificate: dict[str, Any]) -> list[str]:
+def check_sample(folder: Path, certificate: dict[str, Any]) -> list[PageMessage]:
     """Every file has the certified columns, rows and classes, and every class k rows and what else is required."""
     try:
         stated = certificate["sample"]
@@ -39,7 +40,7 @@ def check_sample(folder: Path, certificate: dict[str, Any]) -> list[str]:
 
 def _judged(
     rows: pa.Table, name: str, columns: list[str], k: int, requirements: list[Requirement], summary: dict[str, Any]
-) -> list[str]:
+) -> list[PageMessage]:
     class_of, classes = _classes(rows, columns)
     ones = np.ones(rows.num_rows, dtype=np.int64)
     sizes = totals(class_of, classes, ones)
@@ -55,7 +56,7 @@ def _judged(
     for fact, value in found.items():
         if summary.get(fact) != value:
             raise VerificationError("the sample's {fact} is not the certified one", value=value, fact=fact)
-    checks = [f"{name}: every combination of {', '.join(columns)} is in at least {k} rows"]
+    checks = [PageMessage("verified.combinations", file=name, columns=", ".join(columns), k=str(k))]
     for requirement in requirements:
         labels = rows.column(requirement.column).to_pylist()
         values = ordered_values(labels)
@@ -63,8 +64,8 @@ def _judged(
         codes = np.array([place[label] for label in labels], dtype=np.int64)
         demand = Demand(requirement, codes, totals(codes, len(values), ones))
         if not demand.holds(class_of, classes, codes, ones).all():
-            raise VerificationError("the sample lacks {requirement}", value=name, requirement=requirement.stated)
-        checks.append(f"{name}: {requirement} in every combination")
+            raise VerificationError("the sample lacks {requirement}", value=name, requirement=str(requirement))
+        checks.append(PageMessage("verified.requirement", file=name, requirement=requirement.message))
     return checks
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -22,6 +22,7 @@ from sudare.publish.public_sources import PublicFile
 from sudare.publish.recipe import Recipe
 from sudare.publish.sample_check import FILE_OF, check_sample
 from sudare.publish.sample_recipe import SampleRecipe
+from sudare.words import OnProgress, PageMessage, Value
 
 if TYPE_CHECKING:
     from sudare.report import Section
@@ -124,14 +125,16 @@ class SampleJob(Job[SampleRecipe, Anonymized]):
             csv.write_csv(made.records, paths["csv"])
         return paths
 
-    def headline(self, made: Anonymized) -> dict[str, str]:
+    def headline(self, made: Anonymized) -> dict[str | PageMessage, Value]:
         """Rows, classes, and the loss of the published rows."""
         summary = made.summary
         smallest = summary["smallest_class"]
         return {
-            "published rows": f"{summary['records']:,} in {summary['classes']:,} classes",
-            "smallest class": "none" if smallest is None else f"{smallest:,} rows",
-            "loss (NCP)": f"{summary['measures']['ncp']:.3f} of 1",
+            "published_rows": PageMessage("amount.in_classes", rows=summary["records"], classes=summary["classes"]),
+            "smallest_class": PageMessage("amount.none")
+            if smallest is None
+            else PageMessage("amount.rows", rows=smallest),
+            "loss": PageMessage("amount.of_one", share=f"{summary['measures']['ncp']:.3f}"),
         }
 
     def certified(self, made: Anonymized) -> dict[str, Any]:
@@ -158,14 +161,14 @@ class SampleJob(Job[SampleRecipe, Anonymized]):
 
         return outlook(self)
 
-    def rehearse(self, seed: int, progress: Callable[[str], None]) -> Any:
+    def rehearse(self, seed: int, progress: OnProgress) -> Any:
         """Seeded samples of the public file, or of synthetic records."""
         from sudare.publish.sample_rehearsal import rehearse
 
         return rehearse(self, seed, progress)
 
     @staticmethod
-    def check(folder: Path, certificate: dict[str, Any]) -> list[str]:
+    def check(folder: Path, certificate: dict[str, Any]) -> list[PageMessage]:
         """k, l and t hold in the published bytes, and rows and classes are the certified ones."""
         return check_sample(folder, certificate)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -18,17 +18,18 @@ from sudare.noise import Source
 from sudare.privacy import readable
 from sudare.publish.job import Outlook, Rehearsal
 from sudare.publish.sample_job import SampleJob
+from sudare.words import Lines, OnProgress, PageMessage, Progress, Stage
 
 _SENSITIVE_VALUES = tuple("abcdefgh")
 
 
-def rehearse(job: SampleJob, seed: int, progress: Callable[[str], None]) -> Rehearsal:
+def rehearse(job: SampleJob, seed: int, progress: OnProgress) -> Rehearsal:
     """Seeded samples of the recipe's public file, or of synthetic records; spends nothing."""
-    progress("making the data")
+    progress(Progress(Stage.INVENTING))
     population, basis = stand_in(job)
     runs: list[Anonymized] = []
     for run in range(job.recipe.rehearsal.repetitions):
-        progress(f"sample {run + 1} of {job.recipe.rehearsal.repetitions}")
+        progress(Progress(Stage.TRIAL, run + 1, job.recipe.rehearsal.repetitions))
         runs.append(job.request.meet(population, Source.from_seed(seed * 10_007 + run)))
     tables = [made.assessment.table for made in runs]
     errors = [
@@ -41,17 +42,17 @@ def rehearse(job: SampleJob, seed: int, progress: Callable[[str], None]) -> Rehe
     ]
     facts = job.headline(runs[-1])
     if runs[-1].levels is not None:
-        facts["levels"] = ", ".join(f"{name} {level}" for name, level in runs[-1].levels.items())
+        facts["levels"] = _levels(runs[-1].levels, runs[-1].levels.values())
     return Rehearsal(basis, runs[-1], errors, len(runs), facts)
 
 
-def stand_in(job: SampleJob) -> tuple[Tuples, str]:
+def stand_in(job: SampleJob) -> tuple[Tuples, PageMessage]:
     """The records to rehearse on, and what they are."""
     choice = job.recipe.rehearsal
     if choice.path is not None:
         records = read(job.path(choice.path), encoding=choice.encoding, delimiter=choice.delimiter)
-        return job.request.read(records, Source.from_seed(0)), f"the public records {choice.path}"
-    return synthetic(job, choice.people), f"{choice.people:,} synthetic records"
+        return job.request.read(records, Source.from_seed(0)), PageMessage("basis.public_records", path=choice.path)
+    return synthetic(job, choice.people), PageMessage("basis.records", records=choice.people)
 
 
 def synthetic(job: SampleJob, people: int) -> Tuples:
@@ -78,12 +79,13 @@ def outlook(job: SampleJob) -> Outlook:
     """Columns, where the generalisation comes from, the promised risks, and the loss of one rehearsal."""
     request = job.request
     terms = request.terms
-    drawn = "every record" if terms.sample is None else f"each record with probability {float(terms.sample):g}"
-    facts = {
+    every = PageMessage("drawn.every")
+    drawn = every if terms.sample is None else PageMessage("drawn.each", probability=f"{float(terms.sample):g}")
+    facts: Lines = {
         "columns": ", ".join((*terms.columns, *request.sensitive)),
         "drawn": drawn,
         "generalisation": _origin(job),
-        "published": f"rows that occur at least {terms.k} times",
+        "published": PageMessage("amount.occurring", k=str(terms.k)),
     }
     details = {
         "columns": list(terms.columns),
@@ -99,25 +101,28 @@ def outlook(job: SampleJob) -> Outlook:
     try:
         made = request.meet(population, Source.from_seed(0))
     except ParameterError as refusal:
-        why = f"k alone: a rehearsal on {basis} was refused, since {refusal.what}"
+        why = PageMessage("basis.refused", basis=basis, reason=refusal)
         return Outlook(facts, details, errors, why, needs)
     errors += [_row(measure, "rehearsed") for measure in made.assessment.table]
-    return Outlook(facts, details, errors, f"k, and one rehearsal on {basis}: real data differ", needs)
+    return Outlook(facts, details, errors, PageMessage("basis.k_rehearsal", basis=basis), needs)
 
 
-def _origin(job: SampleJob) -> str:
+def _origin(job: SampleJob) -> PageMessage:
     terms, learned = job.request.terms, job.request.learned
     if terms.origin == "method":
-        return f"found on the private records by {job.request.method}: k-anonymity alone"
+        return PageMessage("origin.found", method=str(job.request.method))
     if terms.choose_epsilon is not None:
-        return f"chosen on the private records at a cost of epsilon {readable(terms.choose_epsilon)}"
+        return PageMessage("origin.chosen", epsilon=readable(terms.choose_epsilon))
     if learned is None:
         levels = job.request.levels or ()
-        return "fixed: " + ", ".join(f"{name} {level}" for name, level in zip(terms.columns, levels, strict=True))
+        return PageMessage("origin.fixed", levels=_levels(terms.columns, levels))
     if learned.levels is None:
-        return "learned on public records: a cut through each hierarchy"
-    found = ", ".join(f"{name} {level}" for name, level in zip(terms.columns, learned.levels, strict=True))
-    return f"learned on public records: {found}"
+        return PageMessage("origin.learned_cut")
+    return PageMessage("origin.learned", levels=_levels(terms.columns, learned.levels))
+
+
+def _levels(columns: Iterable[str], levels: Iterable[int]) -> str:
+    return ", ".join(f"{name} {level}" for name, level in zip(columns, levels, strict=True))
 
 
 def _row(measure: Measure, basis: str) -> dict[str, Any]:

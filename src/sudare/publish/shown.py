@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sudare.privacy.shown import balance_facts, headline, unit_words
-from sudare.words import Words, card, facts, table, text
+from sudare.words import Words, card, facts, said, table
+from sudare.words import lines as said_lines
 
 if TYPE_CHECKING:
     from sudare.publish.plan import Plan
@@ -19,17 +20,15 @@ def plan_card(plan: Plan, words: Words) -> str:
     lines = {
         words("guarantee.promise"): headline(plan.guarantee, words),
         words("guarantee.unit"): unit_words(plan.guarantee.unit, words),
-        **plan.outlook.facts,
-        **plan.resources,
+        **said_lines(plan.outlook.facts, words),
+        **said_lines(plan.resources, words),
         words("ledger.spent"): balance_facts(plan.balance, words)[words("ledger.spent")],
         words("plan.after"): balance_facts(plan.balance_after, words)[left]
         if plan.balance_after
         else words("plan.refused"),
-        words("plan.errors_from"): plan.errors_from,
+        words("plan.errors_from"): plan.errors_from.text(words),
     }
-    lines |= {
-        f"{words('plan.remark')} {number}": text(note, words.language) for number, note in enumerate(plan.notes, 1)
-    }
+    lines |= {f"{words('plan.remark')} {number}": said(remark, words) for number, remark in enumerate(plan.remarks, 1)}
     names = [name for name in dict.fromkeys(key for row in plan.errors for key in row) if name not in _HIDDEN]
     shown = [name for name in names if any(row.get(name) is not None for row in plan.errors)]
     header = [words.label("error", name).replace("_", " ") for name in shown]

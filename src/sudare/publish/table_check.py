@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 from sudare.domain import CountTable, Domain
 from sudare.errors import SudareError, VerificationError
 from sudare.publish.files import FILE_OF
+from sudare.words import PageMessage
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 
-def check_table(folder: Path, certificate: dict[str, Any]) -> list[str]:
+def check_table(folder: Path, certificate: dict[str, Any]) -> list[PageMessage]:
     """The table that is listed is one over the declared domain and has the certified sums and signs."""
     try:
         domain = Domain.from_json(certificate["domain"])
@@ -29,8 +30,8 @@ def check_table(folder: Path, certificate: dict[str, Any]) -> list[str]:
         for name, value in found.items():
             if not _agrees(value, summary.get(name)):
                 raise VerificationError("the table's {name} is not the certified one", value=value, name=name)
-        where = listed[0] if len(listed) == 1 else f"{len(listed)} parts"
-        checks.append(f"{where}: cells in the domain, sum, signs and integrality agree")
+        where = listed[0] if len(listed) == 1 else PageMessage("verified.parts", parts=len(listed))
+        checks.append(PageMessage("verified.cells", file=where))
     if FILE_OF["csv"] in files:
         import pyarrow.compute as pc
         import pyarrow.csv as csv
@@ -38,7 +39,7 @@ def check_table(folder: Path, certificate: dict[str, Any]) -> list[str]:
         counts = csv.read_csv(folder / FILE_OF["csv"]).column("count")
         if len(counts) != summary["nonzero_cells"] or (pc.sum(counts).as_py() or 0) != summary["total"]:
             raise VerificationError("the table's sum is not the certified one", value=FILE_OF["csv"])
-        checks.append(f"{FILE_OF['csv']}: rows and sum agree")
+        checks.append(PageMessage("verified.sum", file=FILE_OF["csv"]))
     return checks
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib import import_module
@@ -27,6 +27,7 @@ from sudare.tables import Laplace, Method
 from sudare.tables.method import cost_of_replacing
 from sudare.tables.public_totals import PublicTotals
 from sudare.tables.release import Release, budget_of, promise, release, require_noise
+from sudare.words import Lines, OnProgress, PageMessage
 
 if TYPE_CHECKING:
     from sudare.report import Section
@@ -159,21 +160,21 @@ class TableJob(Job[TableRecipe, Release]):
         """The listed cells in each format asked for."""
         return write(made.table, self.recipe.output.formats, folder)
 
-    def headline(self, made: Release) -> dict[str, str]:
+    def headline(self, made: Release) -> Lines:
         """Cells and total."""
         return {
-            "cells listed": f"{len(made.table):,} of {made.table.domain.size:,}",
-            "released total": f"{made.table.total:,}",
+            "cells_listed": PageMessage("amount.of", part=len(made.table), whole=made.table.domain.size),
+            "released_total": f"{made.table.total:,}",
         }
 
     def certified(self, made: Release) -> dict[str, Any]:
         """The domain."""
         return {"domain": made.table.domain.to_json()}
 
-    def left_out(self, made: Release) -> tuple[str, ...]:
+    def left_out(self, made: Release) -> tuple[PageMessage, ...]:
         """GeoJSON, where it would be too long."""
         if "geojson" in self.recipe.output.formats and len(made.table) > GEOJSON_LIMIT:
-            return (f"geojson is left out: it is for tables of at most {GEOJSON_LIMIT:,} listed cells",)
+            return (PageMessage("left_out.geojson", cells=GEOJSON_LIMIT),)
         return ()
 
     def internal_sections(self, data: CountTable, made: Release, words: Words) -> list[Section]:
@@ -189,14 +190,14 @@ class TableJob(Job[TableRecipe, Release]):
 
         return outlook(self)
 
-    def rehearse(self, seed: int, progress: Callable[[str], None]) -> Any:
+    def rehearse(self, seed: int, progress: OnProgress) -> Any:
         """Seeded releases of the public table, or of synthetic people."""
         from sudare.publish.table_rehearsal import rehearse
 
         return rehearse(self, seed, progress)
 
     @staticmethod
-    def check(folder: Path, certificate: dict[str, Any]) -> list[str]:
+    def check(folder: Path, certificate: dict[str, Any]) -> list[PageMessage]:
         """The listed table is one over the declared domain and has the certified sums and signs."""
         return check_table(folder, certificate)
 

@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudare.domain import Bins, CountTable, Domain, Grid
-from sudare.privacy import Budget, Guarantee
-from sudare.privacy.guarantee import ADJACENCIES
+from sudare.privacy import Adjacency, Budget, Guarantee
 from sudare.publish.files import FILE_OF
 from sudare.report import Section, Text, Tiles, table_sections
 from sudare.tables import Laplace, Method, NegativeL2, NonnegativeLasso, Privelet, Release, Simplex, TopDown, Tree
@@ -48,7 +47,7 @@ def read_release(folder: Path, certificate: dict[str, Any]) -> Release:
     guarantee = Guarantee.from_json(certificate["guarantee"])
     method: Method = _METHODS[summary["method"]](**summary["parameters"])
     budget = Budget(epsilon=guarantee.epsilon) if guarantee.rho is None else Budget(rho=guarantee.rho)
-    if guarantee.adjacency == ADJACENCIES[1]:  # the exact total is public, and the promise is that of a replacement
+    if guarantee.adjacency == Adjacency.REPLACED:  # the exact total is public, and the promise is that of a replacement
         budget = budget.times(1 / Fraction(cost_of_replacing(method, domain, budget)))
     index, count = _cells(folder, certificate["files"], domain)
     values = count if summary["integers"] else count.astype(np.float64)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,6 +16,7 @@ from sudare.publish.needs import Needs
 from sudare.publish.synthetic import synthetic_table
 from sudare.publish.table_job import TableJob
 from sudare.tables import Release
+from sudare.words import Lines, OnProgress, PageMessage, Progress, Stage, unheard
 
 _ERRORS = ("mean_absolute_error", "root_mean_square_error", "mean_error")
 
@@ -34,45 +34,47 @@ class TableRehearsal(Rehearsal):
         return {**super().to_json(), "l1_accuracy": self.accuracy}
 
 
-def rehearse(job: TableJob, seed: int, progress: Callable[[str], None]) -> TableRehearsal:
+def rehearse(job: TableJob, seed: int, progress: OnProgress) -> TableRehearsal:
     """Release the recipe's public table, or synthetic people, with seeded noise; spends nothing."""
-    progress("making the data")
+    progress(Progress(Stage.INVENTING))
     truth, basis = stand_in(job)
     return rehearse_on(job, truth, basis, job.recipe.rehearsal.repetitions, seed=seed, progress=progress)
 
 
-def stand_in(job: TableJob) -> tuple[CountTable, str]:
+def stand_in(job: TableJob) -> tuple[CountTable, PageMessage]:
     """The table to rehearse on, and what it is."""
     choice, unit = job.recipe.rehearsal, job.recipe.data.protected_unit()
     if choice.path is not None and choice.counts is not None:
         records = read(job.path(choice.path), encoding=choice.encoding, delimiter=choice.delimiter)
         columns = job.recipe.columns()
-        return records.table(
-            job.domain, columns=columns, count=choice.counts, unit=unit, outside="drop"
-        ), f"the public table {choice.path}"
+        return records.table(job.domain, columns=columns, count=choice.counts, unit=unit, outside="drop"), PageMessage(
+            "basis.public_table", path=choice.path
+        )
     table = synthetic_table(job.domain, choice.people, seed=1, populated_share=choice.populated)
-    return CountTable(table.domain, table.index, table.count, unit, bounded=True), f"{choice.people:,} synthetic people"
+    return CountTable(table.domain, table.index, table.count, unit, bounded=True), PageMessage(
+        "basis.people", people=choice.people
+    )
 
 
 def rehearse_on(
     job: TableJob,
     truth: CountTable,
-    basis: str,
+    basis: PageMessage,
     repetitions: int,
     *,
     seed: int = 0,
-    progress: Callable[[str], None] = lambda _: None,
+    progress: OnProgress = unheard,
 ) -> TableRehearsal:
     """Seeded releases of ``truth`` as the recipe says, and their mean errors."""
     runs = []
     for run in range(repetitions):
-        progress(f"release {run + 1} of {repetitions}")
+        progress(Progress(Stage.TRIAL, run + 1, repetitions))
         made = job.release(truth, seed=seed * 10_007 + run)
         runs.append(compared(job, truth, made, basis))
     return _mean(runs)
 
 
-def compared(job: TableJob, truth: CountTable, made: Release, basis: str) -> TableRehearsal:
+def compared(job: TableJob, truth: CountTable, made: Release, basis: PageMessage) -> TableRehearsal:
     """One release beside the truth."""
     rows = error_by_block(truth, made.table, shown_levels(job.domain)).rows()
     errors = [
@@ -85,7 +87,7 @@ def compared(job: TableJob, truth: CountTable, made: Release, basis: str) -> Tab
         for row in rows
     ]
     accuracy = l1_accuracy(truth, made.table)
-    facts = {"released cells": f"{len(made.table):,}", "L1 accuracy": f"{accuracy:.4f}"}
+    facts: Lines = {"released_cells": len(made.table), "l1_accuracy": f"{accuracy:.4f}"}
     return TableRehearsal(basis, made, errors, 1, facts, truth, accuracy)
 
 
@@ -106,9 +108,9 @@ def outlook(job: TableJob) -> Outlook:
     errors, errors_from, needs = _expected(job)
     explain = getattr(job.method, "explain", None)
     explanation = explain(job.domain, job.budget) if explain else ""
-    facts = {
+    facts: Lines = {
         "domain": job.domain.describe(),
-        "cells": f"{job.domain.size:,}",
+        "cells": job.domain.size,
         "method": f"{job.method.name} ({explanation})" if explanation else job.method.name,
     }
     details = {
@@ -121,21 +123,21 @@ def outlook(job: TableJob) -> Outlook:
     return Outlook(facts, details, errors, errors_from, needs)
 
 
-def expected_errors(job: TableJob) -> tuple[list[dict[str, Any]], str]:
+def expected_errors(job: TableJob) -> tuple[list[dict[str, Any]], PageMessage]:
     """Error by area size, exact or rehearsed, and what it rests on."""
     return _expected(job)[:2]
 
 
-def _expected(job: TableJob) -> tuple[list[dict[str, Any]], str, Needs]:
+def _expected(job: TableJob) -> tuple[list[dict[str, Any]], PageMessage, Needs]:
     """Also what a release of the stand-in needs; where noise is drawn in every cell, of nobody: it is the same."""
     rows = [_exact_error(job, level) for level in shown_levels(job.domain)]
     if all(row["root_mean_square_error"] is not None for row in rows):
         nothing = np.empty(0, dtype=np.int64)
         nobody = CountTable(job.domain, nothing, nothing, job.recipe.data.protected_unit(), bounded=True)
-        return rows, "the law of the noise: exact, whatever the data", job.needs(nobody)
+        return rows, PageMessage("basis.exact"), job.needs(nobody)
     truth, basis = stand_in(job)
     errors = rehearse_on(job, truth, basis, repetitions=1).errors
-    return errors, f"one rehearsal on {basis}: real data differ", job.needs(truth)
+    return errors, PageMessage("basis.rehearsal", basis=basis), job.needs(truth)
 
 
 def _exact_error(job: TableJob, level: int) -> dict[str, Any]:

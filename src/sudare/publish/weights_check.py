@@ -13,6 +13,7 @@ from sudare.errors import SudareError, VerificationError
 from sudare.reweight import Weighting
 from sudare.reweight.comparison import FILE_OF, MODEL, WEIGHT
 from sudare.reweight.saved import from_json
+from sudare.words import PageMessage
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 _NEAR = 1e-6
 
 
-def check_weights(folder: Path, certificate: dict[str, Any]) -> list[str]:
+def check_weights(folder: Path, certificate: dict[str, Any]) -> list[PageMessage]:
     """Every file has the certified columns and rows, with weights >= 0 that are the ones the model gives."""
     try:
         stated = certificate["weights"]
@@ -50,7 +51,7 @@ def check_weights(folder: Path, certificate: dict[str, Any]) -> list[str]:
             ) from None
         if not np.allclose(again, weights, rtol=_NEAR, atol=_NEAR):
             raise VerificationError("weights differ from those of the model", value=name)
-        checks.append(f"{name}: {rows:,} weights >= 0, as the model gives them")
+        checks.append(PageMessage("verified.weights", file=name, rows=rows))
     return checks
 
 

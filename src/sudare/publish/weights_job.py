@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -31,6 +30,7 @@ from sudare.reweight.request import Request
 from sudare.reweight.rows import Rows
 from sudare.reweight.saved import to_json
 from sudare.reweight.space import Numeric, numbers
+from sudare.words import Lines, OnProgress, PageMessage
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -155,7 +155,7 @@ class WeightsJob(Job[WeightsRecipe, Weighting]):
         paths["model"].write_text(json.dumps(to_json(made)) + "\n", encoding="utf-8", newline="\n")
         return paths
 
-    def headline(self, made: Weighting) -> dict[str, str]:
+    def headline(self, made: Weighting) -> Lines:
         """Rows, how many they are worth, and warnings."""
         from sudare.publish.weights_pages import headline
 
@@ -182,14 +182,14 @@ class WeightsJob(Job[WeightsRecipe, Weighting]):
 
         return outlook(self)
 
-    def rehearse(self, seed: int, progress: Callable[[str], None]) -> Any:
+    def rehearse(self, seed: int, progress: OnProgress) -> Any:
         """Seeded weightings for a stand-in of the private records."""
         from sudare.publish.weights_rehearsal import rehearse
 
         return rehearse(self, seed, progress)
 
     @staticmethod
-    def check(folder: Path, certificate: dict[str, Any]) -> list[str]:
+    def check(folder: Path, certificate: dict[str, Any]) -> list[PageMessage]:
         """Weights are numbers >= 0 and those that the model gives."""
         return check_weights(folder, certificate)
 

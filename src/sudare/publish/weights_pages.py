@@ -7,27 +7,32 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sudare.privacy import Fact
+from sudare.privacy.shown import fact_message
 from sudare.report import Facts, Section, Table, Text
 from sudare.reweight import Answers, Weighting
 from sudare.reweight.answers import FLAGS
 from sudare.reweight.rows import Rows
 from sudare.reweight.space import Codes, Numeric
-from sudare.words import Words, phrase
+from sudare.words import Lines, PageMessage, Words, lines
 
 
-def headline(summary: dict[str, Any]) -> dict[str, str]:
+def headline(summary: dict[str, Any]) -> Lines:
     """Rows, how many they are worth, and warnings."""
     return {
-        "weighted rows": f"{summary['public_rows']:,}",
-        "effective rows": f"{summary['effective_sample_size']:,.1f}",
-        "largest weight": f"{summary['largest_weight']:,.4g}",
-        **{f"warning {place}": warning for place, warning in enumerate(summary["warnings"], 1)},
+        "weighted_rows": summary["public_rows"],
+        "effective_rows": f"{summary['effective_sample_size']:,.1f}",
+        "largest_weight": f"{summary['largest_weight']:,.4g}",
+        **{
+            PageMessage("line.warning", number=place): fact_message(Fact.from_text(warning))
+            for place, warning in enumerate(summary["warnings"], 1)
+        },
     }
 
 
 def public_sections(made: Weighting, summary: dict[str, Any], words: Words) -> list[Section]:
     """From the weighted public rows and the summary that the certificate states."""
-    facts = {words.label("weights", name): phrase(value, words) for name, value in headline(summary).items()}
+    facts = lines(headline(summary), words)
     return [
         Section(words("weights.title"), (Facts(facts),)),
         Section(words("weights.answers"), _answers(made, None, words), chapter="trust"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,25 +13,26 @@ from sudare.publish.job import Outlook, Rehearsal
 from sudare.publish.weights_job import WeightsJob
 from sudare.reweight import Weighting
 from sudare.reweight.space import Categorical
+from sudare.words import Lines, OnProgress, PageMessage, Progress, Stage
 
 _SEED = 20_130_601
 _LEAN = 0.8
 """The slope of the invented tilt: people at one end of a column are drawn about five times as often as at the other."""
 
 
-def rehearse(job: WeightsJob, seed: int, progress: Callable[[str], None]) -> Rehearsal:
+def rehearse(job: WeightsJob, seed: int, progress: OnProgress) -> Rehearsal:
     """Seeded weightings for a stand-in of the private records; errors of the means of all columns, over the runs."""
-    progress("making the data")
+    progress(Progress(Stage.INVENTING))
     stand_in, basis = stand_in_of(job)
     runs: list[Weighting] = []
     for run in range(job.recipe.rehearsal.repetitions):
-        progress(f"weighting {run + 1} of {job.recipe.rehearsal.repetitions}")
+        progress(Progress(Stage.TRIAL, run + 1, job.recipe.rehearsal.repetitions))
         source = Source.from_seed(seed * 10_007 + run)
         runs.append(job.request.meet(job.request.read(stand_in, source), job.public, source))
     return Rehearsal(basis, runs[-1], errors_of(job, stand_in, runs), len(runs), job.headline(runs[-1]))
 
 
-def stand_in_of(job: WeightsJob) -> tuple[dict[str, Any], str]:
+def stand_in_of(job: WeightsJob) -> tuple[dict[str, Any], PageMessage]:
     """Columns to take for private: of the recipe's file, or public rows drawn with a known tilt; and what they are."""
     choice, space = job.recipe.rehearsal, job.request.space
     unit = job.recipe.data.unit
@@ -40,7 +40,7 @@ def stand_in_of(job: WeightsJob) -> tuple[dict[str, Any], str]:
         names = [*space.names, *([unit] if unit else [])]
         return read(job.path(choice.path), encoding=choice.encoding, delimiter=choice.delimiter).values(
             names
-        ), f"the public records {choice.path}"
+        ), PageMessage("basis.public_records", path=choice.path)
     codes = space.encode({name: job.public[name] for name in space.names})
     centred = codes - codes.mean(axis=0)
     lean = (centred / np.maximum(centred.std(axis=0), 1e-9)) @ (_LEAN / np.sqrt(np.arange(1, codes.shape[1] + 1)))
@@ -50,7 +50,7 @@ def stand_in_of(job: WeightsJob) -> tuple[dict[str, Any], str]:
     columns: dict[str, Any] = {name: job.public[name][drawn] for name in space.names}
     if unit:
         columns[unit] = np.arange(choice.people)
-    return columns, f"{choice.people:,} records drawn from the public file with a known tilt"
+    return columns, PageMessage("basis.tilt", people=choice.people)
 
 
 def errors_of(job: WeightsJob, private: dict[str, Any], runs: list[Weighting]) -> list[dict[str, Any]]:
@@ -84,13 +84,13 @@ def outlook(job: WeightsJob) -> Outlook:
     source = Source.from_seed(0)
     made = job.request.meet(job.request.read(stand_in, source), job.public, source)
     summary = made.summary
-    facts = {
+    facts: Lines = {
         "columns": ", ".join(job.request.space.names),
-        "public rows": f"{summary['public_rows']:,}",
-        "measured": f"the means of {summary['features']:,} {summary['basis']}",
-        "sensitivity": f"{summary['sensitivity']:.4g} a person, before dividing by their number",
+        "public_rows": summary["public_rows"],
+        "measured": PageMessage("amount.means_of", features=summary["features"], basis=summary["basis"]),
+        "sensitivity": PageMessage("amount.a_person", sensitivity=f"{summary['sensitivity']:.4g}"),
         "estimator": summary["estimator"],
     }
     details = {name: summary[name] for name in ("estimator", "basis", "features", "public_rows", "sensitivity")}
     errors = errors_of(job, stand_in, [made])
-    return Outlook(facts, details, errors, f"one rehearsal on {basis}: real data differ", job.needs([]))
+    return Outlook(facts, details, errors, PageMessage("basis.rehearsal", basis=basis), job.needs([]))

@@ -22,9 +22,8 @@ from numpy.typing import NDArray
 from sudare.domain.text import numbers as read_numbers
 from sudare.errors import DomainError, InputError, ParameterError, either
 from sudare.noise import RandomisedResponse, Source, SquareWave, measure, metered, respond, secret
-from sudare.privacy import Budget, Guarantee, Number, Unit, exact, positive
+from sudare.privacy import Adjacency, Budget, Fact, Guarantee, Number, Unit, exact, positive
 from sudare.privacy.caution import warn_of
-from sudare.privacy.guarantee import ADJACENCIES
 from sudare.reconstruct.columns import Table, table_of
 from sudare.reconstruct.linkage import epsilon_for, linked_k
 from sudare.reconstruct.noises import (
@@ -199,14 +198,14 @@ def promise(row_epsilon: Fraction, unit: Unit, k: float | None) -> Guarantee:
     With ``k`` it is Pk-anonymity, for which the attacker's prior and the shuffling count, beside the local epsilon,
     for which they do not. Without, it is the local epsilon, ``max_rows`` times that of a row.
     """
-    public: tuple[str, ...] = ("the declared bounds and categories", "the number of rows")
-    facts: dict[str, Any] = {"adjacency": ADJACENCIES[1], "epsilon": row_epsilon * unit.max_rows}
+    public = (Fact("declared"), Fact("rows"))
+    facts: dict[str, Any] = {"adjacency": Adjacency.REPLACED, "epsilon": row_epsilon * unit.max_rows}
     if k is None:
         return Guarantee("epsilon-LDP", unit, public=public, **facts)
     claims = (
-        f"k = {float(k):g}: no row is linked to a person with probability above 1/k",
-        "by an attacker who beforehand finds every assignment of rows to people equally likely",
-        "epsilon is local and holds for any attacker",
+        Fact("linked", k=f"{float(k):g}"),
+        Fact("uniform"),
+        Fact("any_attacker"),
     )
     return Guarantee("Pk-anonymity", unit, public=public, assumptions=claims, **facts)
 

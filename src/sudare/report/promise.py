@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from sudare.privacy import Guarantee, epsilon_for, readable
-from sudare.privacy.guarantee import ADJACENCIES
-from sudare.privacy.shown import DIFFERENTIAL, NAMES, headline, unit_words
+from sudare.privacy import Adjacency, Guarantee, epsilon_for, readable
+from sudare.privacy.shown import DIFFERENTIAL, NAMES, fact_text, headline, unit_words
 from sudare.report.odds import factor, right_guesses, suspicion
 from sudare.report.parts import Facts, Lead, Part, Points, Section, Table, Text
 from sudare.words import Words
@@ -40,7 +39,7 @@ def promise_section(guarantee: Guarantee, words: Words) -> Section:
     if possible := _possible(name, guarantee, words):
         parts.append(Points(words("possible.title"), possible, "possible"))
     if guarantee.holds:
-        replaced = guarantee.adjacency == ADJACENCIES[1]
+        replaced = guarantee.adjacency == Adjacency.REPLACED
         terms = {
             words("guarantee.notion"): words(f"notion.{name}"),
             words("guarantee.unit"): str(guarantee.unit) if words.language == "en" else unit,
@@ -52,8 +51,8 @@ def promise_section(guarantee: Guarantee, words: Words) -> Section:
 
 def basis_section(guarantee: Guarantee, words: Words) -> Section:
     """What is taken as public, and what is assumed."""
-    public = tuple(words.stated(text) for text in guarantee.public) or (words("basis.nothing_public"),)
-    assumed = tuple(words.stated(text) for text in guarantee.assumptions)
+    public = tuple(fact_text(fact, words) for fact in guarantee.public) or (words("basis.nothing_public"),)
+    assumed = tuple(fact_text(fact, words) for fact in guarantee.assumptions)
     if NAMES[guarantee.notion] in (*DIFFERENTIAL, "pk"):
         assumed += (words("basis.noise"), words("basis.machine"))
         assumed += (words("guarantee.in_no_ledger" if guarantee.in_no_ledger else "basis.ledger"),)
@@ -98,7 +97,7 @@ def _questions(guarantee: Guarantee) -> dict[str, int]:
     Exchanging a unit for another is a removal and an addition. Where neighbours are replaced records, presence is
     not protected, and a value is one step away.
     """
-    return {"value": 1} if guarantee.adjacency == ADJACENCIES[1] else {"presence": 1, "value": 2}
+    return {"value": 1} if guarantee.adjacency == Adjacency.REPLACED else {"presence": 1, "value": 2}
 
 
 def _meaning(guarantee: Guarantee, words: Words) -> str:
@@ -108,7 +107,7 @@ def _meaning(guarantee: Guarantee, words: Words) -> str:
     unit = unit_words(guarantee.unit, words)
     if name == "pk":
         return words("guarantee.pk.value", unit=unit)
-    question = "value" if name == "local" or guarantee.adjacency == ADJACENCIES[1] else "presence"
+    question = "value" if name == "local" or guarantee.adjacency == Adjacency.REPLACED else "presence"
     gaps: dict[str, str] = {"unit": unit}
     if guarantee.rho is not None and guarantee.epsilon is None:
         gaps |= {"delta": readable(READ_AT), "epsilon": _three_digits_up(epsilon_for(guarantee.rho, READ_AT), words)}
@@ -136,7 +135,7 @@ def _possible(name: str, guarantee: Guarantee, words: Words) -> tuple[str, ...]:
     if name == "k":
         return words("possible.known"), words("possible.same"), words("possible.combine")
     points = [words("possible.groups")]
-    if guarantee.adjacency == ADJACENCIES[1] or name in ("local", "pk"):
+    if guarantee.adjacency == Adjacency.REPLACED or name in ("local", "pk"):
         points.append(words("possible.presence"))
     if name in ("pure", "local") and guarantee.epsilon is not None and guarantee.unit.name != "row":
         _, high = suspicion(Fraction(1, 2), FAMILY * guarantee.epsilon)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sudare.charts import View
 from sudare.domain import Bins, Categories, Domain, Grid, Line, Mesh
 from sudare.domain.attribute import Attribute
-from sudare.privacy import readable
+from sudare.privacy import Fact, readable
 from sudare.report.parts import Chart, Facts, Part, Section, Table, Text, Tiles
 from sudare.report.trust import trust_section
 from sudare.tables import Release
@@ -62,7 +62,7 @@ def _picture(release: Release, words: Words) -> Section:
 def _method(release: Release, words: Words) -> Section:
     method, budget = release.method, release.budget
     gaussian = budget.rho is not None
-    public_total = "the total is public" in release.guarantee.public
+    public_total = Fact("total") in release.guarantee.public
     given = ", ".join(f"{name} = {_written(value)}" for name, value in method.parameters.items() if value is not None)
     facts = {
         words("method.name"): words.label("method_name", method.name),

@@ -60,7 +60,7 @@ def trust_section(release: Release, words: Words) -> Section:
     rows = usual_errors(release)
     level = words.percent(LEVEL)
     paragraphs = [words("trust.text", level=level), _where_good(rows, words)]
-    if any("given from elsewhere" in fact for fact in release.guarantee.public):
+    if any(fact.code == "areas" for fact in release.guarantee.public):
         paragraphs.append(words("trust.totals"))
     parts: list[Part] = [Text.of(*paragraphs)]
     if len(rows) > 1:

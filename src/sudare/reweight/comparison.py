@@ -101,7 +101,7 @@ def compare(
         found = made.estimates.mean(functions, level, names)
         # The weights of a file may differ from the model's in the last digits: the answer stays inside all the same.
         low, high, flags = np.minimum(found.low, answers), np.maximum(found.high, answers), found.flags
-        warnings = (*made.warnings, *found.notes)
+        warnings = (*map(str, made.warnings), *found.notes)
     rows = tuple(
         Row(
             name,

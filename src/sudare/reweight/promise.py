@@ -6,16 +6,12 @@ from fractions import Fraction
 from typing import Any
 
 from sudare.errors import ParameterError
-from sudare.privacy import Budget, Guarantee, Number, Unit, asked_delta, positive, rho_for
+from sudare.privacy import Budget, Fact, Guarantee, Number, Unit, asked_delta, positive, rho_for
 from sudare.privacy.guarantee import ADJACENCIES
 from sudare.reweight.basis import Adjacency
 
-ADJACENCY: dict[str, str] = {"add_remove": ADJACENCIES[0], "replace": ADJACENCIES[1]}
-RAW = (
-    "real records are published as centres: the paper calls this (epsilon, centres / records)-DP,"
-    " and so large a delta protects none of them"
-)
-PUBLIC = ("the public data", "the declared bounds and categories")
+ADJACENCY = dict(zip(("add_remove", "replace"), ADJACENCIES, strict=True))
+PUBLIC = (Fact("public_data"), Fact("declared"))
 
 
 def budget_of(epsilon: Number | None, delta: Number | None = None) -> Budget:
@@ -39,12 +35,12 @@ def promise(
     facts: dict[str, Any] = {
         "unit": unit or Unit(),
         "adjacency": ADJACENCY[adjacency],
-        "public": (*PUBLIC, "the number of records") if adjacency == "replace" else PUBLIC,
-        "assumptions": ("swaps between units with equal row counts",) if equal_rows else (),
+        "public": (*PUBLIC, Fact("records")) if adjacency == "replace" else PUBLIC,
+        "assumptions": (Fact("swaps"),) if equal_rows else (),
     }
     exact = positive(epsilon, "epsilon")
     if raw:
-        return Guarantee("none", **{**facts, "assumptions": (*facts["assumptions"], RAW)})
+        return Guarantee("none", **{**facts, "assumptions": (*facts["assumptions"], Fact("raw_centres"))})
     if delta is None:
         return Guarantee("epsilon-DP", epsilon=exact, **facts)
     rho = budget_of(exact, delta).rho  # all of the noise is Gaussian then

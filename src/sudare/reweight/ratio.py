@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sudare.errors import InputError, Message, ParameterError
-from sudare.privacy import Guarantee
+from sudare.privacy import Fact, Guarantee
 
 Floats: TypeAlias = NDArray[np.float64]
 Features: TypeAlias = Callable[[Floats], Floats]
@@ -62,7 +62,7 @@ class Ratio:
     @property
     def guarantee(self) -> Guarantee:
         """None: the private sample was used as it is."""
-        return Guarantee("none", assumptions=("no noise",))
+        return Guarantee("none", assumptions=(Fact("no_noise"),))
 
     @property
     def summary(self) -> dict[str, Any]:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sudare.errors import Message, ParameterError
-from sudare.privacy import Guarantee
+from sudare.privacy import Fact, Guarantee
 from sudare.reweight.answers import Answers, Estimates
 from sudare.reweight.basis import Basis, Floats
 from sudare.reweight.coverage import coverage_warnings
@@ -98,7 +98,7 @@ class Weighting:
         return self._sum**2 / float((self.weights**2).sum())
 
     @cached_property
-    def warnings(self) -> tuple[str, ...]:
+    def warnings(self) -> tuple[Fact, ...]:
         """Where the private records lie outside the reach of the public rows, as far as released things show it."""
         return coverage_warnings(self.features, self.normalised(), self.measured)
 
@@ -149,7 +149,7 @@ class Weighting:
             "sensitivity": self.measured.sensitivity,
             "effective_sample_size": self.effective_sample_size,
             "largest_weight": float(self.weights.max()),
-            "warnings": list(self.warnings),
+            "warnings": [str(warning) for warning in self.warnings],
         }
 
     def __repr__(self) -> str:

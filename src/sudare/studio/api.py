@@ -17,7 +17,7 @@ from sudare.studio import models, rehearsals, releases
 from sudare.studio.access import Access
 from sudare.studio.desk import Desk
 from sudare.studio.drawings import expected_svg, rehearsed_svg, values_svg
-from sudare.studio.outcomes import reworded_facts
+from sudare.studio.outcomes import shown, shown_lines
 from sudare.studio.pages import chosen_language
 from sudare.studio.refusals import RequestError
 from sudare.studio.uploads import upload
@@ -166,7 +166,7 @@ def routes(desk: Desk, access: Access) -> APIRouter:
     def get_rehearsal(words: Spoken, name: str) -> Any:
         """What a rehearsal found."""
         found = rehearsals.get(desk.workspace, name)
-        return {**found, "facts": reworded_facts(found["facts"], words)}
+        return {**found, "basis": shown(found["basis"], words), "facts": shown_lines(found["facts"], words)}
 
     @api.get("/api/rehearsals/{name}/{side}.bin", response_class=Response, responses={200: _BINARY})
     def get_grid(name: str, side: Literal["true", "released"]) -> Response:

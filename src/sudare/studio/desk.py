@@ -10,19 +10,20 @@ from dataclasses import asdict
 from typing import Any, get_args
 
 from sudare.domain.mesh import LEVELS
-from sudare.errors import BudgetError, Message, SudareError
+from sudare.errors import BudgetError, SudareError
 from sudare.privacy import Balance
 from sudare.publish.kinds import KINDS
 from sudare.publish.pending import PendingReleases
-from sudare.publish.plan import notes_on_files
+from sudare.publish.plan import Remark, remarks_on_files
 from sudare.publish.table_recipe import MethodChoice
 from sudare.studio import releases
 from sudare.studio.books import ledger_json
 from sudare.studio.editing import edited
 from sudare.studio.forecast import Forecasts
 from sudare.studio.guards import MOST_BYTES
+from sudare.studio.outcomes import shown
 from sudare.studio.processes import Processes
-from sudare.studio.protection import books_json, error_by_area, place_cells, promise_json, smallest_area
+from sudare.studio.protection import books_json, error_by_area, place_cells, promise_json, remarks_json, smallest_area
 from sudare.studio.reading import Reading, Readings, plain, problem_json
 from sudare.studio.refusals import RequestError, StaleError, as_json
 from sudare.studio.rehearsals import listed as listed_rehearsals
@@ -30,7 +31,7 @@ from sudare.studio.sources import Looked, files_of, looked_at
 from sudare.studio.tasks import Task
 from sudare.studio.versions import Version, Versions
 from sudare.studio.workspace import Workspace
-from sudare.words import LANGUAGES, Words, phrase, text
+from sudare.words import LANGUAGES, Words
 
 BASIS = "public things and a rehearsal on synthetic data"
 UPLOAD_BYTES = 64_000_000
@@ -127,8 +128,7 @@ class Desk:
             "error_by_area": [],
             "smallest_area_10_percent": None,
             "ledger": None,
-            "remarks": [],
-            "remarks_shown": [],
+            **remarks_json((), words),
             "methods": list(get_args(MethodChoice.model_fields["name"].annotation)),
             "based_on": BASIS,
         }
@@ -151,13 +151,12 @@ class Desk:
             **said,
             "plan": plain(made.to_json()),
             "guarantee": promise_json(made.guarantee, words),
-            "errors_from": made.errors_from,
-            "errors_from_shown": phrase(made.errors_from, words),
+            "errors_from": str(made.errors_from),
+            "errors_from_shown": made.errors_from.text(words),
             "error_by_area": rows,
             "smallest_area_10_percent": smallest_area(rows, place_cells(reading.job)),
             "ledger": books_json(made.balance, made.balance_after, made.guarantee, words),
-            "remarks": list(made.remarks),
-            "remarks_shown": [text(note, words.language) for note in made.notes],
+            **remarks_json(made.remarks, words),
         }
 
     def rehearse_page(self, words: Words) -> dict[str, Any]:
@@ -166,7 +165,7 @@ class Desk:
         return {
             "valid": reading.valid,
             "problem": problem_json(reading, words),
-            "rehearsals": listed_rehearsals(self.workspace),
+            "rehearsals": [{**one, "basis": shown(one["basis"], words)} for one in listed_rehearsals(self.workspace)],
             "job": self._last("rehearse", words),
         }
 
@@ -190,8 +189,7 @@ class Desk:
             "problem": problem_json(reading, words),
             "can_publish": False,
             **dict.fromkeys(("dataset", "confirm", "title", "output", "guarantee", "ledger", "release", "pending")),
-            "remarks": [],
-            "remarks_shown": [],
+            **remarks_json((), words),
             "job": self._last("publish", words),
         }
         if job is None:
@@ -202,11 +200,11 @@ class Desk:
         except SudareError as problem:
             return {**said, "problem": as_json(problem, words)}
         target = job.path(job.recipe.output.folder)
-        notes: list[Message | SudareError] = [] if refusal is None else [refusal]
-        notes += notes_on_files(job)
-        can_publish = not notes  # a new ledger is said, and may begin
-        notes += job.ledger.beginnings(job.recipe.dataset)
-        shown, place = self.workspace.shown(target), os.path.realpath(target)
+        remarks: list[Remark] = [] if refusal is None else [refusal]
+        remarks += remarks_on_files(job)
+        can_publish = not remarks  # a new ledger is said, and may begin
+        remarks += job.ledger.beginnings(job.recipe.dataset)
+        folder, place = self.workspace.shown(target), os.path.realpath(target)
         pending = [each.to_json() for each in waiting if each.facts.folder == place]
         return {
             **said,
@@ -218,9 +216,8 @@ class Desk:
             "output": job.recipe.output.folder,
             "guarantee": promise_json(job.guarantee, words),
             "ledger": books_json(balance, after, job.guarantee, words),
-            "remarks": [str(note) for note in notes],
-            "remarks_shown": [text(note, words.language) for note in notes],
-            "release": next((one for one in releases.listed(self.workspace) if one["folder"] == shown), None),
+            **remarks_json(remarks, words),
+            "release": next((one for one in releases.listed(self.workspace) if one["folder"] == folder), None),
         }
 
     def publish(self, based_on: int, confirm: str, words: Words, paid: str | None = None) -> Task:

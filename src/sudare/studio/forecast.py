@@ -144,15 +144,15 @@ class Forecasts:
         with self._workspace.written(text) as path:
             job = Job.open(path)
         # The refusal, where there was one, is the first remark of a plan; here it is asked for anew.
-        notes = list(made.notes[1:] if made.balance_after is None else made.notes)
+        remarks = list(made.remarks[1:] if made.balance_after is None else made.remarks)
         try:
             after = job.ledger.check(job.recipe.dataset, job.guarantee, **job.terms)
         except BudgetError as refusal:
-            after, notes = None, [refusal, *notes]
+            after, remarks = None, [refusal, *remarks]
         balance = job.ledger.balance(job.recipe.dataset)
         outlook = replace(made.outlook, errors=errors)
         return replace(
-            made, guarantee=job.guarantee, outlook=outlook, balance=balance, balance_after=after, notes=tuple(notes)
+            made, guarantee=job.guarantee, outlook=outlook, balance=balance, balance_after=after, remarks=tuple(remarks)
         )
 
 

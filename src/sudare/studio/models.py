@@ -221,6 +221,7 @@ class ProtectPage(BaseModel):
     ledger: Books | None
     remarks: list[str]
     remarks_shown: list[str]
+    remarks_about: list[str]
     methods: list[str]
     based_on: str
 
@@ -322,6 +323,7 @@ class PublishPage(BaseModel):
     ledger: Books | None
     remarks: list[str]
     remarks_shown: list[str]
+    remarks_about: list[str]
     job: Job | None
     release: ReleaseFacts | None
     pending: PaidRelease | None

@@ -13,14 +13,16 @@ from sudare.errors import Message, PaidError, SudareError, system_reason
 from sudare.privacy import Ledger
 from sudare.publish.certificate import NAME
 from sudare.publish.pages import public_path
+from sudare.studio.outcomes import kept
 from sudare.studio.protection import left_text
 from sudare.studio.refusals import kept as kept_error
 from sudare.studio.tasks import Task, Tasks
 from sudare.studio.workspace import Workspace
-from sudare.words import Words
+from sudare.words import PageMessage, Words
 
 _BEGIN_SECONDS = 60.0
 """How long a process may take until it holds its job's lock."""
+_UNDRAWN = PageMessage("left_out.report", reason=PageMessage("left_out.job_ended"))
 
 
 class Processes:
@@ -107,7 +109,7 @@ class Processes:
                 "files": sorted([*certificate["files"], NAME]),
                 "report": self._workspace.shown(report) if report.exists() else None,
                 "internal_report": None,
-                "left_out": [] if report.exists() else ["the report is left out: the job ended before it was drawn"],
+                "left_out": [] if report.exists() else [kept(_UNDRAWN)],
                 "headline": [],
                 "guarantee": certificate["guarantee"]["text"],
                 "left": left_text(ledger.balance(asked["dataset"]), Words(asked["language"])),

@@ -6,17 +6,20 @@ All of it comes from the recipe, the ledger and a rehearsal on synthetic people;
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from sudare.domain import Domain
+from sudare.errors import NoCapError
 from sudare.measure.logical import logical_blocks
 from sudare.privacy import Balance, Guarantee, readable
 from sudare.privacy.shown import amounts_text, balance_facts, headline, spent_share
 from sudare.publish import Plan
 from sudare.publish.areas import square_km
 from sudare.publish.job import Job
+from sudare.publish.plan import Remark
 from sudare.report import Facts, Lead, Points, Table, Text, guarantee_sections
-from sudare.words import Words
+from sudare.words import PageMessage, Words, said
 
 GOOD = 0.1
 """The relative error up to which a number is called publishable."""
@@ -78,6 +81,29 @@ def cost_text(guarantee: Guarantee) -> str:
     signs = {"epsilon": "ε", "delta": "δ"} if guarantee.epsilon is not None else {"rho": "ρ"}
     given = [(sign, getattr(guarantee, name)) for name, sign in signs.items()]
     return ", ".join(f"{sign} = {readable(value)}" for sign, value in given if value is not None) or "–"
+
+
+def remarks_json(remarks: Sequence[Remark], words: Words) -> dict[str, list[str]]:
+    """Remarks of a plan: in English for machines, in the language of the page, and by what they are about."""
+    return {
+        "remarks": [str(remark) for remark in remarks],
+        "remarks_shown": [said(_in_full(remark), words) for remark in remarks],
+        "remarks_about": [_about(remark) for remark in remarks],
+    }
+
+
+def _in_full(remark: Remark) -> Remark:
+    """A page has room for what to do about it."""
+    about = _about(remark)
+    if isinstance(remark, PageMessage) and about in ("folder", "data"):
+        return PageMessage(f"studio.remark.{about}", **dict(remark.fields))
+    return remark
+
+
+def _about(remark: Remark) -> str:
+    if isinstance(remark, PageMessage):
+        return remark.key.rpartition(".")[2]
+    return "no_cap" if isinstance(remark, NoCapError) else "budget"
 
 
 def error_by_area(plan: Plan, job: Job[Any, Any]) -> list[dict[str, Any]]:

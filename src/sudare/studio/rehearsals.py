@@ -14,6 +14,7 @@ from sudare.publish import Rehearsal
 from sudare.publish.job import Job
 from sudare.publish.table_rehearsal import TableRehearsal
 from sudare.studio.grids import frame_of, grid_of, quantiles
+from sudare.studio.outcomes import kept, kept_lines
 from sudare.studio.protection import cost_text
 from sudare.studio.refusals import RequestError
 from sudare.studio.workspace import Workspace
@@ -37,9 +38,9 @@ def keep(workspace: Workspace, name: str, version: int, job: Job[Any, Any], made
         "method": _method(job),
         "cost": cost_text(job.guarantee),
         "guarantee": str(job.guarantee),
-        "basis": made.basis,
+        "basis": kept(made.basis),
         "repetitions": made.repetitions,
-        "facts": [{"name": key, "value": value} for key, value in made.facts.items()],
+        "facts": kept_lines(made.facts),
         "errors": made.errors,
         "accuracy": None,
         "by_value": [],

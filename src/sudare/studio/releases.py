@@ -8,14 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from sudare.errors import VerificationError
-from sudare.privacy.shown import headline
-from sudare.publish import Verification, verify
+from sudare.publish import verify
 from sudare.publish.certificate import NAME
 from sudare.publish.pages import public_path
 from sudare.publish.reports import LIST
 from sudare.studio.refusals import RequestError, as_json
 from sudare.studio.workspace import Workspace
-from sudare.words import Words, phrase
+from sudare.words import Words
 
 _DEPTH = 3
 _MOST = 200
@@ -64,16 +63,9 @@ def findings(workspace: Workspace, name: str, words: Words) -> dict[str, Any]:
         "release": name,
         "ok": True,
         "release_id": said["release_id"],
-        "checks": [_check(check, found, words) for check in (*found.checks, *found.reports.remarks)],
+        "checks": [*found.said(words), *(remark.text(words) for remark in found.reports.remarks)],
         "problem": None,
     }
-
-
-def _check(check: str, found: Verification, words: Words) -> str:
-    """A check as the page says it; the guarantee in its own words."""
-    if words.language != "en" and check == f"guarantee: {found.guarantee}":
-        return f"{words('guarantee.promise')}：{headline(found.guarantee, words)}"
-    return phrase(check, words)
 
 
 def _certificate(folder: Path) -> dict[str, Any]:

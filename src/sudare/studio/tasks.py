@@ -22,11 +22,11 @@ from typing import Any
 
 from sudare.errors import Message
 from sudare.privacy.file_lock import is_locked, locked
-from sudare.studio.outcomes import reworded_result
+from sudare.studio.outcomes import shown_result
 from sudare.studio.refusals import RequestError, retold
 from sudare.studio.store import session
 from sudare.studio.workspace import Workspace
-from sudare.words import Words
+from sudare.words import Progress, Words
 
 OPEN = ("waiting", "running", "spending")
 _SHOWN, _KEPT = 50, 200
@@ -35,7 +35,7 @@ _VERBS = {"publish": Message("publish"), "rehearse": Message("rehearse")}
 
 @dataclass(frozen=True)
 class Task:
-    """A job as its row says. ``task`` is what it was asked: texts and versions."""
+    """A job as its row says. ``task`` is what it was asked: texts and versions; ``stage`` is a `Progress` in JSON."""
 
     id: str
     verb: str
@@ -65,6 +65,12 @@ class Task:
         """Whether nothing is spent, and nothing will be if it is cancelled now."""
         return self.state in ("waiting", "running")
 
+    def _stage_text(self, words: Words) -> str:
+        """The stage in words; that of a row of an older studio is a text already."""
+        if not self.stage.startswith("{"):
+            return self.stage
+        return Progress.from_json(json.loads(self.stage)).text(words)
+
     def to_json(self, words: Words) -> dict[str, Any]:
         """For the page."""
         return {
@@ -73,10 +79,10 @@ class Task:
             "version": self.task.get("version"),
             "time": self.time,
             "state": self.state,
-            "stage": self.stage,
+            "stage": self._stage_text(words),
             "fraction": self.fraction,
             "error": retold(self.error, words),
-            "result": self.result and reworded_result(self.result, words),
+            "result": self.result and shown_result(self.result, words),
             "can_cancel": self.can_cancel,
         }
 

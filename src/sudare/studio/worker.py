@@ -7,7 +7,7 @@ one by its type and place alone.
 
 from __future__ import annotations
 
-import re
+import json
 import signal
 import sys
 import traceback
@@ -18,33 +18,39 @@ from sudare.errors import SudareError
 from sudare.publish import Publication, publish, rehearse
 from sudare.publish.job import Job
 from sudare.signals import Ended, ending_in_order
+from sudare.studio.outcomes import kept, kept_lines
 from sudare.studio.protection import left_text
 from sudare.studio.refusals import kept as kept_error
 from sudare.studio.rehearsals import keep
 from sudare.studio.tasks import Task, Tasks
 from sudare.studio.workspace import Workspace
-from sudare.words import Words
+from sudare.words import Progress, Stage, Words
 
-_STAGES = {"reading": 0.05, "spending": 0.4, "protecting": 0.45, "writing": 0.75}
-_STEP = re.compile(r"(\d+) of (\d+)$")
+_BEGIN = {
+    Stage.INVENTING: 0.02,
+    Stage.READING: 0.05,
+    Stage.SPENDING: 0.4,
+    Stage.PROTECTING: 0.45,
+    Stage.WRITING: 0.75,
+}
+"""Shares of the work that are done when a stage begins; the pages come last."""
 
 
 class Cancelled(Exception):  # noqa: N818 - it is no error
     """Somebody cancelled the job."""
 
 
-class Progress:
+class RowProgress:
     """Says in the job's row how far it is, and asks for leave to spend. ``share`` of the work begins at ``start``."""
 
     def __init__(self, tasks: Tasks, job: str, start: float = 0.0, share: float = 1.0) -> None:
         self._tasks, self._job, self._start, self._share = tasks, job, start, share
 
-    def __call__(self, stage: str) -> None:
+    def __call__(self, progress: Progress) -> None:
         """The next stage begins."""
-        step = _STEP.search(stage)
-        inside = (int(step[1]) - 1) / int(step[2]) if step else _STAGES.get(stage, 0.9 if "drawing" in stage else 0.02)
-        fraction = self._start + self._share * inside
-        if stage == "spending":
+        inside = (progress.done - 1) / progress.total if progress.total else _BEGIN.get(progress.stage, 0.9)
+        fraction, stage = self._start + self._share * inside, json.dumps(progress.to_json())
+        if progress.stage is Stage.SPENDING:
             # One transaction against the one that cancels: either this job may spend, or it is cancelled.
             allowed = self._tasks.move(self._job, ("running",), "spending", stage=stage, fraction=fraction)
         else:
@@ -75,7 +81,7 @@ def run(workspace: Workspace, name: str) -> None:
 def _publish(workspace: Workspace, tasks: Tasks, task: Task) -> dict[str, Any]:
     with workspace.written(task.task["text"]) as path:
         paid = task.task.get("paid")
-        made = publish(path, resume=paid == "complete", anew=paid == "anew", progress=Progress(tasks, task.id))
+        made = publish(path, resume=paid == "complete", anew=paid == "anew", progress=RowProgress(tasks, task.id))
     return publication_json(workspace, made, Words(task.task.get("language", "en")))
 
 
@@ -88,8 +94,8 @@ def publication_json(workspace: Workspace, made: Publication, words: Words) -> d
         "files": said["files"],
         "report": None if made.report is None else workspace.shown(made.report),
         "internal_report": None if made.internal_report is None else workspace.shown(made.internal_report),
-        "left_out": list(made.left_out),
-        "headline": [{"name": key, "value": value} for key, value in made.headline.items()],
+        "left_out": [kept(each) for each in made.left_out],
+        "headline": kept_lines(made.headline),
         "guarantee": str(made.release.guarantee),
         "left": left_text(made.balance, words),
     }
@@ -97,14 +103,14 @@ def publication_json(workspace: Workspace, made: Publication, words: Words) -> d
 
 def _rehearse(workspace: Workspace, tasks: Tasks, task: Task) -> dict[str, Any]:
     versions = [task.task, *([task.task["other"]] if task.task.get("other") else [])]
-    kept = []
+    made_of = []
     for place, asked in enumerate(versions):
-        progress = Progress(tasks, task.id, place / len(versions), 1 / len(versions))
+        progress = RowProgress(tasks, task.id, place / len(versions), 1 / len(versions))
         with workspace.written(asked["text"]) as path:
             job = Job.open(path)
             made = rehearse(path, progress=progress)
-        kept.append(keep(workspace, f"{task.id}-{asked['version']}", asked["version"], job, made)["id"])
-    return {"rehearsals": kept}
+        made_of.append(keep(workspace, f"{task.id}-{asked['version']}", asked["version"], job, made)["id"])
+    return {"rehearsals": made_of}
 
 
 def _defect(problem: Exception) -> SudareError:

@@ -13,9 +13,19 @@ import numpy as np
 from sudare.domain import CountTable
 from sudare.errors import ParameterError, either
 from sudare.noise import Source, metered, secret
-from sudare.privacy import Budget, Guarantee, Number, Unit, asked_delta, epsilon_for, positive, rho_for
+from sudare.privacy import (
+    Adjacency,
+    Budget,
+    Fact,
+    Guarantee,
+    Number,
+    Unit,
+    asked_delta,
+    epsilon_for,
+    positive,
+    rho_for,
+)
 from sudare.privacy.caution import warn_of
-from sudare.privacy.guarantee import ADJACENCIES
 from sudare.tables.error_bars import (
     AreaErrorBars,
     BlockErrorBars,
@@ -100,7 +110,7 @@ class Release:
 
     @cached_property
     def _errors(self) -> ErrorModel:
-        public_total = "the total is public" in self.guarantee.public
+        public_total = Fact("total") in self.guarantee.public
         return ErrorModel.of(self.table, self.method, self.budget, self.guarantee.unit, public_total)
 
     def _repr_html_(self) -> str:
@@ -227,23 +237,23 @@ def promise(
     where it is not. With a public total nothing holds where one of the two records is not counted. ``areas`` is the
     number of areas whose totals the caller declared public.
     """
-    public: tuple[str, ...] = ("the domain",)
-    adjacency = ADJACENCIES[0]
-    assumptions: tuple[str, ...] = ()
+    public: tuple[Fact, ...] = (Fact("domain"),)
+    adjacency = Adjacency.ADDED
+    assumptions: tuple[Fact, ...] = ()
     if replaced is None:
         replaced = Fraction(2 if budget.rho is None else 4)
     replace_rho = None if budget.rho is None or public_total else budget.rho * replaced
     if public_total:
         budget = budget.times(replaced)
-        public, adjacency = (*public, "the total is public"), ADJACENCIES[1]
+        public, adjacency = (*public, Fact("total")), Adjacency.REPLACED
         # A record that is not counted, dropped since it lies outside, would change the total that is published.
-        assumptions = ("the record and the one in its place both lie in the domain",)
+        assumptions = (Fact("inside"),)
         if unit.max_rows > 1:
-            assumptions = (*assumptions, "swaps between units with equal row counts")
+            assumptions = (*assumptions, Fact("swaps"))
     if unit.counted_elsewhere:
-        assumptions = (*assumptions, f"no {unit.name} is counted more than {unit.max_rows} times in the data")
+        assumptions = (*assumptions, Fact("counted", unit=unit.name, rows=unit.max_rows))
     if areas:
-        public = (*public, f"the totals of {areas} areas, given from elsewhere")
+        public = (*public, Fact("areas", areas=areas))
     facts: dict[str, Any] = {
         "adjacency": adjacency, "public": public, "assumptions": assumptions, "replace_rho": replace_rho
     }  # fmt: skip

@@ -6,13 +6,21 @@ does. `text` says an error or a message. `card` and its parts are the small boxe
 
 from sudare.words.card import bar, card, facts, picture, table
 from sudare.words.catalogue import ENGLISH, LANGUAGES, Words, choose_language, current_language
+from sudare.words.message import Lines, PageMessage, Value, lines, said
 from sudare.words.numbers import chance, file_size, number, percent
+from sudare.words.progress import OnProgress, Progress, Stage, unheard
 from sudare.words.sentences import phrase
 from sudare.words.translation import text
 
 __all__ = [
     "ENGLISH",
     "LANGUAGES",
+    "Lines",
+    "OnProgress",
+    "PageMessage",
+    "Progress",
+    "Stage",
+    "Value",
     "Words",
     "bar",
     "card",
@@ -21,10 +29,13 @@ __all__ = [
     "current_language",
     "facts",
     "file_size",
+    "lines",
     "number",
     "percent",
     "phrase",
     "picture",
+    "said",
     "table",
     "text",
+    "unheard",
 ]

@@ -26,7 +26,6 @@ from babel.messages.mofile import read_mo
 from sudare.errors import ParameterError, did_you_mean
 from sudare.words import dates, numbers
 from sudare.words.numbers import locale
-from sudare.words.stated import recognised
 
 LOCALE = Path(__file__).parent / "locale"
 LANGUAGES = tuple(
@@ -111,15 +110,6 @@ class Words:
         names = self.labels(family)
         what, of, column = name.partition(" of ")
         return names.get(name) or (f"{names[what + of.rstrip()]}{column}" if what + of.rstrip() in names else name)
-
-    def stated(self, text: str) -> str:
-        """A sentence that a guarantee states, in words for readers of this language; as it is where it is not known.
-
-        >>> Words("ja").stated("the domain"), Words("ja").stated("the totals of 3 areas, given from elsewhere")
-        ('集計の区分（属性とその取りうる値）', '3地域の合計（別の情報源から与えられたもの）')
-        """
-        found = recognised(text)
-        return text if found is None else self(f"stated.{found[0]}", **found[1])
 
     def listing(self, items: Sequence[str]) -> str:
         """Several things in a row.

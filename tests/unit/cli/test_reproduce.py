@@ -8,6 +8,7 @@ from click.testing import CliRunner
 from sudare.cli.reproduce import PAPERS, reproduce
 from sudare.papers import sparse_l2
 from sudare.papers.sheet import Sheet
+from sudare.words import Progress, Stage
 
 
 @pytest.fixture
@@ -17,8 +18,8 @@ def run(monkeypatch, tmp_path):
 
     def quickly(folder, quick, progress):
         asked.append((str(folder), quick))
-        progress("epsilon 1, Proposed: 1 of 6")
-        progress("drawing")
+        progress(Progress(Stage.EXPERIMENT, 1, 6, "epsilon 1, Proposed"))
+        progress(Progress(Stage.DRAWING))
         sheet = Sheet("table1", "Table 1: RMSE", ("method", "paper", "here"), (("Proposed", 4.3133, 4.25),))
         return sparse_l2.Reproduction("a stand-in", 10, 3, (sheet,), (folder / "table1.csv",))
 
@@ -57,7 +58,7 @@ def test_a_bar_runs_where_a_person_watches(run, monkeypatch):
     monkeypatch.setenv("COLUMNS", "120")
     result = run("sparse-l2")
     assert result.exit_code == 0
-    assert "drawing" in result.stderr  # the stage last shown
+    assert "Drawing" in result.stderr  # the stage last shown
     assert run("sparse-l2", "--quiet").stderr == ""
 
 

@@ -11,7 +11,7 @@ import sudare as sd
 from sudare.cluster import ClusterTable, Cut, noisy, release
 from sudare.cluster.store import Here
 from sudare.errors import AccountingError, OutputError, ParameterError
-from sudare.privacy import Unit
+from sudare.privacy import Fact, Unit
 
 RNG = np.random.default_rng(3)
 METHODS = [
@@ -126,7 +126,7 @@ def test_noise_with_a_cut(tmp_path):
     assert found.count.min() >= 9
     assert len(found) > len(made.parts) > 1
     assert made.guarantee == sd.release(table, sd.Laplace(cut=9), 0.5, total="public", seed=1).guarantee
-    assert "the total is public" not in made.guarantee.public  # nothing of it is used
+    assert Fact("total") not in made.guarantee.public  # nothing of it is used
     clipped = release(cluster_table(table), tmp_path / "b", sd.Laplace(clip=True), 0.5, total="public", seed=1)
     assert clipped.total == table.total
 

@@ -98,7 +98,7 @@ def test_a_page_that_cannot_be_drawn_does_not_lose_the_release(village, monkeypa
     monkeypatch.setattr(pages, "write_public", fails)
     made = sd.publish(village.change(ASKED))
     assert made.report is None
-    assert any(remark.startswith("the report is left out: the page cannot be written") for remark in made.left_out)
+    assert any(str(remark).startswith("the report is left out: the page cannot be written") for remark in made.left_out)
     assert sd.verify(made.folder).ok
     assert Ledger(village.folder / "ledger.db").balance("village").releases == 1
 

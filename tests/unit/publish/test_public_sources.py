@@ -323,7 +323,7 @@ def test_a_recipes_cap_is_the_ledgers(village):
     Ledger(village.folder / "ledger.db").set_cap("village", epsilon=2)
     with pytest.raises(BudgetError, match=r"another cap in the ledger .*got 'epsilon 1'; allowed: epsilon 2"):
         sd.publish(village.recipe)
-    assert any("another cap in the ledger" in remark for remark in sd.plan(village.recipe).remarks)
+    assert any("another cap in the ledger" in str(remark) for remark in sd.plan(village.recipe).remarks)
 
 
 def test_the_configured_ledger_is_the_default(village, monkeypatch, tmp_path):

@@ -6,6 +6,7 @@ import pytest
 
 import sudare as sd
 from sudare.errors import DomainError, ParameterError, RecipeError, SudareError
+from sudare.privacy import Fact
 from sudare.publish import Job, json_schema
 
 
@@ -168,7 +169,7 @@ def test_an_unknown_kind_is_named_with_the_nearest_known_one(village):
 
 def test_public_totals_are_kept_and_named(village):
     recipe = village.change(("[method]", '[[public_totals]]\nwhere = { sex = ["f"] }\nnumber = 123\n\n[method]'))
-    assert "the totals of 1 areas, given from elsewhere" in Job.open(recipe).guarantee.public
+    assert Fact("areas", areas=1) in Job.open(recipe).guarantee.public
     made = sd.publish(recipe)
     women = made.release.aggregate({"sex": {"f": "women", "m": "men"}})
     assert women.value[list(women.area).index("women")] == 123

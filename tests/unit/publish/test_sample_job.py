@@ -19,6 +19,7 @@ from sudare.errors import BudgetError, InputError, SudareError, VerificationErro
 from sudare.privacy.fingerprint import file_digest as digest
 from sudare.publish import kinds, signing
 from sudare.publish.signing import canonical
+from sudare.words import PageMessage
 
 RECIPE = (
     opening("sample", "survey", title="A survey")
@@ -103,7 +104,7 @@ def test_publish_and_verify(recipe: Callable[..., Path]) -> None:
     assert made.balance.releases == 1
     checked = sd.verify(made.folder, publisher=made.folder.parent / "publisher.pem")
     assert checked.ok
-    assert "sample.csv: every combination of age, sex, town is in at least 10 rows" in checked.checks
+    assert "sample.csv: every combination of age, sex, town is in at least 10 rows" in map(str, checked.checks)
     assert made.left_out == ()
     public = "".join(path.read_text() for path in made.folder.glob("*.html")) + json.dumps(made.certificate)
     for word in ("suppressed share", "journalist", "evaluated epsilon", "unique before"):
@@ -132,7 +133,7 @@ def test_requirements_are_verified_from_the_bytes(recipe: Callable[..., Path]) -
     )
     made = sd.publish(path)
     assert made.release.guarantee.notion == "k-anonymity"
-    checks = sd.verify(made.folder).checks
+    checks = [str(check) for check in sd.verify(made.folder).checks]
     for said in ("distinct 2-diversity", "entropy 1.5-diversity", "0.3-closeness"):
         assert f"sample.parquet: {said} of illness in every combination" in checks
     key = made.folder.parent / "publisher.pem"
@@ -184,9 +185,9 @@ def test_plan_touches_nothing_private(recipe: Callable[..., Path]) -> None:
     (path.parent / "people.parquet").unlink()
     made = sd.plan(path)
     assert made.details["k"] == 10
-    assert made.outlook.facts["generalisation"] == "fixed: age 1, sex 0, town 1"
+    assert str(made.outlook.facts["generalisation"]) == "fixed: age 1, sex 0, town 1"
     assert made.guarantee.epsilon is not None
-    assert any("not there yet" in remark for remark in made.remarks)
+    assert any("not there yet" in str(remark) for remark in made.remarks)
     rows = {(row["measure"], row["basis"]): row["value"] for row in made.errors}
     assert rows["prosecutor risk", "at most"] == 0.1
     assert 0 < rows["ncp with suppressed", "rehearsed"] < 1
@@ -195,14 +196,14 @@ def test_plan_touches_nothing_private(recipe: Callable[..., Path]) -> None:
 
 def test_rehearse_on_synthetic_and_on_public_records(recipe: Callable[..., Path]) -> None:
     made = sd.rehearse(recipe())
-    assert made.basis == "3,000 synthetic records"
+    assert str(made.basis) == "3,000 synthetic records"
     assert made.repetitions == 2
     assert made.release.guarantee.notion == "none: seeded"
     assert "suppressed share" in {row["measure"] for row in made.errors}
     json.dumps(made.to_json())
     path = recipe(("people = 3000", 'path = "public.parquet"'))
     pq.write_table(people(4), path.parent / "public.parquet")
-    assert sd.rehearse(path).basis == "the public records public.parquet"
+    assert str(sd.rehearse(path).basis) == "the public records public.parquet"
 
 
 def test_learned_on_a_public_file(recipe: Callable[..., Path]) -> None:
@@ -211,13 +212,13 @@ def test_learned_on_a_public_file(recipe: Callable[..., Path]) -> None:
         sd.publish(path)
     assert not (path.parent / "ledger.db").exists()  # nothing was spent
     pq.write_table(people(4).drop_columns("person"), path.parent / "public.parquet")
-    assert sd.plan(path).outlook.facts["generalisation"].startswith("learned on public records: age ")
+    assert str(sd.plan(path).outlook.facts["generalisation"]).startswith("learned on public records: age ")
     assert sd.verify(sd.publish(path).folder).ok
 
 
 def test_a_charged_choice(recipe: Callable[..., Path]) -> None:
     path = recipe((LEVELS, "choose_epsilon = 0.25"))
-    assert sd.plan(path).outlook.facts["generalisation"] == "chosen on the private records at a cost of epsilon 0.25"
+    assert sd.plan(path).outlook.facts["generalisation"] == PageMessage("origin.chosen", epsilon="0.25")
     made = sd.publish(path)
     fixed = sd.plan(recipe(("release", "second"))).guarantee
     assert float(made.release.guarantee.epsilon) == pytest.approx(float(fixed.epsilon) + 0.25)
@@ -227,7 +228,7 @@ def test_k_anonymity_alone_must_be_accepted(recipe: Callable[..., Path]) -> None
     path = recipe((LEVELS, 'method = "passes"'))
     with pytest.raises(BudgetError, match="no guarantee that a cap can count"):
         sd.publish(path)
-    assert sd.plan(path).outlook.facts["generalisation"].endswith("k-anonymity alone")
+    assert str(sd.plan(path).outlook.facts["generalisation"]).endswith("k-anonymity alone")
     made = sd.publish(
         recipe((LEVELS, 'method = "passes"'), ('dataset = "survey"', 'dataset = "survey"\naccept_no_guarantee = true'))
     )

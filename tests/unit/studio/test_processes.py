@@ -65,7 +65,7 @@ def test_a_job_whose_release_is_out_is_done(processes, workspace):
     assert found.state == "done"
     assert found.result["release_id"] == made.release_id
     assert found.result["left"].startswith("ε = 19.5 or ρ = ")
-    assert "the report is left out" in found.result["left_out"][0]
+    assert found.result["left_out"][0]["key"] == "left_out.report"
 
 
 def test_an_older_release_is_not_taken_for_the_jobs_own(processes, workspace):

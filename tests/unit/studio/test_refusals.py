@@ -1,15 +1,18 @@
 """What the studio refuses is said in the language of the page; the parts stay as they were raised, for programs."""
 
+import json
 import re
 
 import pytest
 
-from sudare.errors import ParameterError
+from sudare.errors import OutputError, ParameterError
+from sudare.privacy import Fact
+from sudare.privacy.shown import fact_message
 from sudare.publish import publish
-from sudare.studio.outcomes import reworded_result
+from sudare.studio.outcomes import kept, kept_lines, shown_result
 from sudare.studio.processes import Processes
-from sudare.studio.refusals import RequestError, as_json, kept, retold
-from sudare.words import ENGLISH, Words
+from sudare.studio.refusals import RequestError, as_json, retold
+from sudare.words import ENGLISH, PageMessage, Words
 
 JAPANESE = Words("ja")
 IN_JAPANESE = {"accept-language": "ja,en;q=0.5"}
@@ -102,28 +105,33 @@ def test_a_release_is_verified_in_japanese(client, workspace):
     assert client.post("/api/verify", json=body).json()["checks"][1].startswith("guarantee: epsilon-DP")
 
 
-def test_the_headline_of_every_kind_is_in_japanese(workspace):
-    values = {
-        "cells listed": "12 of 64",
-        "released total": "600",
-        "published rows": "120 in 8 classes",
-        "smallest class": "12 rows",
-        "loss (NCP)": "0.125 of 1",
-        "perturbed rows": "600",
-        "linked with probability": "at most 1/5",
-        "noise of row": "Laplace of scale 6",
-        "noise of sex": "kept with probability 0.4621, else any of 2",
-        "effective rows": "398.2",
-        "warning 1": "the weights rest on few public rows: effectively 3.0 of 400",
+def test_the_headline_of_every_kind_is_in_japanese():
+    lines = {
+        "cells_listed": PageMessage("amount.of", part=12, whole=64),
+        "released_total": 600,
+        "published_rows": PageMessage("amount.in_classes", rows=120, classes=8),
+        "loss": PageMessage("amount.of_one", share="0.125"),
+        "linked": PageMessage("amount.one_in_at_most", k="5"),
+        PageMessage("line.noise_of", column="row"): PageMessage("noise.laplace", scale="6"),
+        PageMessage("line.warning", number=1): fact_message(Fact("few_public_rows", effective="3.0", all="400")),
     }
-    lines = [{"name": name, "value": value} for name, value in values.items()]
-    result = {"headline": lines, "left_out": ["the report is left out: the page cannot be written: Permission denied"]}
-    said = reworded_result(result, JAPANESE)
+    refusal = OutputError("the page cannot be written: Permission denied")
+    result = {"headline": kept_lines(lines), "left_out": [kept(PageMessage("left_out.report", reason=refusal))]}
+    result = json.loads(json.dumps(result))
+    said = shown_result(result, JAPANESE)
     for line in said["headline"]:
         assert re.search(r"[ぁ-んァ-ン一-龥]", line["name"]), line
         assert not re.search(r"[A-Za-z]{4,}", line["value"]), line
-    assert said["left_out"] == [
+    (left_out,) = said["left_out"]
+    assert left_out.startswith(
         "公表用レポートは作られませんでした：ページを書き込めません：アクセスが許可されていません"
-    ]
-    assert reworded_result(result, ENGLISH) == result
-    assert reworded_result({"rehearsals": ["a"]}, JAPANESE) == {"rehearsals": ["a"]}
+    )
+    english = shown_result(result, ENGLISH)
+    assert english["headline"][0] == {"name": "cells listed", "value": "12 of 64"}
+    assert english["left_out"] == ["the report is left out: the page cannot be written: Permission denied"]
+
+
+def test_what_an_older_studio_kept_as_text_is_shown_as_it_is():
+    older = {"headline": [{"name": "cells listed", "value": "12 of 64"}], "left_out": ["the report is left out: x"]}
+    assert shown_result(older, JAPANESE) == older
+    assert shown_result({"rehearsals": ["a"]}, JAPANESE) == {"rehearsals": ["a"]}

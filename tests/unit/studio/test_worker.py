@@ -9,7 +9,8 @@ from sudare.publish import rehearse
 from sudare.studio import rehearsals, worker
 from sudare.studio.refusals import RequestError
 from sudare.studio.tasks import Tasks
-from sudare.studio.worker import Progress, run
+from sudare.studio.worker import RowProgress, run
+from sudare.words import Progress, Stage, Words
 
 
 @pytest.fixture
@@ -78,14 +79,14 @@ def test_old_rehearsals_are_forgotten(workspace, tasks, kinds, monkeypatch):
 
 def test_a_publication_cancelled_before_it_may_spend_has_spent_nothing(workspace, tasks, kinds, monkeypatch):
     """The cancel comes at the last moment: after reading, just before leave to spend is asked."""
-    asked = Progress.__call__
+    asked = RowProgress.__call__
 
-    def cancel_first(self, stage):
-        if stage == "spending":
+    def cancel_first(self, progress):
+        if progress.stage is Stage.SPENDING:
             tasks.cancel(self._job)
-        asked(self, stage)
+        asked(self, progress)
 
-    monkeypatch.setattr(worker.Progress, "__call__", cancel_first)
+    monkeypatch.setattr(worker.RowProgress, "__call__", cancel_first)
     monkeypatch.setattr(Tasks, "holder", lambda *_: None)  # the process to be stopped would be this one
     done = do(workspace, tasks, "publish", kinds["table"])
     assert done.state == "cancelled"
@@ -95,15 +96,15 @@ def test_a_publication_cancelled_before_it_may_spend_has_spent_nothing(workspace
 
 
 def test_a_publication_that_may_spend_can_no_longer_be_cancelled(workspace, tasks, kinds, monkeypatch):
-    asked = Progress.__call__
+    asked = RowProgress.__call__
 
-    def cancel_after(self, stage):
-        asked(self, stage)
-        if stage == "spending":
+    def cancel_after(self, progress):
+        asked(self, progress)
+        if progress.stage is Stage.SPENDING:
             with pytest.raises(RequestError, match="no longer be cancelled"):
                 tasks.cancel(self._job)
 
-    monkeypatch.setattr(worker.Progress, "__call__", cancel_after)
+    monkeypatch.setattr(worker.RowProgress, "__call__", cancel_after)
     assert do(workspace, tasks, "publish", kinds["table"]).state == "done"
 
 
@@ -141,7 +142,15 @@ def test_progress_is_said_in_shares(workspace, tasks):
     task = tasks.add("rehearse", {})
     tasks.move(task.id, ("waiting",), "running")
     seen = []
-    for stage in ("making the data", "release 2 of 4", "release 4 of 4"):
-        Progress(tasks, task.id, 0.5, 0.5)(stage)
+    for progress in (Progress(Stage.INVENTING), Progress(Stage.TRIAL, 2, 4), Progress(Stage.TRIAL, 4, 4)):
+        RowProgress(tasks, task.id, 0.5, 0.5)(progress)
         seen.append(tasks.get(task.id).fraction)
     assert seen == [0.51, 0.625, 0.875]
+    shown = [tasks.get(task.id).to_json(Words(language))["stage"] for language in ("en", "ja")]
+    assert shown == ["Trial: 4 of 4", "試行：4 / 4"]
+
+
+def test_the_row_of_an_older_studio_shows_the_text_that_it_holds(tasks):
+    task = tasks.add("rehearse", {})
+    tasks.move(task.id, ("waiting",), "running", stage="release 2 of 4")
+    assert tasks.get(task.id).to_json(Words("ja"))["stage"] == "release 2 of 4"

@@ -9,6 +9,7 @@ import pytest
 import sudare as sd
 from sudare.errors import AccountingError, ParameterError
 from sudare.noise import measure, record
+from sudare.privacy import Fact
 from sudare.tables import Method
 
 COUNTS = np.array([[0, 0, 9, 0], [120, 0, 0, 3], [0, 41, 0, 0]])
@@ -27,7 +28,7 @@ def test_the_guarantee_is_the_epsilon_that_was_asked(table, method):
     assert made.guarantee.epsilon == Fraction(1, 10)
     assert made.guarantee.unit == sd.Unit("person", counted_elsewhere=True)
     assert made.guarantee.adjacency == "add or remove one unit"
-    assert "the domain" in made.guarantee.public
+    assert Fact("domain") in made.guarantee.public
     assert isinstance(method, Method)
 
 
@@ -73,7 +74,7 @@ def test_a_public_total_has_its_own_guarantee(table):
     made = sd.release(table, sd.Simplex(), epsilon=0.5, total="public")
     assert made.guarantee.epsilon == 1
     assert made.guarantee.adjacency == "replace one record"
-    assert "the total is public" in made.guarantee.public
+    assert Fact("total") in made.guarantee.public
     unchanged = sd.release(table, sd.Laplace(), epsilon=0.5, total="public")
     assert unchanged.guarantee.epsilon == Fraction(1, 2)
 
@@ -88,7 +89,7 @@ def test_a_record_outside_the_domain_is_not_covered_by_a_public_total():
         for records in (there, outside)
     ]
     assert [one.table.total for one in made] == [4, 3]
-    assert made[0].guarantee.assumptions == ("the record and the one in its place both lie in the domain",)
+    assert made[0].guarantee.assumptions == (Fact("inside"),)
     noisy = sd.release(there.count(domain, outside="drop"), sd.Simplex(), epsilon=1)
     assert noisy.guarantee.assumptions == ()
 
@@ -105,7 +106,7 @@ def test_counts_from_python_promise_a_unit_under_an_assumption_and_counted_rows_
     for handed_in in (sd.CountTable.from_array([1, 0, 2, 0], unit=two), sd.CountTable(line, [0, 2], [1, 2], unit=two)):
         promised = sd.release(handed_in, sd.Laplace(), epsilon=1).guarantee
         assert str(promised.unit) == "person counted at most 2 times"
-        assert promised.assumptions == ("no person is counted more than 2 times in the data",)
+        assert promised.assumptions == (Fact("counted", unit="person", rows=2),)
     rows = sd.read(pa.table({"cell": [0, 2, 2], "person": ["a", "b", "b"]}))
     promised = sd.release(rows.count(line, unit="person", max_rows=2), sd.Laplace(), epsilon=1).guarantee
     assert (str(promised.unit), promised.assumptions) == ("person with at most 2 rows", ())

@@ -17,13 +17,13 @@ import sudare
 from sudare.audit.finding import LIMITS, PARTS
 from sudare.domain.mesh import LEVELS
 from sudare.errors import ParameterError
+from sudare.privacy.fact import SENTENCES
 from sudare.privacy.shown import DIFFERENTIAL, NAMES
 from sudare.publish.kinds import KINDS
 from sudare.reweight.answers import FLAGS
 from sudare.tables import Laplace, NegativeL2, NonnegativeLasso, Privelet, Simplex, TopDown, Tree
-from sudare.words import LANGUAGES, Words, choose_language, current_language
+from sudare.words import LANGUAGES, Stage, Words, choose_language, current_language
 from sudare.words.catalogue import LOCALE, catalogue
-from sudare.words.stated import STATED
 
 SOURCE = Path(sudare.__file__).parent
 METHODS = [
@@ -38,15 +38,17 @@ MEASURES = (
     "column", "bins", "noise", "scale", "l1_accuracy", "query", "weighted_error", "unweighted_error", "measure",
     "value", "basis", "meaning",
 )  # fmt: skip
-STAGES = (
-    "reading", "spending", "protecting", "writing", "making the data", "drawing the report",
-    "drawing the internal report",
+LINES = (
+    "cells", "cells_listed", "columns", "disk", "domain", "drawn", "effective_rows", "estimator", "generalisation",
+    "l1_accuracy", "largest_weight", "levels", "linked", "local_epsilon", "loss", "measured", "memory", "method",
+    "noise", "parts", "perturbed_rows", "public_rows", "published", "published_rows", "released_cells",
+    "released_total", "rows", "sensitivity", "smallest_class", "weighted_rows",
 )  # fmt: skip
-FAMILIES = {"live.change", "live.measure", "live.part", "live.stage", "live.type"}
+FAMILIES = {"live.change", "live.measure", "live.part", "live.type"}
 """First parts of keys that the studio's pages give to `known`."""
 COMPOSED = {
     # Keys that the code puts together: from lists that the code has too, so that these cannot grow stale either.
-    *(f"stated.{name}" for name in STATED),
+    *(f"stated.{code}" for code in SENTENCES if code != "text"),
     *(f"guarantee.{name}.name" for name in NAMES.values()),
     *(f"guarantee.{name}.value" for name in NAMES.values()),
     *(f"guarantee.{name}.presence" for name in DIFFERENTIAL if name != "local"),
@@ -60,6 +62,10 @@ COMPOSED = {
     *(f"{family}.{name}" for family in ("compare", "error") for name in ERRORS),
     *(f"compare.{name}" for name in ("mean_truth", "relative_error", "kept", "vanish", "appear", "empty")),
     "error.square_km",
+    # Messages: made where the fact is, said elsewhere.
+    *(f"left_out.{page}" for page in ("report", "internal_report")),
+    *(f"line.{code}" for code in LINES),
+    *(f"studio.remark.{about}" for about in ("folder", "data")),
     # The studio: what its templates put together from lists, and what its pages take from such lists by `known`.
     *(f"studio.{family}.{page}" for family in ("page", "title", "lead") for page in PAGES),
     *(f"studio.{family}.{kind}" for family in ("kind", "kind_text") for kind in KINDS),
@@ -69,11 +75,9 @@ COMPOSED = {
     *(f"live.part.{name}" for name in (*ATTRIBUTES, "bounds", "listed", "widths", "values")),
     *(f"live.change.{name}" for name in ("start", "edit", "text", "undo", "redo", "back", "outside")),
     *(f"live.type.{name}" for name in ("FLOAT", "DOUBLE", "DECIMAL", "VARCHAR", "BOOLEAN", "DATE", "TIMESTAMP")),
-    *(f"live.stage.{name}" for name in STAGES),
-    *(f"live.basis.{name}" for name in ("people", "records", "tilt", "file")),
+    *(f"stage.{name}" for name in Stage),
     *(f"live.measure.{name}" for name in MEASURES),
     *(f"live.books.{name}" for name in ("spent", "this", "left")),
-    *(f"live.remark.{name}" for name in ("folder", "data")),
     *(f"live.chart.{name}" for name in ("areas", "values")),
     *(f"live.support.{name}" for name in ("kept", "vanish", "appear")),
     *(f"live.ledger.{name}" for name in ("row", "time", "dataset", "what", "amount", "hash")),
@@ -115,6 +119,7 @@ def written():
             found |= set(
                 re.findall(r"""words\(\s*"[\w.]+" if .+? else "([\w.]+)"\s*\)""", path.read_text(encoding="utf-8"))
             )
+            found |= set(re.findall(r'''\bMessage\(\s*"([\w.]+\w)"''', path.read_text(encoding="utf-8")))
             # What findings of the audit say.
             said = re.findall(r"""\bsaid\(\s*"(\w+)\"""", path.read_text(encoding="utf-8"))
             found |= {f"audit.{key}" for key in said if "audit" in path.parts}
@@ -251,7 +256,6 @@ def test_a_value_with_braces_stays_as_it_is():
 
 def test_what_the_catalogue_does_not_know_is_said_as_it_is():
     assert Words("ja").label("method_name", "my_method") == "my_method"
-    assert Words("ja").stated("a sentence of somebody else") == "a sentence of somebody else"
 
 
 def test_notebooks_speak_the_language_of_the_environment(monkeypatch):

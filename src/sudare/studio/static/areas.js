@@ -31,20 +31,3 @@ export function measureTable(kind, caption, rows) {
   });
   return made;
 }
-
-const BASES = {
-  people: /([\d,]+) synthetic people/,
-  records: /([\d,]+) synthetic records/,
-  tilt: /([\d,]+) records drawn from the public file/,
-  file: /the public (?:table|records|file) (.+?)(?:: real data differ)?$/,
-};
-
-/** What errors rest on, in the language of the page where it is one of the known ways; `shown` is the server's. */
-export function basisWords(text, shown = text) {
-  if (text.includes("was refused")) return shown;
-  if (text.startsWith("the law of the noise")) return say("live.basis.exact");
-  const [name, pattern] = Object.entries(BASES).find(([, known]) => known.test(text)) ?? [];
-  if (!name) return text;
-  const basis = say(`live.basis.${name}`, { what: pattern.exec(text)[1] });
-  return text.includes("one rehearsal on") ? say("live.basis.rehearsal", { basis }) : basis;
-}

@@ -14,23 +14,16 @@ export function meter(books) {
   return meterBar(description, [["spent", spent], [enough ? "this" : "over", added]], key);
 }
 
-const OTHER = { folder: /^the output folder exists already: (.+)$/, data: /^the data are not there yet: (.+)$/ };
-
-const NO_CAP = /has no cap in the ledger/; // the bar says so in its place
-
-/** Remarks of a plan, in the language of the page: those that `wanted` takes. */
-export function remarks(page, wanted = () => true) {
-  const chosen = page.remarks.map((text, place) => [text, page.remarks_shown[place]]);
-  return chosen.filter(([text]) => wanted(text) && !NO_CAP.test(text)).map(([text, shown]) => {
-    const known = Object.entries(OTHER).find(([, pattern]) => pattern.test(text));
-    const said = known ? say(`live.remark.${known[0]}`, { name: known[1].exec(text)[1] }) : shown;
-    return make("p", { class: "box warning" }, said);
-  });
+/** Remarks of a plan, in the language of the page; without a cap, the bar says so in its place. */
+export function remarks(page, left_out = []) {
+  const hidden = ["no_cap", ...left_out];
+  const chosen = page.remarks_shown.filter((_, place) => !hidden.includes(page.remarks_about[place]));
+  return chosen.map((text) => make("p", { class: "box warning" }, text));
 }
 
-/** Only those remarks that speak of the budget. */
+/** Only those remarks that do not speak of files. */
 export function budgetRemarks(page) {
-  return remarks(page, (text) => !Object.values(OTHER).some((pattern) => pattern.test(text)));
+  return remarks(page, ["folder", "data"]);
 }
 
 /** Cost, cap, and what is left before and after. */

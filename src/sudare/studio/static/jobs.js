@@ -2,7 +2,7 @@
 
 import { notify } from "./notices.js";
 import { ask, OFFLINE } from "./request.js";
-import { known, percent, say } from "./words.js";
+import { percent, say } from "./words.js";
 
 const PAUSE = 300;
 const ENDED = ["done", "failed", "cancelled"];
@@ -37,11 +37,7 @@ export function ended(job) {
 /** Progress in words. */
 export function stageWords(job) {
   if (job.state === "waiting") return say("live.job.waiting");
-  const repeated = /^\w+ (\d+) of (\d+)$/.exec(job.stage ?? "");
-  const stage = repeated
-    ? say("live.job.trial", { run: Number(repeated[1]), runs: Number(repeated[2]) })
-    : known("live.stage", job.stage ?? "");
-  return job.fraction ? `${stage} (${percent(Math.round(100 * job.fraction) / 100)})` : stage;
+  return job.fraction ? `${job.stage} (${percent(Math.round(100 * job.fraction) / 100)})` : job.stage;
 }
 
 /** Put a job's progress into an element with a bar and a line of text. */

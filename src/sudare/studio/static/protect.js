@@ -4,7 +4,7 @@ import "./frame.js";
 import { booksTable, budgetRemarks, meter } from "./books.js";
 import { removeChart, showChart } from "./charts.js";
 import { answers, byId, make, table } from "./elements.js";
-import { areaTable, areaWords, basisWords, measureTable } from "./areas.js";
+import { areaTable, areaWords, measureTable } from "./areas.js";
 import { bindFields, showFields } from "./fields.js";
 import { chooseKind, kindNow, showKind } from "./kinds.js";
 import { complain } from "./notices.js";
@@ -116,7 +116,7 @@ function showPromise(promise) {
 function showErrors(found) {
   const rows = found.error_by_area;
   const smallest = found.smallest_area_10_percent;
-  byId("errors-from").textContent = basisWords(found.errors_from ?? "", found.errors_from_shown);
+  byId("errors-from").textContent = found.errors_from_shown ?? "";
   if (rows.length) {
     byId("smallest").textContent = smallest
       ? say("live.smallest", { area: areaWords(smallest), share: percent(smallest.relative) })

@@ -1,7 +1,7 @@
 // The Rehearse page: the whole release on synthetic people, whose truth may be seen beside it.
 
 import "./frame.js";
-import { areaTable, basisWords, measureTable } from "./areas.js";
+import { areaTable, measureTable } from "./areas.js";
 import { removeChart, showChart } from "./charts.js";
 import { answers, byId, facts, make, smallButton, table } from "./elements.js";
 import { bindFields, showFields } from "./fields.js";
@@ -58,7 +58,7 @@ function label(one) {
 }
 
 function inWords(one) {
-  const gaps = { name: label(one), basis: basisWords(one.basis), repetitions: one.repetitions };
+  const gaps = { name: label(one), basis: one.basis, repetitions: one.repetitions };
   return say("live.rehearsal.text", gaps);
 }
 

@@ -9,9 +9,11 @@ from typing import Any
 from sudare.errors import BudgetError, CapacityError, OutputError
 from sudare.privacy import Balance, Guarantee
 from sudare.publish.folder import is_there, nearest_folder
-from sudare.publish.job import Job, Outlook
+from sudare.publish.job import Job
+from sudare.publish.kind import Outlook
+from sudare.publish.kinds import RecipeSource
 from sudare.publish.machine import available_memory, free_disk
-from sudare.publish.needs import memory_refused, rounded
+from sudare.publish.needs import described, memory_refused, refuse_scarce, rounded
 
 
 @dataclass(frozen=True)
@@ -31,7 +33,7 @@ class Plan:
     @property
     def resources(self) -> dict[str, str]:
         """What the release would need, and what was left here."""
-        said = dict(self.outlook.needs.said)
+        said = described(self.outlook.needs)
         for name in said:
             left = self.here.get(name)
             said[name] += "" if left is None else f", {rounded(left, up=False)} left here"
@@ -76,12 +78,12 @@ class Plan:
         }
 
 
-def remarks_on_files(job: Job[Any, Any]) -> list[str]:
+def remarks_on_files(job: Job) -> list[str]:
     """What would stop a publication: data that are not there, an output folder that is, or cannot be."""
     remarks = []
     if job.lacks_data:
         remarks.append(f"the data are not there yet: {job.recipe.data.path}")
-    target = job.path(job.recipe.output.folder)
+    target = job.target
     if is_there(target):
         remarks.append(f"the output folder exists already: {job.recipe.output.folder}")
     else:
@@ -92,24 +94,25 @@ def remarks_on_files(job: Job[Any, Any]) -> list[str]:
     return remarks
 
 
-def _scarce(job: Job[Any, Any], outlook: Outlook) -> list[str]:
+def _scarce(job: Job, outlook: Outlook) -> list[str]:
     """The refusal that a publication of the stand-in would meet for want of memory or disk."""
     try:
-        outlook.needs.refuse_scarce(job.path(job.recipe.output.folder))
+        refuse_scarce(outlook.needs, job.target)
     except CapacityError as refusal:
         return [str(refusal)]
     return []
 
 
 @memory_refused()
-def plan(recipe: str | Path) -> Plan:
+def plan(recipe: RecipeSource, *, folder: str | Path | None = None) -> Plan:
     """What comes out, expected errors, and the budget after: from the recipe and the ledger alone.
 
     The errors are exact where they do not depend on the data. Elsewhere they come from a seeded release of the
-    recipe's public data, or of synthetic people, and say so.
+    recipe's public data, or of synthetic people, and say so. ``recipe`` is the path of a file, a dictionary or a
+    `sudare.Recipe`; the paths of the latter two are relative to ``folder``, by default the current one.
     """
-    job = Job.ready(recipe)
-    outlook = job.outlook()
+    job = Job.ready(recipe, folder)
+    outlook = job.kind.outlook()
     remarks = []
     try:
         after = job.ledger.check(job.recipe.dataset, job.guarantee, **job.terms)
@@ -118,5 +121,5 @@ def plan(recipe: str | Path) -> Plan:
         remarks.append(str(refusal))
     remarks += [*remarks_on_files(job), *_scarce(job, outlook), *map(str, job.cautions)]
     balance = job.ledger.balance(job.recipe.dataset)
-    here = {"memory": available_memory(), "disk": free_disk(job.path(job.recipe.output.folder))}
+    here = {"memory": available_memory(), "disk": free_disk(job.target)}
     return Plan(job.recipe.kind, job.recipe.dataset, job.guarantee, outlook, balance, after, tuple(remarks), here)

@@ -16,9 +16,7 @@ from sudare.anonymity.request import Request
 from sudare.anonymity.tuples import Tuples
 from sudare.noise import Source
 from sudare.privacy import Guarantee
-from sudare.publish.job import Job, Outlook
-from sudare.publish.needs import FIXED_DISK, FIXED_MEMORY, Needs
-from sudare.publish.public_sources import PublicFile
+from sudare.publish.kind import FIXED_DISK, FIXED_MEMORY, Kind, Needs, Outlook, PublicFile
 from sudare.publish.recipe import Recipe
 from sudare.publish.sample_check import FILE_OF, check_sample
 from sudare.publish.sample_recipe import SampleRecipe
@@ -29,7 +27,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class SampleJob(Job[SampleRecipe, Anonymized]):
+class SampleJob(Kind[SampleRecipe, Anonymized]):
     """A recipe of kind "sample"."""
 
     shape: ClassVar[type[Recipe]] = SampleRecipe
@@ -76,7 +74,7 @@ class SampleJob(Job[SampleRecipe, Anonymized]):
         """What the release will promise: known before any private value is."""
         return self.request.terms.guarantee
 
-    def foresee(self) -> None:
+    def dry_run(self) -> None:
         """Learn on the public file, where there is one; else choose levels for k records that are all alike.
 
         What a requirement asks of a sensitive column is left out, since it depends on that column.

@@ -16,10 +16,7 @@ from sudare.engines import Records, read
 from sudare.errors import InputError, did_you_mean
 from sudare.noise import Source
 from sudare.privacy import Guarantee
-from sudare.publish.files import row_size
-from sudare.publish.job import Job, Outlook
-from sudare.publish.needs import FIXED_DISK, Needs
-from sudare.publish.public_sources import PublicFile
+from sudare.publish.kind import FIXED_DISK, Kind, Needs, Outlook, PublicFile, row_size
 from sudare.publish.recipe import Recipe
 from sudare.publish.weights_check import check_weights, read_weighting
 from sudare.publish.weights_recipe import WeightsRecipe
@@ -43,7 +40,7 @@ _MODEL_ON_DISK = 1 << 16
 
 
 @dataclass(frozen=True)
-class WeightsJob(Job[WeightsRecipe, Weighting]):
+class WeightsJob(Kind[WeightsRecipe, Weighting]):
     """A recipe of kind "weights"."""
 
     shape: ClassVar[type[Recipe]] = WeightsRecipe
@@ -117,7 +114,7 @@ class WeightsJob(Job[WeightsRecipe, Weighting]):
         checked_public(space, space.encode({name: columns[name] for name in space.names}))
         return columns
 
-    def foresee(self) -> None:
+    def dry_run(self) -> None:
         """Weights as if the public rows were the private ones too, as many as there are or as centres are asked for."""
         space, asked = self.request.space, self.recipe.weights
         codes = space.encode({name: self.public[name] for name in space.names})
@@ -130,7 +127,7 @@ class WeightsJob(Job[WeightsRecipe, Weighting]):
         return list(self.request.read(self.records(), source))
 
     def needs(self, data: list[Rows]) -> Needs:  # noqa: ARG002 - the public rows tell
-        """The disk, from public rows. Memory is not estimated: `foresee` made a release from as many public rows."""
+        """The disk, from public rows. Memory is not estimated: `dry_run` made a release from as many public rows."""
         rows = len(next(iter(self.public.values())))
         some = {name: column[:_TRIED] for name, column in self.public.items()}
         size = row_size(_frame(some, np.random.default_rng(0).random(min(rows, _TRIED))), self.recipe.output.formats)

@@ -12,10 +12,10 @@ from typing import Any, get_args
 from sudare.domain.mesh import LEVELS
 from sudare.errors import BudgetError, SudareError
 from sudare.privacy import Balance
-from sudare.publish.kinds import KINDS
 from sudare.publish.pending import PendingReleases
 from sudare.publish.plan import remarks_on_files
 from sudare.publish.table_recipe import MethodChoice
+from sudare.registry import KINDS
 from sudare.studio import releases
 from sudare.studio.books import ledger_json
 from sudare.studio.editing import edited
@@ -68,7 +68,7 @@ class Desk:
             "recipe": reading.recipe,
             "effective": reading.effective,
             "kind": reading.kind,
-            "kinds": list(KINDS),
+            "kinds": sorted(KINDS, key=lambda kind: kind != "table"),
             "dataset": dataset if isinstance(dataset, str) else None,
             "language": words.language,
             "languages": list(LANGUAGES),

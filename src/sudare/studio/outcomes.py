@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sudare.publish.kinds import KINDS
+from sudare.registry import KINDS
 from sudare.words import Words, phrase
 
 

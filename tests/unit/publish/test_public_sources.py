@@ -18,8 +18,8 @@ from sudare.anonymity.request import Request
 from sudare.errors import BudgetError, InputError, LedgerError, ParameterError
 from sudare.noise import Source
 from sudare.privacy import Ledger
-from sudare.publish.kinds import KINDS, job_of
 from sudare.publish.recipe import _models
+from sudare.registry import KINDS
 from sudare.tables.strength import from_reference
 
 PRIVATE = r"the private data are given as public ones \(got '{}'\)"
@@ -222,7 +222,7 @@ def test_every_file_that_a_recipe_names_is_private_or_held_against_the_private_o
                 found |= fields(part, f"{before}{name}.")
         return found
 
-    assert set().union(*(fields(job_of(kind).shape) for kind in KINDS)) == held | not_public
+    assert set().union(*(fields(KINDS[kind].shape) for kind in KINDS)) == held | not_public
 
 
 TOWNS = {"town": {"north": ["A", "B"], "south": ["C", "D"]}}

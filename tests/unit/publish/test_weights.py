@@ -11,7 +11,6 @@ import pytest
 
 from sudare.errors import BudgetError, InputError, RecipeError, VerificationError
 from sudare.publish import plan, publish, rehearse, verify
-from sudare.publish.kinds import KINDS
 from sudare.reweight.comparison import compare
 
 RECIPE = """
@@ -80,8 +79,7 @@ class Hospital:
 
 
 @pytest.fixture
-def hospital(tmp_path, monkeypatch):
-    monkeypatch.setitem(KINDS, "weights", ("weights_job", "WeightsJob"))
+def hospital(tmp_path):
     return Hospital(tmp_path)
 
 

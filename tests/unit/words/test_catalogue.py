@@ -10,7 +10,7 @@ from sudare.audit.finding import LIMITS, PARTS
 from sudare.domain.mesh import LEVELS
 from sudare.errors import ParameterError
 from sudare.privacy.shown import DIFFERENTIAL, NAMES
-from sudare.publish.kinds import KINDS
+from sudare.registry import KINDS
 from sudare.tables import Laplace, NegativeL2, NonnegativeLasso, Privelet, Simplex, TopDown, Tree
 from sudare.words import LANGUAGES, Words, spoken_here
 from sudare.words.catalogue import catalogue

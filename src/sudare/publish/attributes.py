@@ -92,7 +92,7 @@ class BinsAttribute(Attribute):
         return Bins(_plain(self.start), _plain(self.stop), step=_plain(self.step))
 
 
-_DECLARED = {
+_DECLARED: dict[str, type[Attribute]] = {
     "line": LineAttribute,
     "grid": GridAttribute,
     "mesh": MeshAttribute,
@@ -112,7 +112,8 @@ class _OtherAttribute(Attribute):
 
 
 def _model(name: str) -> type[Attribute]:
-    return _DECLARED.get(name) or create_model(f"{name.title()}Attribute", __base__=_OtherAttribute, type=Literal[name])
+    fields: Any = {"type": Literal[name]}
+    return _DECLARED.get(name) or create_model(f"{name.title()}Attribute", __base__=_OtherAttribute, **fields)
 
 
 if TYPE_CHECKING:

@@ -181,7 +181,8 @@ class Recipe(Part):
 
     def __new__(cls, /, *_: Any, **contents: Any) -> Self:
         """A recipe of the kind that is named, where this class itself is called."""
-        return super().__new__(_shape_of(contents) if cls is Recipe else cls)
+        made: Any = super().__new__(_shape_of(contents) if cls is Recipe else cls)
+        return made  # type: ignore[no-any-return]  # of a subclass, where this class itself is called
 
     def __init__(self, /, **contents: Any) -> None:
         RecipeError.refuse_newer("the recipe", contents.get("format", FORMAT), FORMAT)

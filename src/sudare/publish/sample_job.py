@@ -12,7 +12,7 @@ import numpy as np
 
 from sudare.anonymity import Anonymized
 from sudare.anonymity.hierarchy import Hierarchy
-from sudare.anonymity.request import Request
+from sudare.anonymity.request import Request, SampleParameters
 from sudare.anonymity.tuples import Tuples
 from sudare.noise import Source
 from sudare.privacy import Guarantee
@@ -38,21 +38,15 @@ class SampleJob(Kind[SampleRecipe, Anonymized]):
         choice, data = self.recipe.sample, self.recipe.data
         return Request.of(
             {name: tree.build(self.folder) for name, tree in self.recipe.hierarchies.items()},
-            k=choice.k,
-            sample=choice.rate,
-            levels=choice.levels,
-            learn_on=None if choice.learn_on is None else self.path(choice.learn_on),
-            choose_epsilon=choice.choose_epsilon,
-            method=choice.method,
-            epsilon=choice.epsilon,
-            delta=choice.delta,
-            require=[requirement.build() for requirement in self.recipe.require],
-            max_suppressed=choice.max_suppressed,
-            relaxed=choice.relaxed,
-            unit=data.unit,
-            missing_unit=data.rows_without_unit(),
-            missing=choice.missing,
-            protected=data.protected_unit(),
+            SampleParameters(
+                **choice.model_dump(exclude={"rate", "learn_on", "confirm_overlap"}),
+                sample=choice.rate,
+                learn_on=None if choice.learn_on is None else self.path(choice.learn_on),
+                require=[requirement.build() for requirement in self.recipe.require],
+                unit=data.unit,
+                missing_unit=data.rows_without_unit(),
+            ),
+            data.protected_unit(),
         )
 
     def public_files(self) -> tuple[PublicFile, ...]:

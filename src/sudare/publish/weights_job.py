@@ -22,9 +22,8 @@ from sudare.publish.weights_check import check_weights, read_weighting
 from sudare.publish.weights_recipe import WeightsRecipe
 from sudare.reweight import Weighting
 from sudare.reweight.checks import checked_public
-from sudare.reweight.choice import Choice
 from sudare.reweight.comparison import FILE_OF, MODEL, WEIGHT
-from sudare.reweight.request import Request
+from sudare.reweight.request import FitParameters, Request
 from sudare.reweight.rows import Rows
 from sudare.reweight.saved import to_json
 from sudare.reweight.space import Numeric, numbers
@@ -50,29 +49,24 @@ class WeightsJob(Kind[WeightsRecipe, Weighting]):
         """What the recipe asks `sudare.reweight.fit` for."""
         asked, data = self.recipe.weights, self.recipe.data
         pairs: Any = asked.pairs if isinstance(asked.pairs, str) else list(asked.pairs)
-        return Request.of(
-            self.recipe.space(),
-            asked.epsilon,
-            asked.delta,
-            choice=Choice(
-                "kernel" if asked.centres != "public" else asked.basis,
-                asked.centres,
-                asked.number,
-                None if asked.width is None else float(asked.width),
-                pairs,
-                asked.estimator,
-                asked.delta is not None,
-            ),
+        parameters = FitParameters(
+            centres=asked.centres,
+            basis="kernel" if asked.centres != "public" else asked.basis,
+            number=asked.number,
+            width=None if asked.width is None else float(asked.width),
+            pairs=pairs,
+            estimator=asked.estimator,
             regularisation=None if asked.regularisation is None else float(asked.regularisation),
+            delta=asked.delta,
             adjacency=asked.adjacency,
             size=asked.size,
             unit=data.unit,
-            missing_unit=data.rows_without_unit(),
             max_rows=None if asked.rows == "averaged" or data.unit is None else data.max_rows,
             split=asked.split,
             accept_raw_records=self.recipe.accept_no_guarantee,
-            protected=data.protected_unit(),
+            missing_unit=data.rows_without_unit(),
         )
+        return Request.of(self.recipe.space(), asked.epsilon, parameters, data.protected_unit())
 
     @cached_property
     def guarantee(self) -> Guarantee:

@@ -1,5 +1,6 @@
 """A recipe as a value: built in Python, written as TOML, read back equal, and taken by every verb."""
 
+import hashlib
 import tomllib
 from decimal import Decimal
 from fractions import Fraction
@@ -42,6 +43,18 @@ WEIGHTS = {
     "output": {"folder": "out"},
 }
 
+TABLE = {
+    "dataset": "people",
+    "data": {"path": "people.csv"},
+    "domain": {
+        "age": {"type": "bins", "start": 0, "stop": 100, "step": 5, "from": "years"},
+        "sex": {"type": "categories", "values": ["f", "m"]},
+    },
+    "method": {"name": "tree", "children": 4, "strength": 0.5},
+    "privacy": {"epsilon": "1/3"},
+    "output": {"folder": "out"},
+}
+
 
 def test_a_recipe_is_what_its_file_says(village):
     recipe = sd.Recipe.read(village.recipe)
@@ -63,6 +76,21 @@ def test_recipes_of_every_kind_are_written_and_read_back_equal(contents, tmp_pat
     assert again == recipe
     assert type(again) is type(recipe)
     assert again.model_dump_json(by_alias=True) == recipe.model_dump_json(by_alias=True)
+
+
+@pytest.mark.parametrize(
+    ("contents", "sha256"),
+    [
+        (SAMPLE, "3627fac610e111b87fb32a94a84d2ea70895a1212a4554990f593a7d5073294d"),
+        ({**PERTURBATION, "dataset": "people"}, "8cbe59395c2538934665f75559fc0823805349d5ac71f66577115a331a55d0dc"),
+        (WEIGHTS, "24834a857b5e3cd4a483ab3be1d2f7a8ed8aef8e007e5b3a5ba7c9aef9b5d1b9"),
+        (TABLE, "a9202b33e0d5790e38f1a182728adbe2893b662a5b940489103046c0070942cb"),
+    ],
+)
+def test_a_recipe_has_the_hash_that_it_had_in_the_first_ledgers(contents, sha256):
+    """A change would make every release that waits to be completed another one."""
+    recipe = sd.Recipe(**contents)
+    assert hashlib.sha256(recipe.model_dump_json(by_alias=True).encode()).hexdigest() == sha256
 
 
 def test_floats_are_read_as_they_are_written():

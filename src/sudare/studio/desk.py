@@ -34,6 +34,8 @@ from sudare.words import LANGUAGES, Words, phrase, reworded
 
 BASIS = "public things and a rehearsal on synthetic data"
 UPLOAD_BYTES = 64_000_000
+_SHOWN_FIRST = ("table", "sample", "perturbation", "weights")
+"""The order of kinds on the page; those of other packages follow."""
 
 
 class Desk:
@@ -68,7 +70,7 @@ class Desk:
             "recipe": reading.recipe,
             "effective": reading.effective,
             "kind": reading.kind,
-            "kinds": sorted(KINDS, key=lambda kind: kind != "table"),
+            "kinds": [*_SHOWN_FIRST, *(kind for kind in KINDS if kind not in _SHOWN_FIRST)],
             "dataset": dataset if isinstance(dataset, str) else None,
             "language": words.language,
             "languages": list(LANGUAGES),

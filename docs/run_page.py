@@ -3,12 +3,13 @@
 ``python docs/run_page.py docs/tutorials/table.md`` says which blocks ran; the tests do it for every page.
 
 ===========  ========================================================================================
-python       runs; all blocks of a page share their names
+python       runs; all blocks of a page share their names; where the first line is ``# name.py`` it is saved as a module
 pycon        runs, and must print what is shown (``...`` stands for anything, white space does not count)
 console      lines that begin with ``$`` are commands of one shell, and must print what is shown, if anything is;
              what is shown begins with ``Error:`` where a command is meant to fail
 ... alike    the same, but numbers and hashes may differ: noise
-toml         must parse; where the first line is ``# name.toml`` it is saved under that name
+toml         must parse; where the first line is ``# name.toml`` it is saved under that name; the package of a
+             ``pyproject.toml`` is then installed: its entry points are found
 json         must parse
 text         is only read
 ===========  ========================================================================================
@@ -21,6 +22,7 @@ from __future__ import annotations
 
 import contextlib
 import doctest
+import importlib
 import io
 import json
 import os
@@ -124,17 +126,22 @@ def run_page(path: Path, folder: Path) -> int:
     """Run every block of the page at ``path`` in ``folder``; returns how many ran."""
     found = [block for block in blocks(path) if block.language not in ONLY_READ]
     port, names, shell = _free_port(), {"__name__": "__main__"}, Shell(folder)
+    searched = list(sys.path)
     try:
         with contextlib.chdir(folder):
             for block in found:
                 _run(replace(block, code=block.code.replace(PORT, port)), names, shell, port)
     finally:
+        sys.path[:] = searched
         shell.close()
     return len(found)
 
 
 def _run(block: Block, names: dict[str, Any], shell: Shell, port: str) -> None:
-    if block.language == "python":
+    if block.language == "python" and (name := re.match(r"# (\S+\.py)\b", block.code)):
+        Path(name[1]).write_text(block.code, encoding="utf-8")
+        sys.path.insert(0, str(Path.cwd()))
+    elif block.language == "python":
         with contextlib.redirect_stdout(io.StringIO()):
             exec(compile(block.code, block.place, "exec"), names)  # noqa: S102 - it is our own page
     elif block.language == "pycon":
@@ -152,10 +159,25 @@ def _run(block: Block, names: dict[str, Any], shell: Shell, port: str) -> None:
         tomllib.loads(block.code)
         if name := re.match(r"# (\S+\.toml)\b", block.code):
             Path(name[1]).write_text(block.code, encoding="utf-8")
+            if name[1] == "pyproject.toml":
+                _install(tomllib.loads(block.code)["project"])
     elif block.language == "json":
         json.loads(block.code)
     else:
         raise PageError(f"{block.place}: nobody runs {block.language!r}; mark it as text, or teach docs/run_page.py")
+
+
+def _install(project: dict[str, Any]) -> None:
+    """What an installer would leave of a package whose modules are in this folder."""
+    facts = Path(f"{project['name'].replace('-', '_')}-{project['version']}.dist-info")
+    facts.mkdir()
+    name = f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: {project['version']}\n"
+    (facts / "METADATA").write_text(name, encoding="utf-8")
+    lines = []
+    for group, entries in project["entry-points"].items():
+        lines += [f"[{group}]", *(f"{entry} = {target}" for entry, target in entries.items())]
+    (facts / "entry_points.txt").write_text("\n".join(lines), encoding="utf-8")
+    importlib.invalidate_caches()
 
 
 def _run_here(command: str) -> tuple[str, int]:

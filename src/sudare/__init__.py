@@ -10,6 +10,7 @@ A tour::
     release.table, release.guarantee               # what may be given away, and what it promises
 
     sd.plan("recipe.toml"); sd.rehearse("recipe.toml"); sd.publish("recipe.toml"); sd.verify("release.json")
+    recipe = sd.Recipe(kind="table", ...)          # the same as a value: written, read back, planned, published
 
 Folders, lowest layer first: ``errors``; ``privacy``, ``noise``, ``domain``, ``estimate``, ``measure``,
 ``charts``; ``engines``; ``tables``; ``report``; ``publish``; ``cli``. Names load when they are first used.
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from sudare.privacy import Guarantee, Ledger, Unit
     from sudare.publish.certificate import verify
     from sudare.publish.plan import plan
+    from sudare.publish.recipe import Recipe
     from sudare.publish.rehearsal import rehearse
     from sudare.publish.run import publish
     from sudare.tables import (
@@ -52,6 +54,7 @@ _HOME = {
     # Modules named after their function are named in full: a folder's attribute of that name may be either.
     "publish.certificate": ("verify",),
     "publish.plan": ("plan",),
+    "publish.recipe": ("Recipe",),
     "publish.rehearsal": ("rehearse",),
     "tables": ("Laplace", "NegativeL2", "NonnegativeLasso", "Privelet", "Simplex", "TopDown", "Tree"),
     "tables.experiment": ("experiment",),
@@ -93,6 +96,7 @@ __all__ = [
     "NegativeL2",
     "NonnegativeLasso",
     "Privelet",
+    "Recipe",
     "Release",
     "Simplex",
     "SudareError",

@@ -24,7 +24,6 @@ from sudare.noise import Source
 from sudare.privacy.fingerprint import file_digest as digest
 from sudare.publish import publish, verify
 from sudare.publish.job import Job
-from sudare.publish.kinds import open_job
 from sudare.publish.signing import canonical, load_or_create, public_text
 from sudare.publish.table_job import TableJob
 
@@ -144,7 +143,7 @@ def is_spark(job: Job[Any, Any]) -> bool:
 
 def open_small(path: Path) -> bool:
     """Whether a recipe that is right asks for little, in this process."""
-    job = open_job(path)
+    job = Job.open(path).kind
     return not is_spark(job) and not (isinstance(job, TableJob) and job.domain.size > SMALL)
 
 
@@ -153,7 +152,7 @@ def use_recipe(drawn: tuple[bytes, bool], folder: Path) -> None:
     content, on_to_the_data = drawn
     recipe = folder / "recipe.toml"
     recipe.write_bytes(content)
-    job = open_job(recipe)
+    job = Job.open(recipe).kind
     if not on_to_the_data or is_spark(job):
         return
     for file in house().glob("*.*"):

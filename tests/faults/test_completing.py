@@ -379,7 +379,7 @@ def test_data_that_differ_in_one_record_are_not_completed_on(tmp_path, kind):
 
     recipe = settled_in(tmp_path / "house", kind)
     interrupted(recipe)
-    path = Job.open(recipe).private_origin
+    path = Job.open(recipe).kind.private_origin
     content = path.read_bytes()
     if path.suffix == ".csv":
         pc.write_csv(pc.read_csv(path).slice(1), path)

@@ -35,7 +35,7 @@ from sudare.local import estimate
 from sudare.local.files import open_reports
 from sudare.privacy import Ledger
 from sudare.publish import plan, publish, verify
-from sudare.publish.kinds import open_job
+from sudare.publish.job import Job
 from sudare.reconstruct.released import recover
 from sudare.studio.desk import Desk
 from sudare.studio.store import session
@@ -47,14 +47,14 @@ from sudare.words import Words
 def test_a_kind_of_recipe_that_is_no_word(tmp_path, kind):
     (tmp_path / "recipe.toml").write_text(f"kind = {kind}\n")
     with pytest.raises(RecipeError, match="no such kind of recipe"):
-        open_job(tmp_path / "recipe.toml")
+        Job.open(tmp_path / "recipe.toml")
 
 
 @pytest.mark.parametrize("value", ["[" * 5000, "9" * 5000, "0x" + "f" * 5000, "1e99999999999999999999"])
 def test_numbers_and_brackets_beyond_measure(tmp_path, value):
     (tmp_path / "recipe.toml").write_text(f"title = {value}\n{RECIPES[0]}{SHARED}")
     with pytest.raises(RecipeError, match="a number is too long, or brackets are too deep"):
-        open_job(tmp_path / "recipe.toml")
+        Job.open(tmp_path / "recipe.toml")
     with pytest.raises(InputError, match="a number is too long, or brackets are too deep"):
         parse(f"title = {value}\n{SURVEY}")
 
@@ -63,7 +63,7 @@ def test_bounds_that_no_double_holds(tmp_path):
     text = RECIPES[7].replace("[0, 120]", f"[0, {10**400}]")
     (tmp_path / "recipe.toml").write_text(text + SHARED)
     with pytest.raises(RecipeError, match="a number of the recipe is too large"):
-        open_job(tmp_path / "recipe.toml")
+        Job.open(tmp_path / "recipe.toml")
 
 
 @pytest.mark.parametrize("key", ["[", "a\nb", "\x1b[31m"])
@@ -159,7 +159,7 @@ def test_names_that_no_disk_takes(tmp_path, changed, said):
     assert Desk(Workspace.open(recipe)).publish_page(Words("en"))["valid"]
     recipe.write_text(text.replace(old, new.format("a\\u0000")))
     with pytest.raises(RecipeError, match="a character of code 0"):
-        open_job(recipe)
+        Job.open(recipe)
 
 
 def test_a_folder_deeper_than_any_path(tmp_path):
@@ -234,14 +234,14 @@ def test_samples_beyond_measure(tmp_path, sample, said):
     # The power rate**k was once worked out digit by digit.
     (tmp_path / "recipe.toml").write_text(RECIPES[3].replace("k = 3, rate = 0.5", sample) + SHARED)
     with pytest.raises(ParameterError, match=said):
-        open_job(tmp_path / "recipe.toml")
+        Job.open(tmp_path / "recipe.toml")
 
 
 def test_categories_that_are_none(tmp_path):
     text = RECIPES[5].replace('categories = ["f", "m"]', "categories = []")
     (tmp_path / "recipe.toml").write_text(text + SHARED)
     with pytest.raises(RecipeError, match="categories lists none"):
-        open_job(tmp_path / "recipe.toml")
+        Job.open(tmp_path / "recipe.toml")
 
 
 @pytest.mark.parametrize(

@@ -19,8 +19,9 @@ import pytest
 from sudare.errors import CapacityError, OutputError, PaidError
 from sudare.privacy import Ledger
 from sudare.publish import plan, publish
+from sudare.publish.kind import FIXED_MEMORY, Needs
 from sudare.publish.machine import available_memory, free_disk
-from sudare.publish.needs import FIXED_MEMORY, Needs, memory_refused
+from sudare.publish.needs import memory_refused, refuse_scarce
 
 SHARED = """
 ledger = {path = "ledger.db", cap = {epsilon = 100}}
@@ -73,7 +74,7 @@ def status(name):
     lines = Path("/proc/self/status").read_text().splitlines()
     return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(name))
 
-job = Job.ready(sys.argv[1])
+job = Job.ready(sys.argv[1]).kind
 source = Source.system()
 data = job.gather(source)
 needs = job.needs(data)
@@ -218,7 +219,7 @@ def test_plan_says_it_publish_refuses_and_the_steward_may_insist(tmp_path, monke
 
 def test_a_refusal_names_no_exact_number():
     with pytest.raises(CapacityError) as refused:
-        Needs(memory=123_456_789_123_456_789).refuse_scarce(Path("release"))
+        refuse_scarce(Needs(memory=123_456_789_123_456_789), Path("release"))
     assert "130" in str(refused.value)
     assert "123" not in str(refused.value)
 

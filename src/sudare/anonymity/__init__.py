@@ -13,6 +13,7 @@ from sudare.anonymity.anonymized import Anonymized
 from sudare.anonymity.assessment import Assessment, Measure
 from sudare.anonymity.delta import delta, largest_sample, smallest_epsilon, smallest_k
 from sudare.anonymity.hierarchy import Hierarchy
+from sudare.anonymity.request import SampleParameters
 from sudare.anonymity.requirements import Closeness, DistinctDiversity, EntropyDiversity
 from sudare.anonymity.sampling import class_epsilons, evaluated_epsilon
 
@@ -24,6 +25,7 @@ __all__ = [
     "EntropyDiversity",
     "Hierarchy",
     "Measure",
+    "SampleParameters",
     "anonymize",
     "class_epsilons",
     "delta",

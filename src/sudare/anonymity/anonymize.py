@@ -2,40 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from sudare.anonymity.anonymized import Anonymized
-from sudare.anonymity.request import Request
-from sudare.anonymity.requirements import Requirement
-from sudare.domain.ids import MissingUnit
+from sudare.anonymity.request import Request, SampleParameters
 from sudare.engines import Records, read, refuse_same_file, refuse_shared_rows
 from sudare.errors import ParameterError
 from sudare.noise import Source
-from sudare.privacy import Number
+from sudare.parameters import keywords_of
 from sudare.privacy.caution import warn_of
 
 
+@keywords_of(SampleParameters)
 def anonymize(
     frame: Any,
     hierarchies: Mapping[str, Any],
     *,
-    k: int,
-    sample: Number | None = None,
-    levels: Mapping[str, int] | None = None,
-    learn_on: Any = None,
-    choose_epsilon: Number | None = None,
-    method: str | None = None,
-    epsilon: Number | None = None,
-    delta: Number | None = None,
-    require: Sequence[Requirement] = (),
-    max_suppressed: float | None = None,
-    relaxed: bool = False,
-    unit: str | None = None,
-    missing: str = "error",
-    missing_unit: str | MissingUnit = "error",
+    parameters: SampleParameters,
     confirm_overlap: bool = False,
     seed: int | None = None,
     source: Source | None = None,
@@ -70,24 +56,9 @@ def anonymize(
     >>> made.levels, made.records.column("age").to_pylist()
     ({'age': 1, 'sex': 0}, ['20-29', '20-29', '30-39', '30-39', '40-49', '40-49'])
     """
+    learn_on, unit = parameters.learn_on, parameters.unit
     _refuse_same_file(frame, hierarchies, learn_on)
-    request = Request.of(
-        hierarchies,
-        k=k,
-        sample=sample,
-        levels=levels,
-        learn_on=learn_on,
-        choose_epsilon=choose_epsilon,
-        method=method,
-        epsilon=epsilon,
-        delta=delta,
-        require=require,
-        max_suppressed=max_suppressed,
-        relaxed=relaxed,
-        unit=unit,
-        missing=missing,
-        missing_unit=missing_unit,
-    )
+    request = Request.of(hierarchies, parameters)
     if seed is not None and source is not None:
         raise ParameterError("give a seed or a source, not both")
     source = source or (Source.system() if seed is None else Source.from_seed(seed))

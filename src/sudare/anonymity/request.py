@@ -26,6 +26,26 @@ from sudare.noise import Source, metered, sample, secret
 from sudare.privacy import Budget, Number, Unit
 
 
+@dataclass(frozen=True, kw_only=True)
+class SampleParameters:
+    """What `sudare.anonymity.anonymize` can be asked for beside records and hierarchies; it says what each means."""
+
+    k: int
+    sample: Number | None = None
+    levels: Mapping[str, int] | None = None
+    learn_on: Any = None
+    choose_epsilon: Number | None = None
+    method: str | None = None
+    epsilon: Number | None = None
+    delta: Number | None = None
+    require: Sequence[Requirement] = ()
+    max_suppressed: float | None = None
+    relaxed: bool = False
+    unit: str | None = None
+    missing: str = "error"
+    missing_unit: str | MissingUnit = "error"
+
+
 @dataclass(frozen=True)
 class Request:
     """What `anonymize` is asked for. `read` looks at the records, `meet` makes the sample."""
@@ -42,29 +62,12 @@ class Request:
     missing_unit: MissingUnit = REFUSE
 
     @classmethod
-    def of(
-        cls,
-        hierarchies: Mapping[str, Any],
-        *,
-        k: int,
-        sample: Number | None = None,
-        levels: Mapping[str, int] | None = None,
-        learn_on: Any = None,
-        choose_epsilon: Number | None = None,
-        method: str | None = None,
-        epsilon: Number | None = None,
-        delta: Number | None = None,
-        require: Sequence[Requirement] = (),
-        max_suppressed: float | None = None,
-        relaxed: bool = False,
-        unit: str | None = None,
-        missing: str = "error",
-        missing_unit: str | MissingUnit = "error",
-        protected: Unit | None = None,
-    ) -> Request:
-        """The request, checked; parameters as those of `anonymize`. ``protected`` names who the unit is."""
+    def of(cls, hierarchies: Mapping[str, Any], asked: SampleParameters, protected: Unit | None = None) -> Request:
+        """The request, checked. ``protected`` names who the unit is."""
+        levels, learn_on, method, relaxed = asked.levels, asked.learn_on, asked.method, asked.relaxed
+        unit, missing = asked.unit, asked.missing
         origin = one_origin(
-            {"levels": levels, "learn_on": learn_on, "choose_epsilon": choose_epsilon, "method": method}
+            {"levels": levels, "learn_on": learn_on, "choose_epsilon": asked.choose_epsilon, "method": method}
         )
         how = _method(method, origin, relaxed)
         trees = hierarchies_of(hierarchies, missing)
@@ -72,15 +75,15 @@ class Request:
         terms = Terms.of(
             tuple(trees),
             protected or (Unit() if unit is None else Unit("person")),
-            k=k,
-            sample=sample,
+            k=asked.k,
+            sample=asked.sample,
             origin=origin,
-            choose_epsilon=choose_epsilon,
-            epsilon=epsilon,
-            delta=delta,
-            requirements=_requirements(require, trees),
+            choose_epsilon=asked.choose_epsilon,
+            epsilon=asked.epsilon,
+            delta=asked.delta,
+            requirements=_requirements(asked.require, trees),
         )
-        limit, without = _limit(max_suppressed, origin), MissingUnit.of(missing_unit)
+        limit, without = _limit(asked.max_suppressed, origin), MissingUnit.of(asked.missing_unit)
         return cls(trees, terms, how, fixed, learn_on, limit, relaxed, unit, missing, without)
 
     @property

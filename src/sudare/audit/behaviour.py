@@ -22,6 +22,7 @@ from sudare.errors import SudareError
 from sudare.local import ENCODINGS
 from sudare.noise import Source
 from sudare.publish.job import Job
+from sudare.publish.kind import Kind
 
 _TREES = '[hierarchies.x]\nlow = 0\nhigh = 16\nwidths = [4]\n[hierarchies.sex]\nvalues = ["f", "m"]\n'
 SECRETS = ("7654321", "8765432.125", "9876543.375", "wordone", "wordtwo")
@@ -50,7 +51,7 @@ def strict_recipes() -> dict[str, str]:
     }
 
 
-def refusal(job: Job[Any, Any], folder: Path, rows: list[Row]) -> SudareError | None:
+def refusal(job: Kind[Any, Any], folder: Path, rows: list[Row]) -> SudareError | None:
     """With what data are refused, the folder left out of its path; None where they are not."""
     import pyarrow.parquet as pq
 
@@ -87,7 +88,7 @@ def refusal_findings(folder: Path) -> Iterator[Finding]:
     pq.write_table(frame(people).drop_columns(["person"]), folder / "public.parquet")
     for kind, text in strict_recipes().items():
         (folder / "strict.toml").write_text(text, encoding="utf-8", newline="\n")
-        job = Job.open(folder / "strict.toml")
+        job = Job.open(folder / "strict.toml").kind
         for fault, (one, other) in FAULTS.items():
             data = ([*people, one], [one, *people[3:]], [*people, other, one])
             answers = [refusal(job, folder, rows) for rows in data]
@@ -114,7 +115,7 @@ def layout_findings(folder: Path) -> Iterator[Finding]:
     chosen.append(Case("perturbation", "", COLUMNS, "[perturbation]\nepsilon = 1\n", exchanged))
     for case in chosen:
         (folder / "layout.toml").write_text(case.text(), encoding="utf-8", newline="\n")
-        job, found, seen = Job.open(folder / "layout.toml"), readings[case.kind], set()
+        job, found, seen = Job.open(folder / "layout.toml").kind, readings[case.kind], set()
         for name in found.rows:
             files = files_of(job.write(job.protect(found.gather(job, name), Source.system()), folder))
             schemas = [str(pq.read_schema(path).remove_metadata()) for path in files if path.suffix == ".parquet"]

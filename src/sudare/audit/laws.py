@@ -126,7 +126,7 @@ def _bits(hits: Ints, trials: int, encoding: Encoding, value: int) -> float:
 
 def encoding_of(name: str, size: int, epsilon: Fraction) -> Encoding:
     """An encoding of each name, of ``size`` values."""
-    kind = ENCODINGS[name]
+    kind: type[Encoding] = ENCODINGS[name]
     if kind is SquareWave:
         return SquareWave(size=size, epsilon=epsilon, low=0, high=size)
     if kind is PermanentUnary:

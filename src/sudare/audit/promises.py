@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from sudare import anonymity
 from sudare.anonymity import Hierarchy
-from sudare.anonymity.request import Request
+from sudare.anonymity.request import Request, SampleParameters
 from sudare.anonymity.tuples import Tuples
 from sudare.audit.distinguish import FALSE_ALARM, Bound, lower_bound
 from sudare.audit.finding import Finding, said
@@ -191,10 +191,11 @@ def sample_pair(name: str, request: Request, records: int, epsilon: int) -> Pair
 def sample_pairs() -> Iterator[Pair]:
     """Levels that were fixed, and levels that are chosen privately."""
     for k, rate, epsilon in ((2, Fraction(3, 10), 1), (3, Fraction(1, 2), 1)):
-        fixed = Request.of({"x": _TREE}, k=k, sample=rate, levels={"x": 1}, epsilon=epsilon)
+        fixed = Request.of({"x": _TREE}, SampleParameters(k=k, sample=rate, levels={"x": 1}, epsilon=epsilon))
         # A class of k records: with the last of them it can be published, without it never.
         yield sample_pair(f"sample, k {k}, rate {rate}, fixed levels", fixed, k, epsilon)
-    chosen = Request.of({"x": _TREE}, k=2, sample=Fraction(3, 10), choose_epsilon=Fraction(1, 2), epsilon=2)
+    asked = SampleParameters(k=2, sample=Fraction(3, 10), choose_epsilon=Fraction(1, 2), epsilon=2)
+    chosen = Request.of({"x": _TREE}, asked)
     yield sample_pair("sample, k 2, rate 3/10, chosen levels", chosen, 2, 2)
 
 

@@ -224,7 +224,7 @@ def replay_publication(case: PublicationCase, folder: Path, generated: int, *, f
     folder.mkdir()
     pq.write_table(frame(row_by_row(120, 77, 0)["data"]).drop_columns(["person"]), folder / "public.parquet")
     run = publication(case, folder)
-    job: Job[Any, Any] = Job.open(folder / "recipe.toml")
+    job = Job.open(folder / "recipe.toml").kind
     (_, data), *others = case.world(generated).items()
     if few:
         others = [(name, rows) for name, rows in others if name in FEW] or others[:2]

@@ -26,9 +26,7 @@ from sudare.noise import AddedGaussian, AddedLaplace, Measured, Source, Sparse, 
 from sudare.privacy import Unit
 from sudare.reconstruct.perturb import perturb
 from sudare.reweight import Weighting
-from sudare.reweight.choice import Choice
-from sudare.reweight.request import Request
-from sudare.reweight.space import Space
+from sudare.reweight.request import FitParameters, Request
 from sudare.tables import Laplace, NegativeL2, NonnegativeLasso, Privelet, Simplex, TopDown, Tree, release
 
 Floats = NDArray[np.float64]
@@ -139,8 +137,8 @@ def weights_of(private: Floats, public: Floats, source: Source, number: int | No
     """Weights of numbers from 0 to 1 at epsilon 1, as `sudare.fit` makes them once it has held the two against each
     other, which is slow, and no matter of noise.
     """
-    choice = Choice(None, "public", number, None, "auto", "tilt", gaussian=False)
-    request = Request.of(Space.declare([(0, 1)], None), 1, choice=choice)
+    parameters = FitParameters(bounds=[(0, 1)], number=number)
+    request = Request.of(parameters.space, 1, parameters)
     return request.meet(request.read(private, source), public, source)
 
 

@@ -24,6 +24,7 @@ from sudare.audit.replaying import Neighbour, Published, Replayed, replay, repla
 from sudare.noise import Source, Tape, record
 from sudare.privacy import Budget, Guarantee
 from sudare.publish.job import Job
+from sudare.publish.kind import Kind
 from sudare.publish.perturbation_job import PerturbationJob
 from sudare.publish.sample_job import SampleJob
 from sudare.publish.table_job import TableJob
@@ -40,8 +41,8 @@ class Readings:
     tape: Tape | None = None
     found: dict[str, Any] = field(default_factory=dict)
 
-    def gather(self, job: Job[Any, Any], name: str) -> Any:
-        """What `Job.gather` gives for the data set of this name, with the same secrets for all."""
+    def gather(self, job: Kind[Any, Any], name: str) -> Any:
+        """What `Kind.gather` gives for the data set of this name, with the same secrets for all."""
         import pyarrow.parquet as pq
 
         if name not in self.found:
@@ -53,11 +54,11 @@ class Readings:
 
 
 def files_of(written: Mapping[str, Path | Sequence[Path]]) -> list[Path]:
-    """The files that `Job.write` names, in its order; a format may have several parts."""
+    """The files that `Kind.write` names, in its order; a format may have several parts."""
     return [path for paths in written.values() for path in ([paths] if isinstance(paths, Path) else paths)]
 
 
-def published(job: Job[Any, Any], made: Any, folder: Path, *, page: bool) -> Published:
+def published(job: Kind[Any, Any], made: Any, folder: Path, *, page: bool) -> Published:
     """All that leaves the house, with the public ``page`` or without it."""
     written = job.write(made, folder)
     found = {path.name: path.read_bytes() for path in files_of(written)}
@@ -66,7 +67,7 @@ def published(job: Job[Any, Any], made: Any, folder: Path, *, page: bool) -> Pub
     return found | ({"page": _page(job, made, written, folder).encode()} if page else {})
 
 
-def _page(job: Job[Any, Any], made: Any, written: Mapping[str, Path | Sequence[Path]], folder: Path) -> str:
+def _page(job: Kind[Any, Any], made: Any, written: Mapping[str, Path | Sequence[Path]], folder: Path) -> str:
     from sudare.report import Cover, public_page
 
     files = {path.name: {"format": form} for form, paths in written.items() for path in files_of({form: paths})}
@@ -78,7 +79,7 @@ def _page(job: Job[Any, Any], made: Any, written: Mapping[str, Path | Sequence[P
         return public_page(cover, job.public_sections(folder, certificate, ENGLISH), ENGLISH)
 
 
-def promised(job: Job[Any, Any]) -> Budget | None:
+def promised(job: Kind[Any, Any]) -> Budget | None:
     """What the measurements of a release may cost together; None where its guarantee is not a sum of their costs."""
     if isinstance(job, TableJob):
         return _stated(job.guarantee, job.budget)
@@ -125,7 +126,7 @@ def replay_case(case: Case, readings: Readings) -> list[Replayed]:
     recipe, out = folder / "recipe.toml", folder / "out"
     recipe.write_text(case.text(), encoding="utf-8", newline="\n")
     out.mkdir(exist_ok=True)
-    job: Job[Any, Any] = Job.open(recipe)
+    job = Job.open(recipe).kind
     gathered = {name: readings.gather(job, name) for name in readings.rows}
 
     def run(name: str, source: Source) -> Published:

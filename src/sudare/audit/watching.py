@@ -18,6 +18,7 @@ from sudare.audit.finding import Watched
 from sudare.audit.neighbours import ODD, Row, World, frame, ordinary
 from sudare.noise import Source
 from sudare.publish.job import Job
+from sudare.publish.kind import Kind
 
 
 def watched() -> World:
@@ -41,7 +42,7 @@ def timings(folder: Path, times: int) -> dict[str, Watched]:
     import pyarrow.parquet as pq
 
     (folder / "timed.toml").write_text(table_case("tree", "epsilon = 1", 1).text(), encoding="utf-8", newline="\n")
-    job = Job.open(folder / "timed.toml")
+    job = Job.open(folder / "timed.toml").kind
     world = watched()
     paths = {name: folder / f"watched {place}.parquet" for place, name in enumerate(world)}
     for name, path in paths.items():
@@ -59,7 +60,7 @@ def timings(folder: Path, times: int) -> dict[str, Watched]:
     return found
 
 
-def _seconds(job: Job[Any, Any], folder: Path, path: Path) -> float:
+def _seconds(job: Kind[Any, Any], folder: Path, path: Path) -> float:
     (folder / PRIVATE).write_bytes(path.read_bytes())
     # Of the processor: what else the machine does is not in it, so that this is more than a clock on the wall tells.
     start, source = time.process_time(), Source.system()

@@ -14,8 +14,7 @@ from sudare.engines.spark_scratch import Scratch
 from sudare.noise import Source, secret
 from sudare.privacy import Guarantee
 from sudare.publish.files import columns
-from sudare.publish.job import Job, Outlook, Rehearsal
-from sudare.publish.public_sources import PublicFile
+from sudare.publish.kind import Kind, Outlook, PublicFile, Rehearsal
 from sudare.publish.recipe import Recipe
 from sudare.publish.table_job import TableJob
 from sudare.publish.table_recipe import TableRecipe
@@ -23,7 +22,7 @@ from sudare.words import Lines, OnProgress, PageMessage
 
 
 @dataclass(frozen=True)
-class ClusterTableJob(Job[TableRecipe, ClusterRelease]):
+class ClusterTableJob(Kind[TableRecipe, ClusterRelease]):
     """A recipe of kind "table" whose cells never leave the cluster.
 
     Everything that needs no private cell is done as for a table in one process. Parts are written into a hidden folder
@@ -46,9 +45,9 @@ class ClusterTableJob(Job[TableRecipe, ClusterRelease]):
         """As in one process."""
         return self.here.public_files()
 
-    def foresee(self) -> None:
+    def dry_run(self) -> None:
         """As in one process: the law of the release is the same."""
-        self.here.foresee()
+        self.here.dry_run()
 
     @cached_property
     def guarantee(self) -> Guarantee:

@@ -7,21 +7,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sudare.cluster import threshold, top_down, tree  # noqa: F401 - each registers its methods with `in_cluster`
 from sudare.cluster.cut import Cut
 from sudare.cluster.folder import empty_folder
 from sudare.cluster.parts import Describe, Output, PartFile
 from sudare.cluster.store import Store
-from sudare.cluster.task import ClusterTask
-from sudare.cluster.threshold import Thresholded, release_above
-from sudare.cluster.top_down import release_top_down
-from sudare.cluster.tree import release_tree
+from sudare.cluster.task import ClusterTask, InCluster, in_cluster
 from sudare.domain import CountTable, Domain
 from sudare.domain.table import LARGEST_TOTAL
 from sudare.errors import Message, ParameterError, TableError, either
 from sudare.noise import Source, metered
 from sudare.privacy import Budget, Guarantee, Number, Unit
 from sudare.privacy.caution import warn_of
-from sudare.tables import Laplace, Method, NegativeL2, NonnegativeLasso, Simplex, TopDown, Tree
+from sudare.tables import Method, Tree
 from sudare.tables.method import cost_of_replacing
 from sudare.tables.release import TOTALS, budget_of, promise, require_noise
 
@@ -126,7 +124,7 @@ def release(
     if seed is not None and source is not None:
         raise ParameterError("give a seed or a source, not both")
     method = Tree() if method is None else method
-    require_method(method)
+    run = require_method(method)
     budget = budget_of(epsilon, rho, delta)
     require_noise(method, budget)
     if source is None:
@@ -136,7 +134,7 @@ def release(
     task = ClusterTask(table.domain, _total(table), table.unit.max_rows, budget, public_total, source)
     output = Output(table.domain, str(target), describe or index_and_count)
     with metered() as meter:
-        parts = _written(method, task, table.store, cut or Cut(), output)
+        parts = run(task, table.store, cut or Cut(), output)
     meter.check(budget)
     replaced = cost_of_replacing(method, table.domain, budget)
     guarantee = promise(table.unit, budget, replaced, delta, public_total=public_total)
@@ -153,26 +151,13 @@ def index_and_count(table: CountTable) -> pa.Table:
     return pa.table({"index": table.index, "count": table.count})
 
 
-def require_method(method: object) -> None:
-    """Refuse a method that has no way to run in a cluster."""
-    if isinstance(method, Tree | Simplex | NegativeL2 | NonnegativeLasso):
-        return
-    if isinstance(method, TopDown) and not method.serial:
-        return
-    if isinstance(method, Laplace) and (method.clip or method.cut is not None):
-        return
+def require_method(method: object) -> InCluster:
+    """How a method runs in a cluster; refuses one that has no way to."""
+    if (found := in_cluster(method)) is not None:
+        return found
     raise ParameterError(
         "this method does not run in a cluster", value=getattr(method, "name", type(method).__name__), allowed=METHODS
     )
-
-
-def _written(method: Method, task: ClusterTask, store: Store, cut: Cut, output: Output) -> tuple[PartFile, ...]:
-    if isinstance(method, Tree):
-        return release_tree(method, task, store, cut, output)
-    if isinstance(method, TopDown):
-        return release_top_down(task, store, cut, output)
-    assert isinstance(method, Thresholded)  # noqa: S101 - `require_method` saw to it
-    return release_above(method, task, store, cut, output)
 
 
 def _total(table: ClusterTable) -> int:

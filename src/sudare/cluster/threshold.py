@@ -10,7 +10,8 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from sudare.cluster.histogram import Fit, Histogram, chosen_by_group, fit_by_sca
 from sudare.cluster.noisy import Blocks, NoisyCells, NoisyTable
 from sudare.cluster.parts import Output, PartFile
 from sudare.cluster.store import Integers, Jobs, Store, answers_by_node, in_parts, slices
+from sudare.cluster.task import InCluster, in_cluster
 from sudare.domain import Domain
 from sudare.estimate import round_to_total
 from sudare.noise import AddedGaussian, Grant, delegate, secret
@@ -35,16 +37,51 @@ from sudare.tables.threshold import read_strength
 if TYPE_CHECKING:
     import pyarrow as pa
 
-Thresholded = Simplex | NegativeL2 | NonnegativeLasso | Laplace
-Choose = Callable[[NoisyTable, int], Fraction]
+Choose: TypeAlias = Callable[[NoisyTable, int], Fraction]
 """The threshold, from the noisy table and the total."""
+Choice: TypeAlias = Callable[[Asked], tuple[Choose, str]]
+"""How a method finds its threshold, and how it restores the total ("scale" or "shift")."""
 
 
-def release_above(method: Thresholded, task: Asked, store: Store, cut: Cut, output: Output) -> tuple[PartFile, ...]:
-    """The law of ``method`` in one process: see `sudare.tables.threshold.protect_above`."""
-    if isinstance(method, Laplace) and method.cut is not None:
-        return _cut_noise(method.cut, task, store, cut, output)
-    choose, fit = _choice(method, task)
+@in_cluster.register
+def _(method: Simplex) -> InCluster:  # noqa: ARG001 - it has no parameters
+    return partial(release_above, lambda _: (_simplex_threshold(Fraction(0)), "shift"))
+
+
+@in_cluster.register
+def _(method: NegativeL2) -> InCluster:
+    strength = read_strength(method.strength, below=1)
+    choose = _simplex_threshold(strength) if isinstance(strength, Fraction) else _chosen(strength, method.fit)
+    return partial(release_above, lambda _: (choose, method.fit))
+
+
+@in_cluster.register
+def _(method: NonnegativeLasso) -> InCluster:
+    strength = read_strength(method.strength)
+    if isinstance(strength, Fraction):
+        return partial(release_above, _fixed(strength / 2, method.fit))
+    choose = _chosen(strength, method.fit, Fraction(0))
+    return partial(release_above, lambda _: (choose, method.fit))
+
+
+@in_cluster.register
+def _(method: Laplace) -> InCluster | None:
+    if method.cut is not None:
+        return partial(_cut_noise, method.cut)
+    return partial(release_above, _fixed(Fraction(0), "scale")) if method.clip else None
+
+
+def _fixed(threshold: Fraction, fit: str) -> Choice:
+    def choice(task: Asked) -> tuple[Choose, str]:
+        require_few_cells(task, threshold)
+        return lambda *_: threshold, fit
+
+    return choice
+
+
+def release_above(choice: Choice, task: Asked, store: Store, cut: Cut, output: Output) -> tuple[PartFile, ...]:
+    """The law of a method in one process: see `sudare.tables.threshold.protect_above`."""
+    choose, fit = choice(task)
     total, budget = measure_total(task)
     noisy = _noisy(task, budget, store, cut)
     rounding = task.source.grant("rounding of blocks")
@@ -71,24 +108,6 @@ def _noisy(task: Asked, budget: Budget, store: Store, cut: Cut) -> NoisyTable:
     delegate("cells in blocks", budget)
     blocks = Blocks.of(task.domain, cut)
     return NoisyTable(NoisyCells(blocks, budget, task.sensitivity, task.source.grant("cells")), store)
-
-
-def _choice(method: Thresholded, task: Asked) -> tuple[Choose, str]:
-    """How a method finds its threshold, and how it restores the total."""
-    if isinstance(method, Simplex):
-        return _simplex_threshold(Fraction(0)), "shift"
-    if isinstance(method, NegativeL2):
-        strength = read_strength(method.strength, below=1)
-        if isinstance(strength, Fraction):
-            return _simplex_threshold(strength), method.fit
-        return _chosen(strength, method.fit), method.fit
-    fit = "scale" if isinstance(method, Laplace) else method.fit
-    strength = Fraction(0) if isinstance(method, Laplace) else read_strength(method.strength)
-    if not isinstance(strength, Fraction):
-        return _chosen(strength, fit, Fraction(0)), fit
-    half = strength / 2
-    require_few_cells(task, half)
-    return lambda *_: half, fit
 
 
 def _simplex_threshold(strength: Fraction) -> Choose:

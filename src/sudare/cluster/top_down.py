@@ -14,15 +14,21 @@ import numpy as np
 from sudare.cluster.cut import Cut
 from sudare.cluster.parts import Output, PartFile
 from sudare.cluster.store import Integers, Jobs, Store, in_parts
+from sudare.cluster.task import InCluster, in_cluster
 from sudare.noise import Grant, delegate, metered, secret
 from sudare.tables.descent import Leaves, Visited
 from sudare.tables.method import Asked, Cells
-from sudare.tables.top_down import Refinement, measured_root
+from sudare.tables.top_down import Refinement, TopDown, measured_root
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 _FURTHER_BITS = 4
+
+
+@in_cluster.register
+def _(method: TopDown) -> InCluster | None:
+    return None if method.serial else release_top_down
 
 
 def release_top_down(task: Asked, store: Store, cut: Cut, output: Output) -> tuple[PartFile, ...]:

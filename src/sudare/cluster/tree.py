@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -18,6 +19,7 @@ from numpy.typing import NDArray
 from sudare.cluster.cut import Cut
 from sudare.cluster.parts import Output, PartFile
 from sudare.cluster.store import Integers, Jobs, Store, answers_by_node, in_parts
+from sudare.cluster.task import InCluster, in_cluster
 from sudare.errors import AccountingError
 from sudare.noise import Grant, Part, delegate, metered, secret
 from sudare.tables.method import Asked, Cells
@@ -35,6 +37,11 @@ _WORK = np.dtype(
     [(name, np.int64) for name in ("part", "node", "block_level", "released", "seal")] + [("people", np.float64)]
 )
 _NONE = -1
+
+
+@in_cluster.register
+def _(method: Tree) -> InCluster:
+    return partial(release_tree, method)
 
 
 def release_tree(method: Tree, task: Asked, store: Store, cut: Cut, output: Output) -> tuple[PartFile, ...]:

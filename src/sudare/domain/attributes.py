@@ -5,13 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from sudare.domain.attribute import Attribute
-from sudare.domain.bins import Bins
-from sudare.domain.categories import Categories
-from sudare.domain.grid import Grid, Line
-from sudare.domain.mesh_attribute import Mesh
 from sudare.errors import DomainError, did_you_mean
-
-KINDS: dict[str, type[Attribute]] = {kind.kind: kind for kind in (Line, Grid, Categories, Bins, Mesh)}
+from sudare.registry import ATTRIBUTES
 
 
 def attribute_from_json(data: Any) -> Attribute:
@@ -22,16 +17,17 @@ def attribute_from_json(data: Any) -> Attribute:
     """
     if not isinstance(data, dict) or "type" not in data:
         raise DomainError("an attribute is not a JSON object with a type", value=type(data).__name__)
-    kind = KINDS.get(str(data["type"]))
-    if kind is None:
+    name = str(data["type"])
+    if name not in ATTRIBUTES:
         raise DomainError(
             "there is no such type of attribute",
             value=data["type"],
-            allowed=KINDS,
-            hint=did_you_mean(str(data["type"]), KINDS),
+            allowed=ATTRIBUTES,
+            hint=did_you_mean(name, ATTRIBUTES),
         )
-    arguments = {name: value for name, value in data.items() if name != "type"}
+    kind: type[Attribute] = ATTRIBUTES[name]
+    arguments = {key: value for key, value in data.items() if key != "type"}
     try:
         return kind.from_json(arguments)
     except TypeError:
-        raise DomainError("these entries do not make a {kind}", value=sorted(arguments), kind=kind.kind) from None
+        raise DomainError("these entries do not make a {kind}", value=sorted(arguments), kind=name) from None

@@ -29,11 +29,11 @@ from sudare.engines.records import Records
 from sudare.engines.scratch import PrivateFolder
 from sudare.engines.spark_session import is_spark_frame
 from sudare.errors import InputError, Message, MissingFileError, ParameterError
+from sudare.registry import ENGINES
 
 if TYPE_CHECKING:
     import pyarrow
 
-ENGINES = ("duckdb", "spark")
 _TEXT = (".csv", ".tsv")
 _FILES = Message("Parquet (a file, a folder or a pattern), CSV or TSV (also .gz)")
 _PLAIN, _GZIP, _PARQUET = Message("plain text"), Message("gzip"), Message("Parquet")
@@ -78,26 +78,34 @@ def read(
     >>> read(pandas.DataFrame({"person": [1, 2], "sex": ["f", "m"]})).columns
     {'person': 'BIGINT', 'sex': 'VARCHAR'}
     """
-    chosen = _engine_of(source, engine)
     place = None if scratch is None else Path(scratch).absolute()
-    if chosen == "spark":
-        from sudare.engines.spark_engine import SparkEngine, refusing
-        from sudare.engines.spark_sources import frame_at, frame_of
+    records: Records = ENGINES[_engine_of(source, engine)](source, encoding, delimiter, place)
+    return records
 
-        if is_spark_frame(source):
-            return Records(SparkEngine.over(source, scratch=place))
-        if isinstance(source, str) and scheme_of(source):
-            require_reader(source, "spark")
-            with refusing(shown(source)):
-                return Records(SparkEngine.over(frame_at(source, place), shown(source), scratch=place))
-        held, state = _looked_at(source, encoding, delimiter)
-        check = partial(check_lines, held.path, held.layout) if isinstance(held, CsvSource) else None
-        untyped = held.untyped if isinstance(held, ParquetSource) else ()
-        with refusing(held.name):
-            frame = frame_of(held, place)
-        return Records(SparkEngine.over(frame, held.name, held.typed, check, untyped, place), state)
+
+def read_by_duckdb(source: Any, encoding: str | None, delimiter: str | None, scratch: Path | None) -> Records:
+    """The engine "duckdb": in this process."""
     held, state = _looked_at(source, encoding, delimiter)
-    return Records(DuckdbEngine.over(held, place), state)
+    return Records(DuckdbEngine.over(held, scratch), state)
+
+
+def read_by_spark(source: Any, encoding: str | None, delimiter: str | None, scratch: Path | None) -> Records:
+    """The engine "spark": in the active session, or in a local one."""
+    from sudare.engines.spark_engine import SparkEngine, refusing
+    from sudare.engines.spark_sources import frame_at, frame_of
+
+    if is_spark_frame(source):
+        return Records(SparkEngine.over(source, scratch=scratch))
+    if isinstance(source, str) and scheme_of(source):
+        require_reader(source, "spark")
+        with refusing(shown(source)):
+            return Records(SparkEngine.over(frame_at(source, scratch), shown(source), scratch=scratch))
+    held, state = _looked_at(source, encoding, delimiter)
+    check = partial(check_lines, held.path, held.layout) if isinstance(held, CsvSource) else None
+    untyped = held.untyped if isinstance(held, ParquetSource) else ()
+    with refusing(held.name):
+        frame = frame_of(held, scratch)
+    return Records(SparkEngine.over(frame, held.name, held.typed, check, untyped, scratch), state)
 
 
 def _looked_at(source: Any, encoding: str | None, delimiter: str | None) -> tuple[Source, FilesState]:
@@ -121,7 +129,7 @@ def _engine_of(source: Any, engine: str | None) -> str:
         raise ParameterError("unknown engine", value=engine, allowed=ENGINES)
     if not is_spark_frame(source):
         return engine or "duckdb"
-    if engine == "duckdb":
+    if engine not in (None, "spark"):
         raise ParameterError("a Spark frame is counted by Spark", value=engine, allowed="spark")
     return "spark"
 

@@ -7,7 +7,7 @@ day after day.
 """
 
 from sudare.local.accounting import repeated, shuffled
-from sudare.local.catalogue import ENCODINGS, encoding_from_json
+from sudare.local.catalogue import encoding_from_json
 from sudare.local.choosing import Choice, choose
 from sudare.local.encoding import Encoding
 from sudare.local.estimation import Estimate, estimate
@@ -21,6 +21,7 @@ from sudare.local.square_wave import SquareWave
 from sudare.local.subset import SubsetSelection
 from sudare.local.tally import Tally
 from sudare.local.unary import OptimisedUnary, SymmetricUnary
+from sudare.registry import ENCODINGS
 
 __all__ = [
     "ENCODINGS",

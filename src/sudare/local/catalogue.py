@@ -6,27 +6,7 @@ from typing import Any
 
 from sudare.errors import ParameterError, did_you_mean
 from sudare.local.encoding import Encoding
-from sudare.local.hadamard import HadamardResponse
-from sudare.local.hashing import LocalHashing
-from sudare.local.permanent import PermanentUnary
-from sudare.local.randomised_response import RandomisedResponse
-from sudare.local.square_wave import SquareWave
-from sudare.local.subset import SubsetSelection
-from sudare.local.unary import OptimisedUnary, SymmetricUnary
-
-ENCODINGS: dict[str, type[Encoding]] = {
-    kind.name: kind
-    for kind in (
-        SymmetricUnary,
-        OptimisedUnary,
-        RandomisedResponse,
-        LocalHashing,
-        SubsetSelection,
-        HadamardResponse,
-        SquareWave,
-        PermanentUnary,
-    )
-}
+from sudare.registry import ENCODINGS
 
 
 def encoding_from_json(data: Any) -> Encoding:
@@ -40,8 +20,9 @@ def encoding_from_json(data: Any) -> Encoding:
     if not isinstance(name, str) or name not in ENCODINGS:
         raise ParameterError("unknown encoding", value=name, allowed=ENCODINGS, hint=did_you_mean(str(name), ENCODINGS))
     try:
-        return ENCODINGS[name](**parameters)
+        made: Encoding = ENCODINGS[name](**parameters)
     except TypeError:
         raise ParameterError(
             "the JSON of the encoding {name!r} lacks a part or has a wrong one", value=sorted(parameters), name=name
         ) from None
+    return made

@@ -10,7 +10,8 @@ from types import ModuleType
 from typing import Any
 
 from sudare.publish.certificate import Verification, verify
-from sudare.publish.job import Job, Rehearsal
+from sudare.publish.job import Job
+from sudare.publish.kind import Kind, Rehearsal
 from sudare.publish.kinds import json_schema
 from sudare.publish.pages import Drawn, draw_report
 from sudare.publish.plan import Plan, plan
@@ -22,6 +23,7 @@ from sudare.publish.synthetic import city, synthetic_table, write_city
 __all__ = [
     "Drawn",
     "Job",
+    "Kind",
     "Plan",
     "Publication",
     "Recipe",

@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import Annotated, Literal, Union
+from functools import reduce
+from operator import or_
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
-from pydantic import Field
+from pydantic import ConfigDict, Field, create_model
 
 from sudare.domain import Bins, Categories, Grid, Line, Mesh
+from sudare.domain.attributes import attribute_from_json
 from sudare.errors import RecipeError
 from sudare.publish.recipe import Part
+from sudare.registry import ATTRIBUTES
 
 
 class Attribute(Part):
     """An attribute of the domain; ``from`` names the column or columns it is read from (default: its name)."""
 
     source: str | tuple[str, ...] | None = Field(default=None, alias="from")
+
+    def build(self) -> Any:
+        """The attribute that is meant."""
+        raise NotImplementedError
 
 
 class LineAttribute(Attribute):
@@ -84,10 +92,34 @@ class BinsAttribute(Attribute):
         return Bins(_plain(self.start), _plain(self.stop), step=_plain(self.step))
 
 
-AnyAttribute = Annotated[
-    Union[LineAttribute, GridAttribute, MeshAttribute, CategoriesAttribute, BinsAttribute],  # noqa: UP007 - Pydantic reads it at run time
-    Field(discriminator="type"),
-]
+_DECLARED: dict[str, type[Attribute]] = {
+    "line": LineAttribute,
+    "grid": GridAttribute,
+    "mesh": MeshAttribute,
+    "categories": CategoriesAttribute,
+    "bins": BinsAttribute,
+}
+
+
+class _OtherAttribute(Attribute):
+    """An attribute of another package: its keys are what the attribute's ``to_json`` says."""
+
+    model_config = ConfigDict(extra="allow")
+
+    def build(self) -> Any:
+        """The attribute that is meant."""
+        return attribute_from_json(self.model_dump(exclude={"source"}))
+
+
+def _model(name: str) -> type[Attribute]:
+    fields: Any = {"type": Literal[name]}
+    return _DECLARED.get(name) or create_model(f"{name.title()}Attribute", __base__=_OtherAttribute, **fields)
+
+
+if TYPE_CHECKING:
+    AnyAttribute: TypeAlias = Attribute
+else:
+    AnyAttribute = Annotated[reduce(or_, map(_model, ATTRIBUTES)), Field(discriminator="type")]
 
 
 def _plain(number: int | Decimal | str) -> int | float:

@@ -16,9 +16,9 @@ from sudare.privacy import Guarantee, Publishable
 from sudare.privacy.fingerprint import file_digest
 from sudare.privacy.shown import headline
 from sudare.publish.folder import is_there
-from sudare.publish.kinds import KINDS, job_of
 from sudare.publish.reports import LIST, Reports, check_reports
 from sudare.publish.signing import canonical, fingerprint, is_signed, public_text
+from sudare.registry import KINDS
 from sudare.words import PageMessage, Words
 
 if TYPE_CHECKING:
@@ -144,7 +144,7 @@ def checked_release(
     if not isinstance(kind, str) or kind not in KINDS:
         raise VerificationError("a release of an unknown kind", value=kind, allowed=KINDS)
     with as_a_release(kind):
-        checks += job_of(kind).check(path.parent, certificate)
+        checks += KINDS[kind].check(path.parent, certificate)
     return path, certificate, guarantee, tuple(checks)
 
 

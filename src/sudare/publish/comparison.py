@@ -6,7 +6,7 @@ from pathlib import Path
 
 from sudare.errors import OutputError, system_reason
 from sudare.privacy import readable
-from sudare.publish.job import Rehearsal
+from sudare.publish.kind import Rehearsal
 from sudare.publish.table_rehearsal import TableRehearsal
 from sudare.report import comparison_picture, comparison_sections, internal_page
 from sudare.words import ENGLISH, Words

@@ -15,7 +15,7 @@ from sudare.privacy.shown import guarantee_line
 from sudare.privacy.state import nothing_remembered
 from sudare.publish.certificate import NAME, verify
 from sudare.publish.comparison import write_page
-from sudare.publish.kinds import open_job
+from sudare.publish.job import Job
 from sudare.publish.run import Publication, publish
 from sudare.publish.synthetic import write_city
 from sudare.publish.table_job import TableJob
@@ -83,7 +83,7 @@ def run_demo(folder: Path, *, people: int, progress: OnProgress = unheard) -> De
     recipe.write_text(recipe_text, encoding="utf-8", newline="\n")
     progress(Progress(Stage.INVENTING))
     write_city(folder / "people.parquet", people)
-    job = open_job(recipe)
+    job = Job.open(recipe).kind
     assert isinstance(job, TableJob)  # noqa: S101 - the recipe is ours
     progress(Progress(Stage.PLANNING))
     expected, _ = expected_errors(job)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -59,24 +59,6 @@ def write(table: CountTable, formats: tuple[str, ...], folder: Path) -> dict[str
         paths[name] = folder / FILE_OF[name]
         writers[name](table, paths[name])
     return paths
-
-
-def row_size(frame: pa.Table, formats: Sequence[str]) -> float:
-    """Bytes that a row of ``frame`` takes in all formats together: its first rows, written into memory."""
-    import pyarrow as pa
-    import pyarrow.csv as csv
-    import pyarrow.parquet as pq
-
-    some = frame.slice(0, 1 << 14)
-    written = 0
-    for name in formats:
-        sink = pa.BufferOutputStream()
-        if name.endswith("parquet"):
-            pq.write_table(some, sink, compression="zstd")
-        else:
-            csv.write_csv(some, sink)
-        written += sink.getvalue().size
-    return written / max(1, len(some))
 
 
 def columns(table: CountTable) -> pa.Table:

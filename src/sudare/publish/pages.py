@@ -22,11 +22,11 @@ from sudare.privacy.shown import headline
 from sudare.publish.certificate import NAME, as_a_release, checked_release
 from sudare.publish.folder import refuse_existing
 from sudare.publish.job import Job
-from sudare.publish.kinds import job_of
 from sudare.publish.needs import memory_refused
 from sudare.publish.recipe import Output
 from sudare.publish.reports import PUBLIC, Report, read_list, write_list
 from sudare.publish.signing import load_or_create, public_text
+from sudare.registry import KINDS
 from sudare.words import OnProgress, PageMessage, Progress, Stage, Words
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def internal_path(folder: Path) -> Path:
 
 
 def write_pages(
-    job: Job[Any, Any],
+    job: Job,
     data: Any,
     made: Any,
     folder: Path,
@@ -133,7 +133,7 @@ def _drawn(path: Path, certificate: dict[str, Any], words: Words) -> str:
     kind = certificate.get("kind", "table")
     with as_a_release(kind):
         cover = Cover.of_certificate(certificate, path.read_bytes(), words)
-        return public_page(cover, job_of(kind).public_sections(path.parent, certificate, words), words)
+        return public_page(cover, KINDS[kind].public_sections(path.parent, certificate, words), words)
 
 
 def _name_of(folder: Path, listed: dict[str, Report], language: str, sha256: str) -> str:
@@ -175,7 +175,7 @@ def _refuse_another(path: Path, sha256: str) -> None:
         raise OutputError("another report is there already", value=path.name, hint="Take it away first.")
 
 
-def write_internal(job: Job[Any, Any], data: Any, made: Any, folder: Path, words: Words) -> Path:
+def write_internal(job: Job, data: Any, made: Any, folder: Path, words: Words) -> Path:
     """Draw the internal report: it holds true values and is readable for its owner only."""
     from sudare.report import internal_page, ledger_section
 
@@ -186,7 +186,7 @@ def write_internal(job: Job[Any, Any], data: Any, made: Any, folder: Path, words
         words("files.folder"): folder.name,
     }
     sections = [
-        *job.internal_sections(data, made, words),
+        *job.kind.internal_sections(data, made, words),
         ledger_section(job.ledger.balance(dataset), job.ledger.entries(dataset), words),
     ]
     page = internal_page(sections, words, title=job.recipe.title or dataset, facts=facts)

@@ -5,7 +5,7 @@ facts of the release and, sealed, the key of its noise. When the release is out 
 A record without a row was not paid for, and one whose release is out was not removed in time: whoever looks next
 removes both. What is left is paid for and not out.
 
-**Completing a release never shows a second draw.** `Job.protect` is a function f(data, key) of what `gather` gave and
+**Completing a release never shows a second draw.** `Kind.protect` is a function f(data, key) of what `gather` gave and
 of the key, from which all noise derives by labels (`Source.child`). Whoever completes a release evaluates the same f
 (the recipe of the ledger's row, the same public files, the same versions) on the same data with the same key. So it
 gives the bytes that the first run would have given, which the row has paid for; whoever saw something of that run, such
@@ -48,6 +48,7 @@ from sudare.privacy.secret_file import write_secret
 from sudare.publish.certificate import NAME
 from sudare.publish.folder import flush, is_there, lock_path
 from sudare.publish.signing import canonical
+from sudare.registry import packages
 from sudare.signals import undisturbed
 
 if TYPE_CHECKING:
@@ -237,6 +238,7 @@ class PendingReleases:
 def versions() -> dict[str, str]:
     """Of what makes a release's bytes: the same versions make the same."""
     found = {"sudare": sudare.__version__, "python": platform.python_version(), "machine": platform.machine()}
+    found |= packages()  # a kind or a method may come from any of them
     for name in _MATTERING:
         with suppress(PackageNotFoundError):
             found[name] = version(name)

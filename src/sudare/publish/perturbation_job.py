@@ -18,9 +18,7 @@ from sudare.engines import Records
 from sudare.errors import InputError
 from sudare.noise import Source, secret
 from sudare.privacy import Guarantee
-from sudare.publish.files import row_size
-from sudare.publish.job import Job, Outlook
-from sudare.publish.needs import FIXED_DISK, FIXED_MEMORY, Needs
+from sudare.publish.kind import FIXED_DISK, FIXED_MEMORY, Kind, Needs, Outlook, row_size
 from sudare.publish.perturbation_check import FILE_OF, check_perturbation
 from sudare.publish.perturbation_recipe import PerturbationRecipe
 from sudare.publish.recipe import Recipe
@@ -43,7 +41,7 @@ Columns = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class PerturbationJob(Job[PerturbationRecipe, Perturbed]):
+class PerturbationJob(Kind[PerturbationRecipe, Perturbed]):
     """A recipe of kind "perturbation"."""
 
     shape: ClassVar[type[Recipe]] = PerturbationRecipe
@@ -74,7 +72,7 @@ class PerturbationJob(Job[PerturbationRecipe, Perturbed]):
         columns = {name: first[name] for name in self.recipe.columns}
         self.headline(self.perturb(columns, Source.from_seed(0), epsilon=self.epsilon))
 
-    def foresee(self) -> None:
+    def dry_run(self) -> None:
         """Nothing more is to be seen: all rows are perturbed like the one of `prepare`."""
 
     def perturb(self, columns: Columns, source: Source, **cost: Any) -> Perturbed:

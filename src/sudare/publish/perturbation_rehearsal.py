@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from sudare.engines import read
 from sudare.noise import Source
-from sudare.publish.job import Outlook, Rehearsal
+from sudare.publish.kind import Outlook, Rehearsal
 from sudare.publish.perturbation_job import Columns, PerturbationJob
 from sudare.reconstruct.iterative_bayes import iterative_bayes
 from sudare.reconstruct.linkage import linked_k

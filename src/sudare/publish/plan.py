@@ -9,9 +9,11 @@ from typing import Any, TypeAlias
 from sudare.errors import BudgetError, CapacityError, OutputError, SudareError
 from sudare.privacy import Balance, Guarantee
 from sudare.publish.folder import is_there, nearest_folder
-from sudare.publish.job import Job, Outlook
+from sudare.publish.job import Job
+from sudare.publish.kind import Outlook
+from sudare.publish.kinds import RecipeSource
 from sudare.publish.machine import available_memory, free_disk
-from sudare.publish.needs import memory_refused, rounded
+from sudare.publish.needs import memory_refused, refuse_scarce, rounded
 from sudare.words import Lines, PageMessage
 
 Remark: TypeAlias = PageMessage | SudareError
@@ -82,12 +84,12 @@ class Plan:
         }
 
 
-def remarks_on_files(job: Job[Any, Any]) -> list[Remark]:
+def remarks_on_files(job: Job) -> list[Remark]:
     """What would stop a publication: data that are not there, an output folder that is, or cannot be."""
     remarks: list[Remark] = []
     if job.lacks_data:
         remarks.append(PageMessage("remark.data", path=job.recipe.data.path))
-    target = job.path(job.recipe.output.folder)
+    target = job.target
     if is_there(target):
         remarks.append(PageMessage("remark.folder", path=job.recipe.output.folder))
     else:
@@ -98,24 +100,25 @@ def remarks_on_files(job: Job[Any, Any]) -> list[Remark]:
     return remarks
 
 
-def _scarce(job: Job[Any, Any], outlook: Outlook) -> list[Remark]:
+def _scarce(job: Job, outlook: Outlook) -> list[Remark]:
     """The refusal that a publication of the stand-in would meet for want of memory or disk."""
     try:
-        outlook.needs.refuse_scarce(job.path(job.recipe.output.folder))
+        refuse_scarce(outlook.needs, job.target)
     except CapacityError as refusal:
         return [refusal]
     return []
 
 
 @memory_refused()
-def plan(recipe: str | Path) -> Plan:
+def plan(recipe: RecipeSource, *, folder: str | Path | None = None) -> Plan:
     """What comes out, expected errors, and the budget after: from the recipe and the ledger alone.
 
     The errors are exact where they do not depend on the data. Elsewhere they come from a seeded release of the
-    recipe's public data, or of synthetic people, and say so.
+    recipe's public data, or of synthetic people, and say so. ``recipe`` is the path of a file, a dictionary or a
+    `sudare.Recipe`; the paths of the latter two are relative to ``folder``, by default the current one.
     """
-    job = Job.ready(recipe)
-    outlook = job.outlook()
+    job = Job.ready(recipe, folder)
+    outlook = job.kind.outlook()
     remarks: list[Remark] = []
     try:
         after = job.ledger.check(job.recipe.dataset, job.guarantee, **job.terms)
@@ -124,5 +127,5 @@ def plan(recipe: str | Path) -> Plan:
         remarks.append(refusal)
     remarks += [*remarks_on_files(job), *_scarce(job, outlook), *job.cautions]
     balance = job.ledger.balance(job.recipe.dataset)
-    here = {"memory": available_memory(), "disk": free_disk(job.path(job.recipe.output.folder))}
+    here = {"memory": available_memory(), "disk": free_disk(job.target)}
     return Plan(job.recipe.kind, job.recipe.dataset, job.guarantee, outlook, balance, after, tuple(remarks), here)

@@ -1,6 +1,6 @@
 """The public files that a recipe names, held against its private data; and which data a spend is on.
 
-A recipe's public parts are listed by its job (`Job.public_files`). The first look, at files alone, is part of opening
+A recipe's public parts are listed by its kind (`Kind.public_files`). The first look, at files alone, is part of opening
 a recipe, so that plan, rehearse and publish all refuse before anything is read as if it were public. The second reads
 the rows of both sides and belongs to `publish`. Neither is seen in a release: they refuse, or nothing happens.
 """
@@ -17,52 +17,33 @@ from sudare.engines.csv_layout import unpacked_badly
 from sudare.engines.file_state import FilesState
 from sudare.errors import InputError
 from sudare.privacy.fingerprint import Fingerprint, content_digest, file_digest
+from sudare.publish.kind import Kind, PublicFile
 
 if TYPE_CHECKING:
     from sudare.publish.job import Job
 
 
-@dataclass(frozen=True)
-class PublicFile:
-    """A file that a recipe calls public, by the ``name`` of its key.
-
-    ``rows``: it holds rows like the private ones. ``counts``: both hold cells, under these columns of counts, private
-    and public. ``used``: the columns that a release is made of. ``confirmed``: the steward knows of the rows that
-    both have.
-    """
-
-    name: str
-    path: str
-    table: str | None = None
-    encoding: str | None = None
-    delimiter: str | None = None
-    rows: bool = True
-    counts: tuple[str, str] | None = None
-    used: tuple[str, ...] = ()
-    confirmed: bool = False
-
-
-def refuse_private_files(job: Job[Any, Any]) -> None:
+def refuse_private_files(kind: Kind[Any, Any]) -> None:
     """Refuse the private file as any of the recipe's public ones: by path, link, inode or bytes."""
-    for file in job.public_files():
+    for file in kind.public_files():
         try:
-            refuse_same_file(job.private_origin, _origin(job, file), file.name)
+            refuse_same_file(kind.private_origin, _origin(kind, file), file.name)
         except InputError as problem:
             if problem.value == file.name:
                 raise
             # What is not there, or cannot be looked at, is said by the one who needs it.
 
 
-def refuse_private_rows(job: Job[Any, Any]) -> None:
+def refuse_private_rows(kind: Kind[Any, Any]) -> None:
     """Refuse public files that hold the private rows; where they share some, unless the recipe confirms it."""
-    for file in job.public_files():
+    for file in kind.public_files():
         if file.rows:
-            public = read(_origin(job, file), encoding=file.encoding, delimiter=file.delimiter)
+            public = read(_origin(kind, file), encoding=file.encoding, delimiter=file.delimiter)
             refuse_shared_rows(
-                job.records(),
+                kind.records(),
                 public,
                 file.name,
-                unit=job.recipe.data.unit,
+                unit=kind.recipe.data.unit,
                 counts=file.counts,
                 used=file.used,
                 confirmed=file.confirmed,
@@ -81,29 +62,30 @@ class Sources:
     public: str = ""
 
     @classmethod
-    def of(cls, job: Job[Any, Any]) -> Sources:
+    def of(cls, job: Job) -> Sources:
         """The fingerprint of the private data under the ledger's key; one without a hash where a cluster reads them.
 
         Files are read once more, as a whole: that is what makes the fingerprint one of all bytes.
         """
-        records, files = job.records(), files_of(job.private_origin)
+        kind = job.kind
+        records, files = kind.records(), files_of(kind.private_origin)
         if not files:
             return cls(Fingerprint())
         state = FilesState.of(files)
         try:
-            digests = [records.digest()] if job.recipe.data.table else [content_digest(file) for file in files]
+            digests = [records.digest()] if kind.recipe.data.table else [content_digest(file) for file in files]
         except (OSError, EOFError, zlib.error):  # the end of a packed file is met here first
             raise unpacked_badly(files[0]) from None
-        public = [path for file in job.public_files() for path in files_of(_origin(job, file)) if path.is_file()]
+        public = [path for file in kind.public_files() for path in files_of(_origin(kind, file)) if path.is_file()]
         listed = repr([(path.name, file_digest(path)) for path in public])
         fingerprint = Fingerprint.of_digests(digests, job.ledger.fingerprint_key())
         made = cls(fingerprint, state, hashlib.sha256(listed.encode()).hexdigest())
         made.require_unchanged(job)
         return made
 
-    def require_unchanged(self, job: Job[Any, Any]) -> None:
+    def require_unchanged(self, job: Job) -> None:
         """Refuse files that are no longer those that were read, and a folder that holds others."""
-        if self.state != FilesState.of(files_of(job.private_origin) if self.state.files else ()):
+        if self.state != FilesState.of(files_of(job.kind.private_origin) if self.state.files else ()):
             raise InputError(
                 "the data changed while they were read",
                 value=job.recipe.data.path,
@@ -111,6 +93,6 @@ class Sources:
             )
 
 
-def _origin(job: Job[Any, Any], file: PublicFile) -> object:
-    path = job.path(file.path)
+def _origin(kind: Kind[Any, Any], file: PublicFile) -> object:
+    path = kind.path(file.path)
     return (path, file.table) if file.table else path

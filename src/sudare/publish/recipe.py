@@ -1,28 +1,32 @@
-"""The recipe: a TOML file that says what is published, from what, how protected, and where to.
+"""The recipe: a TOML file, or an object, that says what is published, from what, how protected, and where to.
 
-Paths in a recipe are relative to the recipe's own folder. An unknown key is an error that names the nearest
-known one: a misspelt ``epsilon`` must not fall back to a default.
+Paths in a recipe are relative to the file's own folder; those of an object to a folder that is given with it. An
+unknown key is an error that names the nearest known one: a misspelt ``epsilon`` must not fall back to a default.
 """
 
 from __future__ import annotations
 
 import json
 import tomllib
+from collections.abc import Mapping
 from decimal import Decimal
+from os import PathLike, fspath
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, Self, TypeAlias, TypeVar, get_args, get_origin
+from typing import Annotated, Any, ClassVar, Literal, Self, TypeAlias, get_args, get_origin
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, WithJsonSchema, model_validator
+from pydantic_core import PydanticKnownError
 
 from sudare.domain.ids import MissingUnit
 from sudare.engines.addresses import scheme_of
-from sudare.errors import Message, MissingRecipeError, RecipeError, SudareError, did_you_mean
+from sudare.errors import Message, MissingRecipeError, RecipeError, SudareError, did_you_mean, system_reason
 from sudare.privacy import Unit
 from sudare.publish.amounts import Amount
+from sudare.publish.toml_text import to_toml
+from sudare.registry import ENGINES, KINDS, Registry
 from sudare.words.foreign import pydantic_reason, toml_reason
 
 FORMAT = 1
-Shape = TypeVar("Shape", bound="Recipe")
 
 
 class Part(BaseModel):
@@ -48,6 +52,22 @@ Delimiter: TypeAlias = Annotated[
 ]
 
 
+def registered_name(registry: Registry, name: str) -> str:
+    """``name``, if the registry has it; refused as Pydantic refuses what a `Literal` does not list."""
+    if name in registry:
+        return name
+    *others, last = (repr(each) for each in registry)
+    listed = f"{', '.join(others)} or {last}" if others else last
+    raise PydanticKnownError("literal_error", {"expected": listed})
+
+
+Engine: TypeAlias = Annotated[
+    str,
+    AfterValidator(lambda name: registered_name(ENGINES, name)),
+    WithJsonSchema({"enum": list(ENGINES), "type": "string"}),
+]
+
+
 class Data(Part):
     """Where the private records are, and whom a row belongs to."""
 
@@ -67,9 +87,7 @@ class Data(Part):
     )
     max_rows: int = Field(default=1, ge=1)
     period: str | None = Field(default=None, description="protects a person per period, for instance day")
-    engine: Literal["duckdb", "spark"] = Field(
-        default="duckdb", description="what reads, bounds and groups the records"
-    )
+    engine: Engine = Field(default="duckdb", description="what reads, bounds and groups the records")
     scratch: str | None = Field(
         default=None,
         description="a private folder for what is on disks while the release is made; in a cluster, one that every"
@@ -146,7 +164,11 @@ class Report(Part):
 
 
 class Recipe(Part):
-    """What recipes of every kind share."""
+    """What recipes of every kind share; ``Recipe(kind=..., ...)`` is a recipe of that kind.
+
+    Values are those of a TOML file: ``data={"path": "people.parquet", "unit": "person_id"}``. Recipes are equal if
+    they say the same, and none changes after it was made.
+    """
 
     format: int = Field(default=FORMAT, ge=1, description="of the recipe itself; a newer one needs a newer Sudare")
     kind: str
@@ -159,6 +181,74 @@ class Recipe(Part):
     accept_no_guarantee: bool = Field(
         default=False, description="publish also what has no guarantee that adds up, such as k-anonymity alone"
     )
+
+    def __new__(cls, /, *_: Any, **contents: Any) -> Self:
+        """A recipe of the kind that is named, where this class itself is called."""
+        made: Any = super().__new__(_shape_of(contents) if cls is Recipe else cls)
+        return made  # type: ignore[no-any-return]  # of a subclass, where this class itself is called
+
+    def __init__(self, /, **contents: Any) -> None:
+        RecipeError.refuse_newer(Message("the recipe"), contents.get("format", FORMAT), FORMAT)
+        try:
+            super().__init__(**{name: _as_in_toml(value) for name, value in contents.items()})
+        except ValidationError as problem:
+            own = (error.get("ctx", {}).get("error") for error in problem.errors())
+            refusal = next((one for one in own if isinstance(one, SudareError)), None)
+            raise refusal or _first_problem(problem, type(self)) from None
+
+    @classmethod
+    def of(cls, contents: Mapping[str, Any] | Recipe) -> Recipe:
+        """The recipe that a dictionary spells out, or the first mistake in it; a recipe is given back as it is."""
+        return contents if isinstance(contents, Recipe) else Recipe(**contents)
+
+    @classmethod
+    def read(cls, path: str | PathLike[str]) -> Recipe:
+        """The recipe in a TOML file, of whatever kind."""
+        return cls.of(read_text(Path(path)))
+
+    def to_toml(self) -> str:
+        """What was declared, as the text of a recipe file; what is left to defaults is not in it."""
+        declared = self.model_dump(by_alias=True, exclude_unset=True)
+        return to_toml({"kind": self.kind, **declared})
+
+    def write(self, path: str | PathLike[str]) -> Path:
+        """Write `to_toml` into a new file, which `read` reads back as an equal recipe."""
+        target = Path(path)
+        try:
+            with target.open("x", encoding="utf-8", newline="\n") as file:
+                file.write(self.to_toml())
+        except FileExistsError:
+            raise RecipeError("a file is there already", value=str(target)) from None
+        except OSError as problem:
+            raise RecipeError(
+                "the recipe cannot be written: {reason}", value=str(target), reason=system_reason(problem)
+            ) from None
+        return target
+
+
+def _shape_of(contents: Mapping[str, Any]) -> type[Recipe]:
+    """The model of the kind that a recipe names: a table where it names none."""
+    kind = contents.get("kind", "table")
+    if not isinstance(kind, str) or kind not in KINDS:
+        hint = did_you_mean(kind, KINDS) if isinstance(kind, str) else None
+        raise RecipeError("no such kind of recipe", value=kind, allowed=KINDS, hint=hint)
+    shape: type[Recipe] = KINDS[kind].shape
+    return shape
+
+
+def _as_in_toml(value: Any) -> Any:
+    """A value of Python as the recipe's file would give it: numbers as they are written, paths as text.
+
+    >>> _as_in_toml({"epsilon": 0.1, "path": Path("people.csv")})
+    {'epsilon': Decimal('0.1'), 'path': 'people.csv'}
+    """
+    if isinstance(value, float):
+        return Decimal(repr(value))
+    if isinstance(value, PathLike):
+        return fspath(value)
+    if isinstance(value, Mapping):
+        return {name: _as_in_toml(each) for name, each in value.items()}
+    return [_as_in_toml(each) for each in value] if isinstance(value, list | tuple) else value
 
 
 def recipe_text(path: Path) -> str:
@@ -188,19 +278,7 @@ def read_text(path: Path) -> dict[str, Any]:
         raise RecipeError("the recipe is not TOML: a number is too long, or brackets are too deep") from None
     if "\\u0000" in shown.replace("\\\\", ""):
         raise RecipeError("the recipe holds a character of code 0, which no path and no text may have")
-    RecipeError.refuse_newer(Message("the recipe"), contents.get("format", FORMAT), FORMAT)
     return contents
-
-
-def checked(contents: dict[str, Any], model: type[Shape]) -> Shape:
-    """The recipe that ``contents`` spell out, or the first mistake in it."""
-    try:
-        return model.model_validate(contents)
-    except ValidationError as problem:
-        own = (error.get("ctx", {}).get("error") for error in problem.errors())
-        raise next((one for one in own if isinstance(one, SudareError)), None) or _first_problem(
-            problem, model
-        ) from None
 
 
 def _first_problem(problem: ValidationError, model: type[BaseModel]) -> RecipeError:

@@ -19,7 +19,8 @@ from sudare.privacy.history import remember_head
 from sudare.publish.certificate import NAME, certify
 from sudare.publish.folder import refuse_existing, refuse_unusable, taken, whole_folder
 from sudare.publish.job import Job
-from sudare.publish.needs import memory_refused
+from sudare.publish.kinds import RecipeSource
+from sudare.publish.needs import memory_refused, refuse_scarce
 from sudare.publish.pages import internal_path, write_pages
 from sudare.publish.pending import Facts, Pending, PendingReleases, gathered_hash, versions
 from sudare.publish.public_sources import Sources, refuse_private_rows
@@ -75,14 +76,14 @@ class _Run:
     begins: tuple[LedgerWarning, ...] = ()
 
     @classmethod
-    def new(cls, job: Job[Any, Any], target: Path, language: str, given_up: tuple[Pending, ...]) -> _Run:
+    def new(cls, job: Job, target: Path, language: str, given_up: tuple[Pending, ...]) -> _Run:
         """The first run for a release."""
         # A cap that is too small refuses here, before the long work; the binding check is the spending.
         job.ledger.check(job.recipe.dataset, job.guarantee, **job.terms)
         begins = job.ledger.beginnings(job.recipe.dataset)
         for caution in (*job.cautions, *begins):
             warnings.warn(caution, stacklevel=4)  # publish is wrapped once
-        refuse_private_rows(job)
+        refuse_private_rows(job.kind)
         sources, now = Sources.of(job), datetime.now(UTC)
         facts = Facts(
             release_id=stamped("release id", f"{now:%Y%m%d}-{secrets.token_hex(6)}"),
@@ -98,7 +99,7 @@ class _Run:
         return cls(facts, Source.system(), sources, given_up=given_up, begins=begins)
 
     @classmethod
-    def again(cls, job: Job[Any, Any], pending: Pending, entry: Entry | None, signing: Ed25519PrivateKey) -> _Run:
+    def again(cls, job: Job, pending: Pending, entry: Entry | None, signing: Ed25519PrivateKey) -> _Run:
         """The run that was paid for, once more; refuses whatever would make another one of it: see `pending`."""
         facts = pending.facts
         if entry is None or {facts.recipe_sha256, entry.content["recipe_hash"]} != {job.recipe_sha256}:
@@ -125,14 +126,18 @@ class _Run:
 
 @memory_refused()
 def publish(
-    recipe: str | Path,
+    recipe: RecipeSource,
     *,
+    folder: str | Path | None = None,
     language: str | None = None,
     resume: bool = False,
     anew: bool = False,
     progress: OnProgress = unheard,
 ) -> Publication:
     """Read, spend, protect, write, certify, report; in this order. ``language`` is of the reports, if not the recipe's.
+
+    ``recipe`` is the path of a file, a dictionary or a `sudare.Recipe`; the paths of the latter two are relative to
+    ``folder``, by default the current one.
 
     The folder is taken first: of two runs for one folder, one is refused before it spends. The ledger's row is on the
     disk before noise meets data, so a crash at any moment can only over-count. The files appear under their final
@@ -143,9 +148,9 @@ def publish(
     a release, of the same recipe on the same data, and spends nothing: its files are, byte for byte, those that the run
     would have written. ``anew`` gives it up and pays for another one; without either it is refused.
     """
-    job = Job.ready(recipe)
+    job = Job.ready(recipe, folder)
     words = Words(language or job.recipe.report.language)
-    target = job.path(job.recipe.output.folder)
+    target = job.target
     records = PendingReleases(job.ledger)
     records.waiting()  # removes what runs that were killed in the end could not
     refuse_unusable(target)
@@ -166,20 +171,20 @@ def publish(
 
 
 def _published(
-    job: Job[Any, Any],
+    job: Job,
     target: Path,
     run: _Run,
     records: PendingReleases,
     key: Ed25519PrivateKey,
     progress: OnProgress,
 ) -> Publication:
-    facts, source = run.facts, run.source
+    facts, source, kind = run.facts, run.source, job.kind
     progress(Progress(Stage.READING))
     with ExitStack() as held:
-        data = held.enter_context(job.gathered(source))
+        data = held.enter_context(kind.gathered(source))
         if run.paid is None and not job.recipe.output.confirm_resources:
-            job.needs(data).refuse_scarce(target)
-        pending = run.recorded(job.compared(data), key)
+            refuse_scarce(kind.needs(data), target)
+        pending = run.recorded(kind.compared(data), key)
         held.enter_context(records.kept(pending))
         folder = held.enter_context(whole_folder(target))
         if run.paid is None:
@@ -189,16 +194,16 @@ def _published(
         progress(Progress(Stage.PROTECTING))
         with warnings.catch_warnings(), memory_refused():
             warnings.simplefilter("ignore", PrivacyWarning)  # said above
-            made = job.protect(data, source)
+            made = kind.protect(data, source)
         if made.guarantee != job.guarantee:
             raise AccountingError("the release promises something else than was paid for")
         progress(Progress(Stage.WRITING))
         with memory_refused():
-            files = job.write(made, folder)
+            files = kind.write(made, folder)
         certificate = certify(
             made,
             kind=job.recipe.kind,
-            further=job.certified(made),
+            further=kind.certified(made),
             release_id=facts.release_id,
             created=facts.created,
             dataset=job.recipe.dataset,
@@ -219,13 +224,13 @@ def _published(
             hint="Draw the public one with: sudare report FOLDER",
             release_id=facts.release_id,
         )
-    left_out = (*job.left_out(made), *pages.left_out)
-    headline = job.headline(made)
+    left_out = (*kind.left_out(made), *pages.left_out)
+    headline = kind.headline(made)
     reports = (pages.report, pages.internal_report)
     return Publication(facts.release_id, target, made, certificate, balance, headline, left_out, *reports, run.begins)
 
 
-def _spent(job: Job[Any, Any], run: _Run, pending: Pending, records: PendingReleases) -> Entry:
+def _spent(job: Job, run: _Run, pending: Pending, records: PendingReleases) -> Entry:
     """The ledger's row of the release; its record is on the disk before."""
     records.add(pending)
     entry = job.ledger.spend(

@@ -12,13 +12,11 @@ import numpy as np
 
 from sudare.anonymity import Anonymized
 from sudare.anonymity.hierarchy import Hierarchy
-from sudare.anonymity.request import Request
+from sudare.anonymity.request import Request, SampleParameters
 from sudare.anonymity.tuples import Tuples
 from sudare.noise import Source
 from sudare.privacy import Guarantee
-from sudare.publish.job import Job, Outlook
-from sudare.publish.needs import FIXED_DISK, FIXED_MEMORY, Needs
-from sudare.publish.public_sources import PublicFile
+from sudare.publish.kind import FIXED_DISK, FIXED_MEMORY, Kind, Needs, Outlook, PublicFile
 from sudare.publish.recipe import Recipe
 from sudare.publish.sample_check import FILE_OF, check_sample
 from sudare.publish.sample_recipe import SampleRecipe
@@ -30,7 +28,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class SampleJob(Job[SampleRecipe, Anonymized]):
+class SampleJob(Kind[SampleRecipe, Anonymized]):
     """A recipe of kind "sample"."""
 
     shape: ClassVar[type[Recipe]] = SampleRecipe
@@ -41,21 +39,15 @@ class SampleJob(Job[SampleRecipe, Anonymized]):
         choice, data = self.recipe.sample, self.recipe.data
         return Request.of(
             {name: tree.build(self.folder) for name, tree in self.recipe.hierarchies.items()},
-            k=choice.k,
-            sample=choice.rate,
-            levels=choice.levels,
-            learn_on=None if choice.learn_on is None else self.path(choice.learn_on),
-            choose_epsilon=choice.choose_epsilon,
-            method=choice.method,
-            epsilon=choice.epsilon,
-            delta=choice.delta,
-            require=[requirement.build() for requirement in self.recipe.require],
-            max_suppressed=choice.max_suppressed,
-            relaxed=choice.relaxed,
-            unit=data.unit,
-            missing_unit=data.rows_without_unit(),
-            missing=choice.missing,
-            protected=data.protected_unit(),
+            SampleParameters(
+                **choice.model_dump(exclude={"rate", "learn_on", "confirm_overlap"}),
+                sample=choice.rate,
+                learn_on=None if choice.learn_on is None else self.path(choice.learn_on),
+                require=[requirement.build() for requirement in self.recipe.require],
+                unit=data.unit,
+                missing_unit=data.rows_without_unit(),
+            ),
+            data.protected_unit(),
         )
 
     def public_files(self) -> tuple[PublicFile, ...]:
@@ -77,7 +69,7 @@ class SampleJob(Job[SampleRecipe, Anonymized]):
         """What the release will promise: known before any private value is."""
         return self.request.terms.guarantee
 
-    def foresee(self) -> None:
+    def dry_run(self) -> None:
         """Learn on the public file, where there is one; else choose levels for k records that are all alike.
 
         What a requirement asks of a sensitive column is left out, since it depends on that column.

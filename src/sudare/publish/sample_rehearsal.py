@@ -16,7 +16,7 @@ from sudare.engines import read
 from sudare.errors import ParameterError
 from sudare.noise import Source
 from sudare.privacy import readable
-from sudare.publish.job import Outlook, Rehearsal
+from sudare.publish.kind import Outlook, Rehearsal
 from sudare.publish.sample_job import SampleJob
 from sudare.words import Lines, OnProgress, PageMessage, Progress, Stage
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -17,9 +16,7 @@ from sudare.noise import Source, secret
 from sudare.noise.sparse import DENSE_LIMIT
 from sudare.privacy import Budget, Guarantee
 from sudare.publish.files import GEOJSON_LIMIT, write
-from sudare.publish.job import Job, Outlook
-from sudare.publish.needs import Needs
-from sudare.publish.public_sources import PublicFile
+from sudare.publish.kind import Kind, Needs, Outlook, PublicFile
 from sudare.publish.recipe import Recipe
 from sudare.publish.table_check import check_table
 from sudare.publish.table_recipe import TableRecipe
@@ -35,19 +32,19 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class TableJob(Job[TableRecipe, Release]):
+class TableJob(Kind[TableRecipe, Release]):
     """A recipe of kind "table"."""
 
     shape: ClassVar[type[Recipe]] = TableRecipe
 
     @classmethod
-    def variant(cls, recipe: TableRecipe) -> type[Job[TableRecipe, Any]]:
+    def of(cls, recipe: TableRecipe, folder: Path) -> Kind[TableRecipe, Any]:
         """In this process, or in a cluster."""
         if not recipe.data.in_cluster:
-            return cls
-        # Named and not imported: the cluster stands above publish, as a kind of another house would.
-        job: type[Job[TableRecipe, Any]] = import_module("sudare.cluster.job").ClusterTableJob
-        return job
+            return cls(recipe, folder)
+        from sudare.cluster.job import ClusterTableJob
+
+        return ClusterTableJob(recipe, folder)
 
     def prepare(self) -> None:
         """Build what can be wrong, before anything is touched."""
@@ -57,7 +54,7 @@ class TableJob(Job[TableRecipe, Release]):
             raise RecipeError("method {name} cannot keep public totals", name=self.method.name)
         PublicTotals.of(self.domain, self.public_totals)
 
-    def foresee(self) -> None:
+    def dry_run(self) -> None:
         """The release of an empty table. Declared totals have no part in it: nobody would contradict them."""
         domain, nothing = self.domain, np.empty(0, dtype=np.int64)
         if isinstance(self.method, Laplace) and (self.method.cut is not None or domain.size <= DENSE_LIMIT):

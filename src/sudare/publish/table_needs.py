@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sudare.domain import CountTable, Domain, Grid, Line
-from sudare.publish.files import GEOJSON_LIMIT, columns, row_size
-from sudare.publish.needs import FIXED_DISK, FIXED_MEMORY, Needs
+from sudare.publish.files import GEOJSON_LIMIT, columns
+from sudare.publish.kind import FIXED_DISK, FIXED_MEMORY, Needs, row_size
 from sudare.tables import Laplace, Privelet, TopDown, Tree
 
 if TYPE_CHECKING:

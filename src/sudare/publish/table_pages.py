@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from sudare.domain import Bins, CountTable, Domain, Grid
 from sudare.privacy import Adjacency, Budget, Guarantee
 from sudare.publish.files import FILE_OF
+from sudare.registry import METHODS
 from sudare.report import Section, Text, Tiles, table_sections
-from sudare.tables import Laplace, Method, NegativeL2, NonnegativeLasso, Privelet, Release, Simplex, TopDown, Tree
+from sudare.tables import Method, Release
 from sudare.tables.method import cost_of_replacing
 from sudare.words import Words
 
@@ -23,9 +24,6 @@ if TYPE_CHECKING:
 
 MOST_SHOWN = 2**20
 """Cells of a release in parts, as clusters write them, that a page is drawn from."""
-_METHODS: dict[str, Any] = {
-    kind.name: kind for kind in (Tree, Laplace, Simplex, NegativeL2, NonnegativeLasso, Privelet, TopDown)
-}
 
 
 def public_sections(folder: Path, certificate: dict[str, Any], words: Words) -> list[Section]:
@@ -45,7 +43,7 @@ def read_release(folder: Path, certificate: dict[str, Any]) -> Release:
     """The release as the publisher had it: its table, promise, method and budget."""
     summary, domain = certificate["summary"], Domain.from_json(certificate["domain"])
     guarantee = Guarantee.from_json(certificate["guarantee"])
-    method: Method = _METHODS[summary["method"]](**summary["parameters"])
+    method: Method = METHODS[summary["method"]](**summary["parameters"])
     budget = Budget(epsilon=guarantee.epsilon) if guarantee.rho is None else Budget(rho=guarantee.rho)
     if guarantee.adjacency == Adjacency.REPLACED:  # the exact total is public, and the promise is that of a replacement
         budget = budget.times(1 / Fraction(cost_of_replacing(method, domain, budget)))

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import inspect
 from dataclasses import replace
-from typing import Literal
+from typing import Annotated, Literal, TypeAlias
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, ConfigDict, Field, ValidationError, WithJsonSchema, model_validator
+from pydantic_core import InitErrorDetails
 
 from sudare.domain import Domain
 from sudare.errors import Message, RecipeError
 from sudare.privacy import Unit
 from sudare.publish.amounts import Amount
 from sudare.publish.attributes import AnyAttribute, GridAttribute, MeshAttribute
-from sudare.publish.recipe import Data, Delimiter, Encoding, Output, Part, Recipe
-from sudare.tables import Laplace, Method, NegativeL2, NonnegativeLasso, Privelet, Simplex, TopDown, Tree
+from sudare.publish.recipe import Data, Delimiter, Encoding, Output, Part, Recipe, registered_name
+from sudare.registry import METHODS
+from sudare.tables import Method
 
 Format = Literal["parquet", "csv", "geoparquet", "geojson"]
 GEOGRAPHIC = ("geoparquet", "geojson")
@@ -67,10 +69,18 @@ class TableData(Data):
         return replace(super().protected_unit(), counted_elsewhere=self.counts is not None)
 
 
-class MethodChoice(Part):
-    """The method and its parameters; each method takes its own only."""
+MethodName: TypeAlias = Annotated[
+    str,
+    AfterValidator(lambda name: registered_name(METHODS, name)),
+    WithJsonSchema({"enum": list(METHODS), "type": "string"}),
+]
 
-    name: Literal["tree", "laplace", "simplex", "negative_l2", "nonnegative_lasso", "privelet", "top_down"] = "tree"
+
+class MethodChoice(Part):
+    """The method and its parameters; each method takes its own only. Those of other packages have keys of their own."""
+
+    model_config = ConfigDict(extra="allow")
+    name: MethodName = "tree"
     cut: int | None = Field(default=None, description="laplace: the value from which on cells are kept")
     children: int | None = Field(default=None, description="tree: children per node, 16 if not given")
     shares: tuple[Amount, ...] | None = Field(default=None, description="tree: of the root and each level")
@@ -83,20 +93,25 @@ class MethodChoice(Part):
 
     def build(self) -> Method:
         """The method that is meant."""
-        kinds: dict[str, tuple[Callable[..., Method], tuple[str, ...]]] = {
-            "tree": (Tree, ("children", "shares", "strength", "margin")),
-            "laplace": (Laplace, ("cut",)),
-            "simplex": (Simplex, ()),
-            "negative_l2": (NegativeL2, ("strength", "fit")),
-            "nonnegative_lasso": (NonnegativeLasso, ("strength", "fit")),
-            "privelet": (Privelet, ("decomposition",)),
-            "top_down": (TopDown, ()),
-        }
-        kind, known = kinds[self.name]
         given = {name: value for name, value in self if name != "name" and value is not None}
-        if unknown := given.keys() - set(known):
+        if unknown := given.keys() - set(_parameters(self.name)):
             raise RecipeError("method {name} has no parameter {unknown}", name=self.name, unknown=min(unknown))
-        return kind(**given)
+        method: Method = METHODS[self.name](**given)
+        return method
+
+    @model_validator(mode="after")
+    def _known_keys(self) -> MethodChoice:
+        for key in sorted(set(self.model_extra or ()) - set(_parameters(self.name))):
+            extra = InitErrorDetails(type="extra_forbidden", loc=(key,), input=None)
+            raise ValidationError.from_exception_data("MethodChoice", [extra])
+        return self
+
+
+def _parameters(name: str) -> tuple[str, ...]:
+    """The keys that a method has in recipes: those it lists itself, else all that it can be made with."""
+    method = METHODS[name]
+    listed = getattr(method, "recipe_parameters", None)
+    return tuple(inspect.signature(method).parameters if listed is None else listed)
 
 
 class Privacy(Part):

@@ -11,8 +11,7 @@ from sudare.domain import CountTable
 from sudare.engines import read
 from sudare.measure import error_by_block, l1_accuracy
 from sudare.publish.areas import shown_levels, square_km
-from sudare.publish.job import Outlook, Rehearsal
-from sudare.publish.needs import Needs
+from sudare.publish.kind import Needs, Outlook, Rehearsal
 from sudare.publish.synthetic import synthetic_table
 from sudare.publish.table_job import TableJob
 from sudare.tables import Release

@@ -15,18 +15,14 @@ from sudare.engines import Records, read
 from sudare.errors import InputError, MissingColumnError, did_you_mean
 from sudare.noise import Source
 from sudare.privacy import Guarantee
-from sudare.publish.files import row_size
-from sudare.publish.job import Job, Outlook
-from sudare.publish.needs import FIXED_DISK, Needs
-from sudare.publish.public_sources import PublicFile
+from sudare.publish.kind import FIXED_DISK, Kind, Needs, Outlook, PublicFile, row_size
 from sudare.publish.recipe import Recipe
 from sudare.publish.weights_check import check_weights, read_weighting
 from sudare.publish.weights_recipe import WeightsRecipe
 from sudare.reweight import Weighting
 from sudare.reweight.checks import checked_public
-from sudare.reweight.choice import Choice
 from sudare.reweight.comparison import FILE_OF, MODEL, WEIGHT
-from sudare.reweight.request import Request
+from sudare.reweight.request import FitParameters, Request
 from sudare.reweight.rows import Rows
 from sudare.reweight.saved import to_json
 from sudare.reweight.space import Numeric, numbers
@@ -43,7 +39,7 @@ _MODEL_ON_DISK = 1 << 16
 
 
 @dataclass(frozen=True)
-class WeightsJob(Job[WeightsRecipe, Weighting]):
+class WeightsJob(Kind[WeightsRecipe, Weighting]):
     """A recipe of kind "weights"."""
 
     shape: ClassVar[type[Recipe]] = WeightsRecipe
@@ -53,29 +49,24 @@ class WeightsJob(Job[WeightsRecipe, Weighting]):
         """What the recipe asks `sudare.reweight.fit` for."""
         asked, data = self.recipe.weights, self.recipe.data
         pairs: Any = asked.pairs if isinstance(asked.pairs, str) else list(asked.pairs)
-        return Request.of(
-            self.recipe.space(),
-            asked.epsilon,
-            asked.delta,
-            choice=Choice(
-                "kernel" if asked.centres != "public" else asked.basis,
-                asked.centres,
-                asked.number,
-                None if asked.width is None else float(asked.width),
-                pairs,
-                asked.estimator,
-                asked.delta is not None,
-            ),
+        parameters = FitParameters(
+            centres=asked.centres,
+            basis="kernel" if asked.centres != "public" else asked.basis,
+            number=asked.number,
+            width=None if asked.width is None else float(asked.width),
+            pairs=pairs,
+            estimator=asked.estimator,
             regularisation=None if asked.regularisation is None else float(asked.regularisation),
+            delta=asked.delta,
             adjacency=asked.adjacency,
             size=asked.size,
             unit=data.unit,
-            missing_unit=data.rows_without_unit(),
             max_rows=None if asked.rows == "averaged" or data.unit is None else data.max_rows,
             split=asked.split,
             accept_raw_records=self.recipe.accept_no_guarantee,
-            protected=data.protected_unit(),
+            missing_unit=data.rows_without_unit(),
         )
+        return Request.of(self.recipe.space(), asked.epsilon, parameters, data.protected_unit())
 
     @cached_property
     def guarantee(self) -> Guarantee:
@@ -117,7 +108,7 @@ class WeightsJob(Job[WeightsRecipe, Weighting]):
         checked_public(space, space.encode({name: columns[name] for name in space.names}))
         return columns
 
-    def foresee(self) -> None:
+    def dry_run(self) -> None:
         """Weights as if the public rows were the private ones too, as many as there are or as centres are asked for."""
         space, asked = self.request.space, self.recipe.weights
         codes = space.encode({name: self.public[name] for name in space.names})
@@ -130,7 +121,7 @@ class WeightsJob(Job[WeightsRecipe, Weighting]):
         return list(self.request.read(self.records(), source))
 
     def needs(self, data: list[Rows]) -> Needs:  # noqa: ARG002 - the public rows tell
-        """The disk, from public rows. Memory is not estimated: `foresee` made a release from as many public rows."""
+        """The disk, from public rows. Memory is not estimated: `dry_run` made a release from as many public rows."""
         rows = len(next(iter(self.public.values())))
         some = {name: column[:_TRIED] for name, column in self.public.items()}
         size = row_size(_frame(some, np.random.default_rng(0).random(min(rows, _TRIED))), self.recipe.output.formats)

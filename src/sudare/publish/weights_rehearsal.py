@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from sudare.engines import read
 from sudare.noise import Source
-from sudare.publish.job import Outlook, Rehearsal
+from sudare.publish.kind import Outlook, Rehearsal
 from sudare.publish.weights_job import WeightsJob
 from sudare.reweight import Weighting
 from sudare.reweight.space import Categorical

@@ -19,6 +19,7 @@ from sudare.reweight.leave_one_out import leave_one_out
 from sudare.reweight.logistic import logistic
 from sudare.reweight.parametric import Parametric, fourier, polynomial
 from sudare.reweight.ratio import Gaussian, Ratio
+from sudare.reweight.request import FitParameters
 from sudare.reweight.space import Space
 from sudare.reweight.tilt import tilt
 from sudare.reweight.ulsif import rulsif, ulsif
@@ -27,6 +28,7 @@ from sudare.reweight.weighting import Weighting
 __all__ = [
     "Answers",
     "Basis",
+    "FitParameters",
     "Gaussian",
     "Hats",
     "Kernel",

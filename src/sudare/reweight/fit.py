@@ -2,46 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from fractions import Fraction
 from typing import Any
 
-from sudare.domain.ids import MissingUnit
 from sudare.noise import Source
+from sudare.parameters import keywords_of
 from sudare.privacy import Number
 from sudare.privacy.caution import warn_of
-from sudare.reweight.basis import Basis
 from sudare.reweight.checks import checked_source
-from sudare.reweight.choice import Choice
 from sudare.reweight.public_rows import guarded
-from sudare.reweight.request import Request
-from sudare.reweight.space import Space
+from sudare.reweight.request import FitParameters, Request
 from sudare.reweight.weighting import Weighting
 
 
+@keywords_of(FitParameters)
 def fit(
     private: Any,
     public: Any,
     epsilon: Number | None = None,
     *,
-    bounds: Mapping[str, tuple[float, float]] | Sequence[tuple[float, float]] | None = None,
-    categories: Mapping[str, Sequence[Any]] | None = None,
-    centres: Any = "public",
-    basis: str | Basis | None = None,
-    number: int | None = None,
-    width: float | None = None,
-    pairs: str | Sequence[tuple[str, str]] = "auto",
-    estimator: str = "tilt",
-    regularisation: float | None = None,
-    delta: Number | None = None,
-    adjacency: str = "replace",
-    size: Number | str | None = None,
-    unit: Any = None,
-    max_rows: int | None = None,
-    split: Number = Fraction(1, 2),
-    accept_raw_records: bool = False,
-    missing_unit: str | MissingUnit = "error",
+    parameters: FitParameters,
     confirm_overlap: bool = False,
     seed: int | None = None,
     source: Source | None = None,
@@ -75,22 +55,9 @@ def fit(
     >>> made.weights.shape, str(made.guarantee).split(";")[0]
     ((50,), 'epsilon-DP with epsilon = 1')
     """
-    request = Request.of(
-        Space.declare(bounds, categories),
-        epsilon,
-        delta,
-        choice=Choice(basis, centres, number, width, pairs, estimator, delta is not None),
-        regularisation=regularisation,
-        adjacency=adjacency,
-        size=size,
-        unit=unit,
-        max_rows=max_rows,
-        split=split,
-        accept_raw_records=accept_raw_records,
-        missing_unit=missing_unit,
-    )
+    request = Request.of(parameters.space, epsilon, parameters)
     noise = checked_source(seed, source)
-    private = guarded(private, public, request.space, unit, noise.seeded, confirm_overlap)
+    private = guarded(private, public, request.space, parameters.unit, noise.seeded, confirm_overlap)
     made = request.meet(request.read(private, noise), public, noise)
     warn_of(made.guarantee)
     return replace(made, guarantee=made.guarantee.unbooked())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -29,6 +29,40 @@ from sudare.reweight.weighting import Weighting
 ESTIMATORS = ("tilt", "ulsif")
 
 
+@dataclass(frozen=True, kw_only=True)
+class FitParameters:
+    """What `sudare.reweight.fit` can be asked for beside the data and epsilon; it says what each means."""
+
+    bounds: Mapping[str, tuple[float, float]] | Sequence[tuple[float, float]] | None = None
+    categories: Mapping[str, Sequence[Any]] | None = None
+    centres: Any = "public"
+    basis: str | Basis | None = None
+    number: int | None = None
+    width: float | None = None
+    pairs: str | Sequence[tuple[str, str]] = "auto"
+    estimator: str = "tilt"
+    regularisation: float | None = None
+    delta: Number | None = None
+    adjacency: str = "replace"
+    size: Number | str | None = None
+    unit: Any = None
+    max_rows: int | None = None
+    split: Number = Fraction(1, 2)
+    accept_raw_records: bool = False
+    missing_unit: str | MissingUnit = "error"
+
+    @property
+    def space(self) -> Space:
+        """The declared columns."""
+        return Space.declare(self.bounds, self.categories)
+
+    @property
+    def choice(self) -> Choice:
+        """What of it is about the basis."""
+        gaussian = self.delta is not None
+        return Choice(self.basis, self.centres, self.number, self.width, self.pairs, self.estimator, gaussian)
+
+
 @dataclass(frozen=True)
 class Request:
     """A fit that makes sense. ``unit`` is a column's name or ids; ``protected`` says whom the promise is to."""
@@ -47,24 +81,10 @@ class Request:
     missing_unit: MissingUnit = REFUSE
 
     @classmethod
-    def of(
-        cls,
-        space: Space,
-        epsilon: Number | None,
-        delta: Number | None = None,
-        *,
-        choice: Choice,
-        regularisation: float | None = None,
-        adjacency: str = "replace",
-        size: Any = None,
-        unit: Any = None,
-        max_rows: int | None = None,
-        split: Number = Fraction(1, 2),
-        accept_raw_records: bool = False,
-        protected: Unit | None = None,
-        missing_unit: str | MissingUnit = "error",
-    ) -> Request:
+    def of(cls, space: Space, epsilon: Number | None, asked: FitParameters, protected: Unit | None = None) -> Request:
         """The request, or the reason why there is none."""
+        delta, choice, adjacency, size = asked.delta, asked.choice, asked.adjacency, asked.size
+        unit, max_rows, regularisation = asked.unit, asked.max_rows, asked.regularisation
         budget_of(epsilon, delta)
         one_of(choice.estimator, ESTIMATORS, Message("estimator"))
         neighbours: Adjacency = (
@@ -79,7 +99,7 @@ class Request:
         if declared is not None and neighbours == "replace":
             raise ParameterError("a declared size belongs to the add_remove adjacency", value=size)
         if choice.private_centres:
-            _refuse_private_centres(choice, neighbours, unit, max_rows, accept_raw_records)
+            _refuse_private_centres(choice, neighbours, unit, max_rows, asked.accept_raw_records)
         named = Unit() if unit is None else Unit("person", max_rows or 1)
         return cls(
             space,
@@ -91,9 +111,9 @@ class Request:
             declared,
             unit,
             max_rows,
-            checked_share(split),
+            checked_share(asked.split),
             protected or named,
-            MissingUnit.of(missing_unit),
+            MissingUnit.of(asked.missing_unit),
         )
 
     @property

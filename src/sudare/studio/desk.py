@@ -12,10 +12,10 @@ from typing import Any, get_args
 from sudare.domain.mesh import LEVELS
 from sudare.errors import BudgetError, SudareError
 from sudare.privacy import Balance
-from sudare.publish.kinds import KINDS
 from sudare.publish.pending import PendingReleases
 from sudare.publish.plan import Remark, remarks_on_files
 from sudare.publish.table_recipe import MethodChoice
+from sudare.registry import KINDS
 from sudare.studio import releases
 from sudare.studio.books import ledger_json
 from sudare.studio.editing import edited
@@ -35,6 +35,8 @@ from sudare.words import LANGUAGES, Words
 
 BASIS = "public things and a rehearsal on synthetic data"
 UPLOAD_BYTES = 64_000_000
+_SHOWN_FIRST = ("table", "sample", "perturbation", "weights")
+"""The order of kinds on the page; those of other packages follow."""
 
 
 class Desk:
@@ -69,7 +71,7 @@ class Desk:
             "recipe": reading.recipe,
             "effective": reading.effective,
             "kind": reading.kind,
-            "kinds": list(KINDS),
+            "kinds": [*_SHOWN_FIRST, *(kind for kind in KINDS if kind not in _SHOWN_FIRST)],
             "dataset": dataset if isinstance(dataset, str) else None,
             "language": words.language,
             "languages": list(LANGUAGES),

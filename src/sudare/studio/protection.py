@@ -106,7 +106,7 @@ def _about(remark: Remark) -> str:
     return "no_cap" if isinstance(remark, NoCapError) else "budget"
 
 
-def error_by_area(plan: Plan, job: Job[Any, Any]) -> list[dict[str, Any]]:
+def error_by_area(plan: Plan, job: Job) -> list[dict[str, Any]]:
     """Expected error by size of area, beside what an average area of that size holds; empty for other kinds.
 
     ``relative`` is the expected sum of errors over all areas of a size, as a share of all people.
@@ -116,7 +116,7 @@ def error_by_area(plan: Plan, job: Job[Any, Any]) -> list[dict[str, Any]]:
     people = job.recipe.rehearsal.people
     rows = []
     for row in plan.errors:
-        blocks = logical_blocks(job.domain, row["block_level"])  # type: ignore[attr-defined]  # a job of a table
+        blocks = logical_blocks(job.kind.domain, row["block_level"])  # type: ignore[attr-defined]  # a table's
         absolute = row.get("mean_absolute_error")
         expected = row["root_mean_square_error"] if absolute is None else absolute
         rows.append(
@@ -133,9 +133,9 @@ def error_by_area(plan: Plan, job: Job[Any, Any]) -> list[dict[str, Any]]:
     return rows
 
 
-def place_cells(job: Job[Any, Any]) -> int | None:
+def place_cells(job: Job) -> int | None:
     """Cells of one place with everything in it; None where areas have no size on the ground."""
-    domain = getattr(job, "domain", None)
+    domain = getattr(job.kind, "domain", None)
     if not isinstance(domain, Domain):
         return None
     return next((1 << level for level in range(domain.bits + 1) if square_km(domain, level) is not None), None)

@@ -12,7 +12,7 @@ from typing import Any
 
 from sudare.errors import SudareError
 from sudare.publish.job import Job
-from sudare.publish.kinds import KINDS
+from sudare.registry import KINDS
 from sudare.studio.editing import contents_of
 from sudare.studio.refusals import RequestError, as_json
 from sudare.studio.workspace import Workspace
@@ -27,7 +27,7 @@ class Reading:
     """A text read as a recipe; ``job`` is None where it is none, and ``problem`` then says why."""
 
     contents: dict[str, Any] | None
-    job: Job[Any, Any] | None
+    job: Job | None
     problem: SudareError | None
 
     @property
@@ -51,7 +51,7 @@ class Reading:
         """What it says together with all that it leaves to defaults."""
         return None if self.job is None else plain(self.job.recipe.model_dump(by_alias=True))
 
-    def required(self) -> Job[Any, Any]:
+    def required(self) -> Job:
         """The job; refuses while the text is no valid recipe."""
         if self.job is None:
             raise RequestError(422, "the recipe is not valid yet", hint=self.problem)

@@ -24,7 +24,7 @@ GRIDS = ("true", "released")
 _NAME = re.compile(r"[0-9a-f]{16}-[0-9]{1,18}")
 
 
-def keep(workspace: Workspace, name: str, version: int, job: Job[Any, Any], made: Rehearsal) -> dict[str, Any]:
+def keep(workspace: Workspace, name: str, version: int, job: Job, made: Rehearsal) -> dict[str, Any]:
     """Write a rehearsal into the hidden folder, whole or not at all; its summary."""
     folder = _folder(workspace) / name
     partial = folder.with_name(f".{name}")
@@ -128,7 +128,7 @@ def _finite(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def _method(job: Job[Any, Any]) -> str | None:
-    method = getattr(job, "method", None)
+def _method(job: Job) -> str | None:
+    method = getattr(job.kind, "method", None)
     name = getattr(method, "name", None)
     return name if isinstance(name, str) else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 from sudare.domain import Domain
 from sudare.errors import ParameterError
@@ -29,6 +29,7 @@ class Laplace:
     in integers. It needs the total, public or noisy for 5 % of epsilon, and is `NonnegativeLasso` of strength 0.
     """
 
+    recipe_parameters: ClassVar[tuple[str, ...]] = ("cut",)
     cut: int | None = None
     clip: bool = False
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -40,6 +40,7 @@ class Privelet:
     dtype('float64')
     """
 
+    recipe_parameters: ClassVar[tuple[str, ...]] = ("decomposition",)
     decomposition: str = "morton"
     scale: str = "tight"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -41,6 +41,7 @@ class TopDown:
     (240, True)
     """
 
+    recipe_parameters: ClassVar[tuple[str, ...]] = ()
     serial: bool = False
 
     def __post_init__(self) -> None:

@@ -19,9 +19,9 @@ from sudare.audit.neighbours import (
 from sudare.audit.releases import Readings, one_class_apart, replay_case
 from sudare.engines import Records
 from sudare.errors import InputError
-from sudare.publish.kinds import KINDS
 from sudare.publish.sample_job import SampleJob
 from sudare.publish.table_job import TableJob
+from sudare.registry import KINDS
 
 
 def test_neighbours_differ_in_one_person_or_row():

@@ -18,7 +18,7 @@ from sudare.audit.publications import everyday
 from sudare.cli.audit import audit as command
 from sudare.errors import OutputError, ParameterError
 from sudare.local import ENCODINGS
-from sudare.publish.kinds import KINDS
+from sudare.registry import KINDS
 from sudare.words import Words
 
 

@@ -116,16 +116,17 @@ def halves(folder, certificate, tmp_path):
 
 def test_a_table_too_large_to_be_shown_has_a_short_page(recipe, tmp_path, monkeypatch):
     job = Job.open(recipe())
-    table = sd.CountTable(job.here.domain, [3, 40], [30, 50])
+    table = sd.CountTable(job.kind.here.domain, [3, 40], [30, 50])
     there = cluster.ClusterTable(table.domain, table.unit, Here(table.index, table.count))
     made = cluster.release(there, tmp_path / "parts", epsilon=5, seed=1)
     words = Words("ja")
     files = {part.name: {"format": "parquet"} for part in made.parts}
     # A seeded release promises nothing, and has no budget to be read from its certificate.
-    stated = {"guarantee": job.guarantee.to_json(), **job.certified(made), "summary": made.summary, "files": files}
-    assert len(job.public_sections(tmp_path / "parts", stated, words)) == 4  # with the map, the errors and the method
+    stated = {"guarantee": job.guarantee.to_json(), **job.kind.certified(made), "summary": made.summary, "files": files}
+    sections = job.kind.public_sections(tmp_path / "parts", stated, words)
+    assert len(sections) == 4  # with the map, the errors and the method
     monkeypatch.setattr("sudare.publish.table_pages.MOST_SHOWN", 0)
-    (only,) = job.public_sections(tmp_path / "parts", stated, words)
+    (only,) = job.kind.public_sections(tmp_path / "parts", stated, words)
     assert only.title == words("table.title")
     assert [text for _, text in only.parts[1].rows][1:] == ["セル数", "0 以外のセル"]
 
@@ -174,8 +175,8 @@ def test_by_its_expected_cells_a_recipe_goes_to_the_cluster(recipe):
     def job(cells):
         return Job.open(recipe(('release = "cluster"', f"expected_cells = {cells}")))
 
-    assert type(job(2**27)) is ClusterTableJob
-    assert type(job(2**20)) is not ClusterTableJob
+    assert type(job(2**27).kind) is ClusterTableJob
+    assert type(job(2**20).kind) is not ClusterTableJob
     assert sd.plan(recipe()).guarantee == job(2**20).guarantee
     assert sd.rehearse(recipe()).repetitions == 5
 

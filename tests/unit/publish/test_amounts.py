@@ -14,7 +14,6 @@ from sudare.privacy import Ledger
 from sudare.publish import Job, json_schema
 from sudare.publish.amounts import TEXT, Amount
 from sudare.publish.perturbation_recipe import PerturbationRecipe
-from sudare.publish.recipe import checked
 from sudare.publish.sample_recipe import SampleRecipe
 from sudare.publish.weights_recipe import WeightsRecipe
 
@@ -69,8 +68,8 @@ def test_each_number_of_a_table_may_be_a_fraction(village):
     )
     assert (job.recipe.privacy.epsilon, job.recipe.privacy.delta) == (THIRD, Fraction(1, 10**6))
     assert (job.cap.rho, job.cap.delta) == (Fraction(1, 7), Fraction(1, 9999))
-    assert job.method.shares == (Fraction(1, 7), 2, Fraction(5, 7))
-    assert job.method.strength == Fraction(1, 4)
+    assert job.kind.method.shares == (Fraction(1, 7), 2, Fraction(5, 7))
+    assert job.kind.method.strength == Fraction(1, 4)
     rho = village.change(('epsilon = "1/3"\ndelta = "1/1000000"', 'rho = "1/300"'))
     assert Job.open(rho).guarantee.rho == Fraction(1, 300)
 
@@ -101,13 +100,13 @@ def test_each_number_of_a_table_may_be_a_fraction(village):
 )
 def test_and_of_the_other_kinds(shape, parts):
     kind = shape.model_fields["kind"].annotation.__args__[0]
-    recipe = checked({**BESIDE, "kind": kind, **parts}, shape)
+    recipe = shape(**BESIDE, kind=kind, **parts)
     (section,) = (name for name in parts if name in ("sample", "perturbation", "weights"))
     for name, written in parts[section].items():
         if written == "1/3":
             assert getattr(getattr(recipe, section), name) == THIRD
             with pytest.raises(RecipeError, match=rf"^{section}\.{name}: not a number \(got 'some'; allowed:"):
-                checked({**BESIDE, "kind": kind, **parts, section: {**parts[section], name: "some"}}, shape)
+                shape(**{**BESIDE, "kind": kind, **parts, section: {**parts[section], name: "some"}})
     # A page shows what a recipe says, and JSON has no fractions.
     assert json.loads(json.dumps(recipe.model_dump(), default=float))[section]["epsilon"] == "1/3"
 
@@ -143,7 +142,7 @@ def test_the_place_is_named(village, old, new, place):
 def test_a_share_is_above_0():
     parts = {"columns": {"a": {"bounds": [0, 1], "share": "0/3"}}, "perturbation": {"epsilon": 1}}
     with pytest.raises(RecipeError, match=r"columns\.a: share is not above 0"):
-        checked({**BESIDE, "kind": "perturbation", **parts}, PerturbationRecipe)
+        PerturbationRecipe(**BESIDE, kind="perturbation", **parts)
 
 
 def test_spelling_alone_does_not_change_what_a_recipe_is(village):

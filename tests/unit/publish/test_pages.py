@@ -65,7 +65,7 @@ def test_the_report_follows_from_the_release_alone(village):
     drawn = []
     for made in (first, second):
         cover = Cover("x", "x", datetime.datetime(2026, 7, 5, 9, 41, tzinfo=datetime.UTC), made.release.guarantee)
-        sections = Job.open(village.recipe).public_sections(made.folder, made.certificate, Words())
+        sections = Job.open(village.recipe).kind.public_sections(made.folder, made.certificate, Words())
         drawn.append(public_page(cover, sections, Words()))
     assert drawn[0] == drawn[1]
 

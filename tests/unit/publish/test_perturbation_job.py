@@ -71,12 +71,12 @@ def test_a_replaced_record_gives_the_same_files_under_replay(office, noise):
     neighbour["age"][5], neighbour["sex"][5] = 90, "f"
     files = []
     with record() as tape:
-        made = job.protect(job.gather(Source.system()), Source.system())
+        made = job.kind.protect(job.kind.gather(Source.system()), Source.system())
     for people in (office.people, neighbour):
         pq.write_table(pa.table(people), office.folder / "staff.parquet")
         with record(replay=tape):
-            made = job.protect(job.gather(Source.system()), Source.system())
-        job.write(made, office.folder)
+            made = job.kind.protect(job.kind.gather(Source.system()), Source.system())
+        job.kind.write(made, office.folder)
         files.append((office.folder / "records.parquet").read_bytes())
     assert files[0] == files[1]
 

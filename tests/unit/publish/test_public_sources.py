@@ -15,12 +15,12 @@ from pydantic import BaseModel
 import sudare as sd
 from recipes import changed, closing
 from sudare.anonymity import Hierarchy, anonymize
-from sudare.anonymity.request import Request
+from sudare.anonymity.request import Request, SampleParameters
 from sudare.errors import BudgetError, InputError, LedgerError, ParameterError
 from sudare.noise import Source
 from sudare.privacy import Ledger
-from sudare.publish.kinds import KINDS, job_of
 from sudare.publish.recipe import _models
+from sudare.registry import KINDS
 from sudare.tables.strength import from_reference
 
 PRIVATE = r"the private data are given as public ones \(got '{}'\)"
@@ -208,7 +208,7 @@ def test_every_file_that_a_recipe_names_is_private_or_held_against_the_private_o
                 found |= fields(part, f"{before}{name}.")
         return found
 
-    assert set().union(*(fields(job_of(kind).shape) for kind in KINDS)) == held | not_public
+    assert set().union(*(fields(KINDS[kind].shape) for kind in KINDS)) == held | not_public
 
 
 TOWNS = {"town": {"north": ["A", "B"], "south": ["C", "D"]}}
@@ -228,7 +228,7 @@ def test_a_recoding_is_not_learned_on_the_private_table():
     single = []
     for first in (49, 50):
         table = towns(first)
-        request = Request.of(TOWNS, learn_on=table, **terms)
+        request = Request.of(TOWNS, SampleParameters(learn_on=table, **terms))
         draws = [request.meet(request.read(table, s), s) for s in map(Source.from_seed, range(200))]
         single.append(sum("D" in made.records["town"].to_pylist() for made in draws))
     assert (single[1] - single[0]) / 200 >= 0.9

@@ -74,7 +74,7 @@ def rows(change: Callable[[int, list[str]], list[str]] = lambda _, row: row) -> 
 
 def gathered(recipe: Path) -> Any:
     """What a kind reads, in a form that can be compared; which rows of people come first is of no importance."""
-    data = Job.open(recipe).gather(Source.from_seed(1))
+    data = Job.open(recipe).kind.gather(Source.from_seed(1))
     if hasattr(data, "to_array"):
         return data.to_array().tolist()
     if isinstance(data, dict):

@@ -12,10 +12,10 @@ from sudare.publish import Job, json_schema
 
 def test_a_recipe_says_all_of_it(village):
     job = Job.open(village.recipe)
-    assert job.domain == sd.Domain(
+    assert job.kind.domain == sd.Domain(
         mesh=sd.Mesh("500m", rows=(8480, 8496), columns=(6300, 6316)), sex=sd.Categories(["f", "m"])
     )
-    assert job.budget.epsilon == sd.privacy.exact("0.5")
+    assert job.kind.budget.epsilon == sd.privacy.exact("0.5")
     assert job.recipe.columns() == {"mesh": ("lat", "lon")}
     assert job.guarantee.unit == sd.Unit("person", 1)
 
@@ -138,7 +138,7 @@ values = [1, 2, 3]
     )
     assert start < end
     job = Job.open(village.recipe)
-    assert job.domain == sd.Domain(
+    assert job.kind.domain == sd.Domain(
         order=(("line", "grid"), "age", "size", "town"),
         line=sd.Line(10),
         grid=sd.Grid(4, 5),

@@ -124,9 +124,9 @@ def test_certificate_and_folder_of_others_are_the_same(village):
     }
     job = Job.open(village.recipe)
     with record(replay=tape):
-        before = job.gather(Source.system())
-    empty = np.setdiff1d(job.domain.cells(np.arange(job.domain.size)), before.index)[:20]
-    row, column, sex = job.domain.coordinates(empty)
+        before = job.kind.gather(Source.system())
+    empty = np.setdiff1d(job.kind.domain.cells(np.arange(job.kind.domain.size)), before.index)[:20]
+    row, column, sex = job.kind.domain.coordinates(empty)
     people = pq.read_table(village.folder / "people.parquet")
     alone = pa.table(
         {
@@ -138,7 +138,7 @@ def test_certificate_and_folder_of_others_are_the_same(village):
     )
     pq.write_table(pa.concat_tables([people, alone]), village.folder / "people.parquet")
     with record(replay=tape):
-        assert len(job.gather(Source.system())) == len(before) + 20
+        assert len(job.kind.gather(Source.system())) == len(before) + 20
         again = village.change(('folder = "release"', 'folder = "again"'), OTHER_LEDGER)
         second = sd.publish(again)
     assert {path.name for path in first.folder.iterdir()} == {path.name for path in second.folder.iterdir()} == FILES
@@ -192,7 +192,7 @@ def test_rows_outside_the_domain_are_an_error_by_default(village):
 
 
 def test_counts_that_are_there_already_are_published(village):
-    domain = Job.open(village.recipe).domain
+    domain = Job.open(village.recipe).kind.domain
     cells = domain.labels(np.arange(40))
     pq.write_table(
         pa.table({"code": cells["mesh"], "sex": cells["sex"], "n": np.arange(40)}), village.folder / "people.parquet"
@@ -370,7 +370,7 @@ def test_a_rehearsal_spends_nothing_and_compares(village):
 
 
 def test_a_rehearsal_on_a_public_table(village):
-    domain = Job.open(village.recipe).domain
+    domain = Job.open(village.recipe).kind.domain
     cells = domain.labels(np.arange(40))
     pq.write_table(
         pa.table(

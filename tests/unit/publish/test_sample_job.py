@@ -17,7 +17,7 @@ import sudare as sd
 from recipes import changed, closing, opening
 from sudare.errors import BudgetError, InputError, SudareError, VerificationError
 from sudare.privacy.fingerprint import file_digest as digest
-from sudare.publish import kinds, signing
+from sudare.publish import signing
 from sudare.publish.signing import canonical
 from sudare.words import PageMessage
 
@@ -44,11 +44,6 @@ levels = { age = 1, sex = 0, town = 1 }
 )
 LEVELS = "levels = { age = 1, sex = 0, town = 1 }"
 TREE = 'tree = { north = ["A", "B"], south = ["C", "D", "E"] }'
-
-
-@pytest.fixture(autouse=True)
-def registered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(kinds.KINDS, "sample", ("sample_job", "SampleJob"))
 
 
 def people(seed: int = 3) -> pa.Table:

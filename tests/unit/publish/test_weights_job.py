@@ -11,7 +11,6 @@ import pytest
 from recipes import RecipeFolder, closing, opening
 from sudare.errors import BudgetError, InputError, RecipeError, VerificationError
 from sudare.publish import plan, publish, rehearse, verify
-from sudare.publish.kinds import KINDS
 from sudare.reweight.comparison import compare
 from sudare.words import PageMessage
 
@@ -46,8 +45,7 @@ def rows(size: int, hours: float, night: float, seed: int) -> pa.Table:
 
 
 @pytest.fixture
-def hospital(tmp_path, monkeypatch):
-    monkeypatch.setitem(KINDS, "weights", ("weights_job", "WeightsJob"))
+def hospital(tmp_path):
     pq.write_table(rows(3000, 44, 0.5, 1), tmp_path / "private.parquet")
     csv.write_csv(rows(600, 38, 0.3, 2), tmp_path / "public.csv")
     return RecipeFolder(tmp_path, RECIPE)

@@ -19,7 +19,7 @@ from sudare.domain.mesh import LEVELS
 from sudare.errors import ParameterError
 from sudare.privacy.fact import SENTENCES
 from sudare.privacy.shown import DIFFERENTIAL, NAMES
-from sudare.publish.kinds import KINDS
+from sudare.registry import KINDS
 from sudare.reweight.answers import FLAGS
 from sudare.tables import Laplace, NegativeL2, NonnegativeLasso, Privelet, Simplex, TopDown, Tree
 from sudare.words import LANGUAGES, Stage, Words, choose_language, current_language

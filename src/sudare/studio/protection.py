@@ -5,21 +5,17 @@ All of it comes from the recipe, the ledger and a rehearsal on synthetic people;
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 from sudare.domain import Domain
+from sudare.measure.ground import GOOD, smallest_publishable, square_km
 from sudare.measure.logical import logical_blocks
 from sudare.privacy import Balance, Guarantee, readable
 from sudare.privacy.shown import amounts_text, balance_facts, headline, spent_share
 from sudare.publish import Plan
-from sudare.publish.areas import square_km
 from sudare.publish.job import Job
 from sudare.report import Facts, Lead, Points, Table, Text, guarantee_sections
 from sudare.words import Words
-
-GOOD = 0.1
-"""The relative error up to which a number is called publishable."""
 
 
 def promise_json(guarantee: Guarantee, words: Words) -> dict[str, Any]:
@@ -125,18 +121,10 @@ def smallest_area(rows: list[dict[str, Any]], place: int | None = None, good: fl
     >>> smallest_area(rows)["cells"]
     10.0
     """
-    if not rows or not rows[-1]["relative"] <= good:
+    found = smallest_publishable([row["cells"] for row in rows], [row["relative"] for row in rows], good)
+    if found is None:
         return None
-    first = next(at for at in range(len(rows)) if all(row["relative"] <= good for row in rows[at:]))
-    found, before = rows[first], rows[first - 1] if first else None
-    cells = float(found["cells"])
-    if before is not None and found["relative"] > 0:
-        low, high = math.log(before["relative"]), math.log(found["relative"])
-        cells = _along(before["cells"], found["cells"], (low - math.log(good)) / (low - high))
+    cells = found[1]
     sized = place is not None and cells >= place and rows[-1]["square_km"] is not None
     ground = cells * rows[-1]["square_km"] / rows[-1]["cells"] if sized else None
     return {"cells": cells, "square_km": ground, "relative": good}
-
-
-def _along(low: float, high: float, share: float) -> float:
-    return float(f"{math.exp((1 - share) * math.log(low) + share * math.log(high)):.3g}")

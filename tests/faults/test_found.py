@@ -18,8 +18,8 @@ from fault_reports import SURVEY, report_seeds
 from fault_small_files import ledger_file, place_ledger
 
 from sudare.anonymity import Hierarchy, smallest_epsilon
+from sudare.collector.collection import open_store
 from sudare.collector.refusals import StorageError
-from sudare.collector.storage import open_store
 from sudare.collector.survey_file import parse
 from sudare.engines import estat_table, read
 from sudare.errors import (

@@ -156,7 +156,7 @@ def test_names_that_no_disk_takes(tmp_path, changed, said):
     with pytest.raises(SudareError, match=said):
         publish(recipe)
     assert not (tmp_path / "ledger.db").exists()
-    assert Desk(Workspace.open(recipe)).publish_page(Words("en"))["valid"]
+    assert Desk(Workspace.open(recipe)).publish_page(Words("en")).valid
     recipe.write_text(text.replace(old, new.format("a\\u0000")))
     with pytest.raises(RecipeError, match="a character of code 0"):
         open_job(recipe)

@@ -11,9 +11,9 @@ from typing import Any
 
 from sudare.errors import PaidError, SudareError
 from sudare.privacy import Ledger
+from sudare.privacy.shown import remaining_text
 from sudare.publish.certificate import NAME
 from sudare.publish.pages import public_path
-from sudare.studio.protection import left_text
 from sudare.studio.refusals import as_json
 from sudare.studio.tasks import Task, Tasks
 from sudare.studio.workspace import Workspace
@@ -48,7 +48,7 @@ class Processes:
             )
         except OSError as problem:
             failed = SudareError(f"the job cannot be started: {problem.strerror}")
-            self.tasks.move(made.id, ("waiting",), "failed", error=as_json(failed))
+            self.tasks.move(made.id, ("waiting",), "failed", error=as_json(failed).model_dump())
         else:
             self._started[made.id] = process
             # Nobody asks for a job again that ended well: its process would stay a zombie as long as the studio runs.
@@ -71,7 +71,7 @@ class Processes:
                 self._settle_spending(task)
             elif task.is_open:
                 lost = SudareError("the job ended before its end", hint="Nothing was spent. Begin it again.")
-                self.tasks.move(task.id, ("waiting", "running"), "failed", error=as_json(lost))
+                self.tasks.move(task.id, ("waiting", "running"), "failed", error=as_json(lost).model_dump())
 
     def _is_lost(self, task: Task) -> bool:
         process = self._started.get(task.id)
@@ -110,7 +110,7 @@ class Processes:
                 "left_out": [] if report.exists() else ["the report is left out: the job ended before it was drawn"],
                 "headline": [],
                 "guarantee": certificate["guarantee"]["text"],
-                "left": left_text(ledger.balance(asked["dataset"]), Words(asked["language"])),
+                "left": remaining_text(ledger.balance(asked["dataset"]), Words(asked["language"])),
             }
             self.tasks.move(task.id, ("spending",), "done", stage="", fraction=1.0, result=result)
             return
@@ -120,4 +120,4 @@ class Processes:
             )
         else:
             lost = SudareError("the job ended before its end", hint="Nothing was spent. Begin it again.")
-        self.tasks.move(task.id, ("spending",), "failed", error=as_json(lost))
+        self.tasks.move(task.id, ("spending",), "failed", error=as_json(lost).model_dump())

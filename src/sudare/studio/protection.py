@@ -5,63 +5,55 @@ All of it comes from the recipe, the ledger and a rehearsal on synthetic people;
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from sudare.domain import Domain
 from sudare.measure.ground import GOOD, smallest_publishable, square_km
 from sudare.measure.logical import logical_blocks
 from sudare.privacy import Balance, Guarantee, readable
-from sudare.privacy.shown import amounts_text, balance_facts, headline, spent_share
+from sudare.privacy.shown import amounts_text, balance_facts, headline, remaining_text, spent_share
 from sudare.publish import Plan
 from sudare.publish.job import Job
 from sudare.report import Facts, Lead, Points, Table, Text, guarantee_sections
+from sudare.studio.models import Area, AreaError, Books, Fact, PointsOf, Promise, TableOfTexts
 from sudare.words import Words
 
 
-def promise_json(guarantee: Guarantee, words: Words) -> dict[str, Any]:
+def promise_json(guarantee: Guarantee, words: Words) -> Promise:
     """A guarantee in words, odds and terms, as the public report says it."""
-    said: dict[str, Any] = {
-        "headline": headline(guarantee, words),
-        "paragraphs": [],
-        "odds": None,
-        "points": [],
-        "facts": [],
-    }
+    said = Promise(headline=headline(guarantee, words))
     for section in guarantee_sections(guarantee, words):
         for part in section.parts:
             if isinstance(part, Text):
-                said["paragraphs"] += part.paragraphs
+                said.paragraphs += part.paragraphs
             elif isinstance(part, Table):
-                said["odds"] = {"caption": part.caption, "header": part.header, "rows": part.rows}
+                rows = [list(row) for row in part.rows]
+                said.odds = TableOfTexts(caption=part.caption, header=list(part.header), rows=rows)
             elif isinstance(part, Points):
-                said["points"].append({"title": part.title, "items": part.items, "sign": part.sign})
+                said.points.append(PointsOf(title=part.title, items=list(part.items), sign=part.sign))
             elif isinstance(part, Facts):
-                said["facts"] += [{"name": name, "value": value} for name, value in part.rows.items()]
+                said.facts += Fact.listed(part.rows)
             elif isinstance(part, Lead):
-                said["headline"] = part.text
+                said.headline = part.text
     return said
 
 
-def books_json(balance: Balance, after: Balance | None, guarantee: Guarantee, words: Words) -> dict[str, Any]:
+def books_json(balance: Balance, after: Balance | None, guarantee: Guarantee, words: Words) -> Books:
     """Where the data set stands, what the release would cost, and what would be left."""
     cap = balance.cap or (after.cap if after else None)
-    return {
-        "cap": None if cap is None else amounts_text(cap),
-        "spent": amounts_text(balance.spent),
-        "left": None if balance.remaining is None else left_text(balance, words),
-        "cost": cost_text(guarantee),
-        "after": None if after is None else left_text(after, words),
-        "enough": after is not None,
-        "spent_share": spent_share(balance) if balance.cap else 0.0 if cap else None,
-        "after_share": None if after is None else spent_share(after),
-        "releases": balance.releases,
-        "facts": [{"name": name, "value": value} for name, value in balance_facts(balance, words).items()],
-    }
-
-
-def left_text(balance: Balance, words: Words) -> str:
-    """The most that one more release may cost."""
-    return balance_facts(balance, words)[words("ledger.remaining")]
+    return Books(
+        cap=None if cap is None else amounts_text(cap),
+        spent=amounts_text(balance.spent),
+        left=None if balance.remaining is None else remaining_text(balance, words),
+        cost=cost_text(guarantee),
+        after=None if after is None else remaining_text(after, words),
+        enough=after is not None,
+        spent_share=spent_share(balance) if balance.cap else 0.0 if cap else None,
+        after_share=None if after is None else spent_share(after),
+        releases=balance.releases,
+        facts=Fact.listed(balance_facts(balance, words)),
+    )
 
 
 def cost_text(guarantee: Guarantee) -> str:
@@ -76,7 +68,7 @@ def cost_text(guarantee: Guarantee) -> str:
     return ", ".join(f"{sign} = {readable(value)}" for sign, value in given if value is not None) or "–"
 
 
-def error_by_area(plan: Plan, job: Job[Any, Any]) -> list[dict[str, Any]]:
+def error_by_area(plan: Plan, job: Job[Any, Any]) -> list[AreaError]:
     """Expected error by size of area, beside what an average area of that size holds; empty for other kinds.
 
     ``relative`` is the expected sum of errors over all areas of a size, as a share of all people.
@@ -90,15 +82,15 @@ def error_by_area(plan: Plan, job: Job[Any, Any]) -> list[dict[str, Any]]:
         absolute = row.get("mean_absolute_error")
         expected = row["root_mean_square_error"] if absolute is None else absolute
         rows.append(
-            {
-                "cells": row["cells"],
-                "areas": blocks,
-                "square_km": row["square_km"],
-                "expected": expected,
-                "root_mean_square": row["root_mean_square_error"],
-                "people": people / blocks,
-                "relative": expected * blocks / people,
-            }
+            AreaError(
+                cells=row["cells"],
+                areas=blocks,
+                square_km=row["square_km"],
+                expected=expected,
+                root_mean_square=row["root_mean_square_error"],
+                people=people / blocks,
+                relative=expected * blocks / people,
+            )
         )
     return rows
 
@@ -111,20 +103,21 @@ def place_cells(job: Job[Any, Any]) -> int | None:
     return next((1 << level for level in range(domain.bits + 1) if square_km(domain, level) is not None), None)
 
 
-def smallest_area(rows: list[dict[str, Any]], place: int | None = None, good: float = GOOD) -> dict[str, Any] | None:
+def smallest_area(rows: Sequence[AreaError | Area], place: int | None = None, good: float = GOOD) -> Area | None:
     """The size of area from which on the relative error stays at most ``good``; None where no size has it.
 
     Between two sizes it is read off a straight line in logarithms. ``place`` is how many cells one place has: what is
     smaller has no size on the ground.
 
-    >>> rows = [{"cells": c, "square_km": None, "relative": r} for c, r in ((1, 1.0), (100, 0.01))]
-    >>> smallest_area(rows)["cells"]
+    >>> rows = [Area(cells=c, square_km=None, relative=r) for c, r in ((1, 1.0), (100, 0.01))]
+    >>> smallest_area(rows).cells
     10.0
     """
-    found = smallest_publishable([row["cells"] for row in rows], [row["relative"] for row in rows], good)
+    found = smallest_publishable([row.cells for row in rows], [row.relative for row in rows], good)
     if found is None:
         return None
-    cells = found[1]
-    sized = place is not None and cells >= place and rows[-1]["square_km"] is not None
-    ground = cells * rows[-1]["square_km"] / rows[-1]["cells"] if sized else None
-    return {"cells": cells, "square_km": ground, "relative": good}
+    cells, whole = found[1], rows[-1]
+    ground = None
+    if place is not None and cells >= place and whole.square_km is not None:
+        ground = cells * whole.square_km / whole.cells
+    return Area(cells=cells, square_km=ground, relative=good)

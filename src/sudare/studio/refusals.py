@@ -7,6 +7,7 @@ from typing import Any
 from starlette.responses import JSONResponse, Response
 
 from sudare.errors import SudareError
+from sudare.studio.models import ErrorParts, Refusal
 from sudare.words import ENGLISH, Words, reworded, sentence
 
 
@@ -35,23 +36,23 @@ class StaleError(RequestError):
         )
 
 
-def as_json(problem: SudareError, words: Words = ENGLISH) -> dict[str, Any]:
+def as_json(problem: SudareError, words: Words = ENGLISH) -> ErrorParts:
     """An error's parts as they were raised, and the one sentence they make in the language of the reader."""
-    return {
-        "what": problem.what,
-        "value": None if problem.value is None else str(problem.value),
-        "allowed": problem.allowed,
-        "hint": problem.hint,
-        "message": sentence(problem, words),
-    }
+    return ErrorParts(
+        what=problem.what,
+        value=None if problem.value is None else str(problem.value),
+        allowed=problem.allowed,
+        hint=problem.hint,
+        message=sentence(problem, words),
+    )
 
 
-def retold(kept: dict[str, Any] | None, words: Words) -> dict[str, Any] | None:
+def retold(kept: dict[str, Any], words: Words) -> ErrorParts:
     """What `as_json` made of an error before, for a reader of another language than it was kept in, English."""
-    return kept and {**kept, "message": reworded(kept["message"], words)}
+    return ErrorParts(**{**kept, "message": reworded(kept["message"], words)})
 
 
 def answer(problem: SudareError, words: Words, status: int = 422) -> Response:
     """The refusal as a response; a mistake in a recipe, a file or a parameter is 422."""
     found = problem.status if isinstance(problem, RequestError) else status
-    return JSONResponse({"error": as_json(problem, words)}, found)
+    return JSONResponse(Refusal(error=as_json(problem, words)).model_dump(), found)

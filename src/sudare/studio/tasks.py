@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from sudare.privacy.file_lock import is_locked, locked
+from sudare.studio.models import Job
 from sudare.studio.outcomes import reworded_result
 from sudare.studio.refusals import RequestError, retold
 from sudare.studio.store import session
@@ -63,20 +64,20 @@ class Task:
         """Whether nothing is spent, and nothing will be if it is cancelled now."""
         return self.state in ("waiting", "running")
 
-    def to_json(self, words: Words) -> dict[str, Any]:
+    def told(self, words: Words) -> Job:
         """For the page."""
-        return {
-            "id": self.id,
-            "verb": self.verb,
-            "version": self.task.get("version"),
-            "time": self.time,
-            "state": self.state,
-            "stage": self.stage,
-            "fraction": self.fraction,
-            "error": retold(self.error, words),
-            "result": self.result and reworded_result(self.result, words),
-            "can_cancel": self.can_cancel,
-        }
+        return Job(
+            id=self.id,
+            verb=self.verb,
+            version=self.task.get("version"),
+            time=self.time,
+            state=self.state,
+            stage=self.stage,
+            fraction=self.fraction,
+            error=None if self.error is None else retold(self.error, words),
+            result=self.result and reworded_result(self.result, words),
+            can_cancel=self.can_cancel,
+        )
 
 
 class Tasks:

@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from sudare.errors import SudareError
+from sudare.privacy.shown import remaining_text
 from sudare.publish import Publication, publish, rehearse
 from sudare.publish.job import Job
 from sudare.signals import Ended, ending_in_order
-from sudare.studio.protection import left_text
 from sudare.studio.refusals import as_json
 from sudare.studio.rehearsals import keep
 from sudare.studio.tasks import Task, Tasks
@@ -65,9 +65,11 @@ def run(workspace: Workspace, name: str) -> None:
         except Cancelled:
             return
         except SudareError as problem:
-            tasks.move(name, ("running", "spending"), "failed", error=as_json(problem))
+            tasks.move(name, ("running", "spending"), "failed", error=as_json(problem).model_dump())
         except Exception as problem:
-            tasks.move(name, ("running", "spending"), "failed", error=as_json(SudareError(_defect(problem))))
+            tasks.move(
+                name, ("running", "spending"), "failed", error=as_json(SudareError(_defect(problem))).model_dump()
+            )
         else:
             tasks.move(name, ("running", "spending"), "done", stage="", fraction=1.0, result=result)
 
@@ -91,7 +93,7 @@ def publication_json(workspace: Workspace, made: Publication, words: Words) -> d
         "left_out": list(made.left_out),
         "headline": [{"name": key, "value": value} for key, value in made.headline.items()],
         "guarantee": str(made.release.guarantee),
-        "left": left_text(made.balance, words),
+        "left": remaining_text(made.balance, words),
     }
 
 

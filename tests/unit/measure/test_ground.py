@@ -59,7 +59,7 @@ def test_plan_rehearsal_studio_and_report_say_the_same(tmp_path):
     areas = [
         {row["block_level"]: row["square_km"] for row in plan.errors}[whole],
         {row["block_level"]: row["square_km"] for row in rehearsal.errors}[whole],
-        error_by_area(plan, job)[-1]["square_km"],
+        error_by_area(plan, job)[-1].square_km,
         report[whole],
     ]
     assert areas == [areas[0]] * 4

@@ -8,7 +8,7 @@ from sudare.errors import ParameterError
 from sudare.publish import publish
 from sudare.studio.outcomes import reworded_result
 from sudare.studio.processes import Processes
-from sudare.studio.refusals import RequestError, as_json, retold
+from sudare.studio.refusals import RequestError, as_json
 from sudare.words import ENGLISH, Words
 
 JAPANESE = Words("ja")
@@ -80,12 +80,13 @@ def test_what_became_of_a_job_is_told_in_the_language_of_whoever_looks(workspace
     processes = Processes(workspace)
     made = processes.tasks.add("publish", {"version": 1})
     kept = as_json(ParameterError("epsilon is not positive", value=-1, allowed="a finite number > 0"))
-    processes.tasks.move(made.id, ("waiting",), "failed", error=kept)
+    processes.tasks.move(made.id, ("waiting",), "failed", error=kept.model_dump())
     failed = processes.tasks.get(made.id)
-    assert failed.to_json(ENGLISH)["error"] == kept
-    japanese = failed.to_json(JAPANESE)["error"]
-    assert japanese == {**kept, "message": "epsilon が正の数ではありません（値：-1、許容：0 より大きい有限の数）。"}
-    assert retold(None, JAPANESE) is None
+    assert failed.told(ENGLISH).error == kept
+    japanese = failed.told(JAPANESE).error
+    message = "epsilon が正の数ではありません（値：-1、許容：0 より大きい有限の数）。"
+    assert japanese == kept.model_copy(update={"message": message})
+    assert made.told(JAPANESE).error is None
     with pytest.raises(RequestError):
         processes.tasks.get("none")
 

@@ -128,7 +128,7 @@ def test_the_smallest_area():
     assert smallest_area([]) is None
     assert smallest_area(rows[3:]).cells == 64
     # A size that is good by luck does not count while a larger one is not.
-    rows[1]["relative"] = 0.01
+    rows[1].relative = 0.01
     assert smallest_area(rows).cells == pytest.approx(32, rel=1e-2)
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 import sudare
-from sudare.collector.storage import open_store
+from sudare.collector.collection import open_store
 from sudare.collector.survey_file import load, parse
 from sudare.errors import SudareError, VerificationError
 from sudare.local.files import ReportFile, open_reports

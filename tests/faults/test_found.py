@@ -18,8 +18,8 @@ from fault_reports import SURVEY, report_seeds
 from fault_small_files import ledger_file, place_ledger
 
 from sudare.anonymity import Hierarchy, smallest_epsilon
+from sudare.collector.collection import open_store
 from sudare.collector.refusals import StorageError
-from sudare.collector.storage import open_store
 from sudare.collector.survey_file import parse
 from sudare.engines import estat_table, read
 from sudare.errors import (
@@ -156,7 +156,7 @@ def test_names_that_no_disk_takes(tmp_path, changed, said):
     with pytest.raises(SudareError, match=said):
         publish(recipe)
     assert not (tmp_path / "ledger.db").exists()
-    assert Desk(Workspace.open(recipe)).publish_page(Words("en"))["valid"]
+    assert Desk(Workspace.open(recipe)).publish_page(Words("en")).valid
     recipe.write_text(text.replace(old, new.format("a\\u0000")))
     with pytest.raises(RecipeError, match="a character of code 0"):
         Job.open(recipe)

@@ -46,7 +46,7 @@ storage = "reports.db"
 
 
 def main(folder: Path) -> None:
-    from sudare.collector.storage import open_store
+    from sudare.collector.collection import open_store
     from sudare.collector.survey_file import load
     from sudare.local.files import write_json_lines, write_parquet
     from sudare.local.tally import Tally

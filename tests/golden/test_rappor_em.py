@@ -10,8 +10,8 @@ import pytest
 from sudare.errors import InputError, OutputError, ParameterError
 from sudare.local import SubsetSelection, SymmetricUnary, estimate
 from sudare.papers import traces
-from sudare.papers.rappor_em import EPSILONS, PAPER, plain_em, reproduce
-from sudare.papers.wards import HOURS, INVENTED, PRINTED, TOTALS, WARDS, people, tiles
+from sudare.papers.rappor_em import plain_em, reproduce
+from sudare.papers.wards import EPSILONS, HOURS, INVENTED, PAPER, PRINTED, TOTALS, WARDS, people, tiles
 from sudare.words import Progress, Stage
 
 

@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 
 from sudare.collector import parse
-from sudare.collector.collection import Collection
+from sudare.collector.collection import Collection, open_store
 from sudare.collector.refusals import StorageError
-from sudare.collector.storage import open_store
 from sudare.errors import InputError
 
 IDENTITY = {"name": "a", "question": "b"}

@@ -20,7 +20,6 @@ from sudare.words import ENGLISH, Words
 
 MOST_CELLS = 1 << 16  # of a map; a larger one is drawn in blocks
 MOST_PLACES = 256  # of a profile
-_EARTH_RADIUS_KM = 6371.0088
 
 
 @dataclass(frozen=True)
@@ -59,11 +58,6 @@ class View:
     def others(self) -> tuple[str, ...]:
         """The attributes that are summed over."""
         return tuple(other for other in self.domain.attributes if other != self.name)
-
-    @property
-    def cell_km2(self) -> float | None:
-        """Square kilometres of a cell in the middle of the window; None where cells have no such size."""
-        return math.prod(_ground(self._attribute)) if isinstance(self._attribute, Mesh) else None
 
     @property
     def what(self) -> str:
@@ -182,7 +176,6 @@ def map_frame(attribute: Any, side: int = 1, words: Words = ENGLISH) -> Frame:
         across, up = words("chart.column"), words("chart.row")
         return Frame(rows, columns, cell_height=side, cell_width=side, x_title=across, y_title=up)
     south, west, north, east = (float(edge[0]) for edge in attribute.corners([0], [0]))
-    east_km, north_km = _ground(attribute)
     return Frame(
         rows,
         columns,
@@ -190,7 +183,7 @@ def map_frame(attribute: Any, side: int = 1, words: Words = ENGLISH) -> Frame:
         west,
         (north - south) * side,
         (east - west) * side,
-        aspect=east_km / north_km,
+        aspect=_aspect(attribute),
         x_title=words("chart.longitude"),
         y_title=words("chart.latitude"),
     )
@@ -200,8 +193,7 @@ def _coarse(lengths: tuple[int, ...], shift: int) -> list[int]:
     return [((length - 1) >> shift) + 1 for length in lengths]
 
 
-def _ground(mesh: Mesh) -> tuple[float, float]:
-    """Kilometres to the east and to the north across a cell in the middle of a mesh's window, on a sphere."""
+def _aspect(mesh: Mesh) -> float:
+    """Width over height on the ground of a cell in the middle of a mesh's window, on a sphere."""
     south, west, north, east = (float(edge[0]) for edge in mesh.corners(*([length // 2] for length in mesh.lengths)))
-    per_degree = math.radians(1) * _EARTH_RADIUS_KM
-    return (east - west) * per_degree * math.cos(math.radians((south + north) / 2)), (north - south) * per_degree
+    return (east - west) * math.cos(math.radians((south + north) / 2)) / (north - south)

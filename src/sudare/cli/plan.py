@@ -27,7 +27,7 @@ def plan(recipe: str, as_json: bool) -> None:
 
     Example: sudare plan recipe.toml
     """
-    from sudare.privacy.shown import balance_line, guarantee_line, remaining_text
+    from sudare.privacy.shown import balance_line, guarantee_line, remaining_line
     from sudare.publish import plan as make_plan
 
     remove_leftovers()
@@ -38,7 +38,7 @@ def plan(recipe: str, as_json: bool) -> None:
         print_json(made.to_json())
         return
     words, after = current_language(), made.balance_after
-    left = "" if after is None else words("command.left", amount=remaining_text(after, words))
+    left = "" if after is None else words("command.left", amount=remaining_line(after, words))
     print_facts(
         {
             words("command.dataset"): made.dataset,

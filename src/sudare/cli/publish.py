@@ -34,7 +34,7 @@ def publish(recipe: str, resume: bool, anew: bool, language: str | None, as_json
     """
     if resume and anew:
         raise click.UsageError(current_language()("command.two_things"))
-    from sudare.privacy.shown import guarantee_line, remaining_text
+    from sudare.privacy.shown import guarantee_line, remaining_line
     from sudare.publish import publish as run
 
     remove_leftovers()
@@ -60,7 +60,7 @@ def publish(recipe: str, resume: bool, anew: bool, language: str | None, as_json
                 **pages,
                 **lines(made.headline, words),
                 words("command.guarantee"): guarantee_line(made.release.guarantee, words),
-                words("command.budget_left"): remaining_text(made.balance, words),
+                words("command.budget_left"): remaining_line(made.balance, words),
             }
         )
         for remark in made.left_out:

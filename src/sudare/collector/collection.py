@@ -10,12 +10,14 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
 from pathlib import Path
 from threading import Lock
+from typing import Any
 
 import numpy as np
 
 from sudare.collector.group_commit import GroupCommit, Receipt
 from sudare.collector.refusals import StorageError
-from sudare.collector.storage import Row, Store, open_store
+from sudare.collector.sqlite_store import SqliteStore
+from sudare.collector.storage import Row, Store
 from sudare.collector.survey import Survey
 from sudare.errors import InputError
 from sudare.local import Reports, Tally
@@ -124,3 +126,24 @@ def export(survey: Survey, path: Path, *, report: Path | None = None, language: 
 
         write_report(survey, reports, path, report, words)
     return len(reports)
+
+
+def open_store(url: str, identity: dict[str, Any], *, create: bool = True) -> Store:
+    """The store at ``url``, made where there is none if ``create``; refuses one of another survey, or in use.
+
+    ``url`` is the path of a SQLite file, or ``postgresql://user@host/database``.
+    """
+    scheme, separator, _ = url.partition("://")
+    if not separator:
+        return SqliteStore(url, identity, create=create)
+    if scheme in ("postgresql", "postgres"):
+        try:
+            from sudare.collector.postgres_store import PostgresStore
+        except ImportError:
+            raise InputError(
+                "storage in PostgreSQL needs a driver", hint="Install it: pip install 'sudare[postgres]'."
+            ) from None
+        return PostgresStore(url, identity, create=create)
+    raise InputError(
+        "service.storage has a scheme that is not known", value=scheme, allowed="a SQLite file, postgresql://..."
+    )

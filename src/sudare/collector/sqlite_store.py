@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
 from sudare.collector.refusals import StorageError
 from sudare.collector.storage import Row, canonical, check_identity
 from sudare.errors import Message
-from sudare.privacy.sqlite_faults import FAILURES, LOCKED, fault_of
+from sudare.privacy.sqlite_faults import FAILURES, LOCKED, Fault, connect, faults_as, format_of, mark
 
 FORMAT = 1
 _APPLICATION = 0x53554443  # "SUDC" in the header of the file
@@ -82,7 +82,7 @@ class SqliteStore:
             Message("is used by another collector"),
             Message("Stop that one first, or give this survey its own storage."),
         ):
-            lock = sqlite3.connect(f"{self._path}.lock", timeout=0, isolation_level=None, check_same_thread=False)
+            lock = connect(self._path.with_name(f"{self._path.name}.lock"), "rwc", timeout=0, any_thread=True)
             try:
                 lock.execute("BEGIN EXCLUSIVE")
             except sqlite3.Error:
@@ -91,11 +91,9 @@ class SqliteStore:
             return lock
 
     def _open(self, identity: dict[str, Any], create: bool) -> sqlite3.Connection:
-        address = f"{self._path.absolute().as_uri()}?mode={'rwc' if create else 'rw'}"
-        connection = sqlite3.connect(address, _WAIT, isolation_level=None, check_same_thread=False, uri=True)
+        # Acknowledged means durable: FULL syncs the log at every commit, not only at checkpoints.
+        connection = connect(self._path, "rwc" if create else "rw", _WAIT, "FULL", any_thread=True)
         try:
-            # Acknowledged means durable: FULL syncs the log at every commit, not only at checkpoints.
-            connection.execute("PRAGMA synchronous = FULL")
             connection.execute("PRAGMA cache_size = -65536")  # kibibytes; ids are random, and so are the pages
             # Pages are copied from the log to their place when it has so many: seldom, for the same ones change often.
             connection.execute("PRAGMA wal_autocheckpoint = 16384")
@@ -105,8 +103,7 @@ class SqliteStore:
                 for table in _TABLES:
                     connection.execute(table)
                 connection.execute("INSERT INTO survey VALUES (?)", [canonical(identity)])
-                connection.execute(f"PRAGMA application_id = {_APPLICATION}")
-                connection.execute(f"PRAGMA user_version = {FORMAT}")
+                mark(connection, _APPLICATION, FORMAT)
                 connection.execute("COMMIT")
             connection.execute("PRAGMA journal_mode = WAL")
             (kept,) = connection.execute("SELECT identity FROM survey").fetchone()
@@ -118,15 +115,10 @@ class SqliteStore:
 
     def _is_new(self, connection: sqlite3.Connection) -> bool:
         """True for a database without tables; refuses those of other programs and other formats."""
-        (application,) = connection.execute("PRAGMA application_id").fetchone()
-        (version,) = connection.execute("PRAGMA user_version").fetchone()
-        (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-        if (application, version, tables) == (0, 0, 0):
+        foreign = StorageError(f"{self._path} is a database, but not one of a survey", hint="Give another path.")
+        version = format_of(connection, _APPLICATION, foreign)
+        if version is None:
             return True
-        if application != _APPLICATION:
-            raise StorageError(
-                "{path} is a database, but not one of a survey", hint="Give another path.", path=self._path
-            )
         StorageError.refuse_newer(Message("the database {path}", path=self._path), version, FORMAT)
         return False
 
@@ -143,15 +135,14 @@ class SqliteStore:
                 path=self._path,
             )
 
-    @contextmanager
-    def _faults(self, busy: Message | None = None, hint: Message | None = None) -> Iterator[None]:
+    def _faults(self, busy: Message | None = None, hint: Message | None = None) -> AbstractContextManager[None]:
         """Every fault of SQLite as one sentence."""
-        try:
-            yield
-        except FAILURES as error:
-            fault = fault_of(error)
+
+        def refusal(fault: Fault) -> StorageError:
             if busy is not None and fault.code in LOCKED:
-                raise StorageError("the database {path} {busy}", hint=hint, path=self._path, busy=busy) from None
-            raise StorageError(
+                return StorageError("the database {path} {busy}", hint=hint, path=self._path, busy=busy)
+            return StorageError(
                 "the database {path} {sentence}", hint=fault.hint, path=self._path, sentence=fault.sentence
-            ) from None
+            )
+
+        return faults_as(refusal)

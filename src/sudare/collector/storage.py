@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Protocol
 
 from sudare.collector.refusals import StorageError
-from sudare.errors import InputError, Message, together
+from sudare.errors import Message, together
 
 ID_BYTES = 16
 Row = tuple[bytes, bytes]
@@ -30,29 +30,6 @@ class Store(Protocol):
 
     def close(self) -> None:
         """Give the database back."""
-
-
-def open_store(url: str, identity: dict[str, Any], *, create: bool = True) -> Store:
-    """The store at ``url``, made where there is none if ``create``; refuses one of another survey, or in use.
-
-    ``url`` is the path of a SQLite file, or ``postgresql://user@host/database``.
-    """
-    scheme, separator, _ = url.partition("://")
-    if not separator:
-        from sudare.collector.sqlite_store import SqliteStore
-
-        return SqliteStore(url, identity, create=create)
-    if scheme in ("postgresql", "postgres"):
-        try:
-            from sudare.collector.postgres_store import PostgresStore
-        except ImportError:
-            raise InputError(
-                "storage in PostgreSQL needs a driver", hint="Install it: pip install 'sudare[postgres]'."
-            ) from None
-        return PostgresStore(url, identity, create=create)
-    raise InputError(
-        "service.storage has a scheme that is not known", value=scheme, allowed="a SQLite file, postgresql://..."
-    )
 
 
 def canonical(identity: dict[str, Any]) -> str:

@@ -36,6 +36,9 @@ _COLUMN_BITS = 32
 _NOT_A_DIGIT = -(2**58)
 """What a digit out of range adds: eleven of them still make a negative number within int64."""
 
+_POLAR_RADIUS_KM = 6356.75231414
+_ECCENTRICITY = 0.0818191910428158
+
 BOUNDARY_TOLERANCE = 1e-9
 """In cells: what `rows_and_columns_at` adds before it rounds down."""
 
@@ -167,6 +170,18 @@ def corners(rows: Any, columns: Any, size: str) -> tuple[FloatArray, FloatArray,
     """
     row, column = _within_system(rows, columns, size)
     return (*_degrees(2 * row, 2 * column, size), *_degrees(2 * row + 2, 2 * column + 2, size))
+
+
+def row_areas(rows: IntArray, size: str) -> FloatArray:
+    """Square kilometres of one cell in each of these rows, on the ellipsoid GRS80 (that of the maps of Japan).
+
+    Between two latitudes a strip of one radian of longitude has the difference of
+    b**2 / 2 * (s / (1 - e**2 * s**2) + atanh(e * s) / e), where s is the sine of the latitude.
+    """
+    level = mesh_level(size)
+    sine = np.sin(np.radians(np.stack([rows, rows + 1]) / level.rows_per_degree))
+    south, north = sine / (1 - _ECCENTRICITY**2 * sine**2) + np.arctanh(_ECCENTRICITY * sine) / _ECCENTRICITY
+    return np.asarray(_POLAR_RADIUS_KM**2 / 2 * (north - south) * np.radians(1 / level.columns_per_degree))
 
 
 def centres(rows: Any, columns: Any, size: str) -> tuple[FloatArray, FloatArray]:

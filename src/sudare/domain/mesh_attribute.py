@@ -16,6 +16,7 @@ from sudare.domain.mesh import (
     codes_of,
     corners,
     mesh_level,
+    row_areas,
     rows_and_columns_at,
 )
 from sudare.domain.mesh_codes import read_codes, read_declared_codes
@@ -100,6 +101,20 @@ class Mesh(Attribute):
     def centres(self, *coordinates: Any) -> tuple[FloatArray, FloatArray]:
         """Latitude and longitude of the centres of cells."""
         return centres(*self._absolute(self._cells(coordinates)), self.cell_size)
+
+    @property
+    def square_km(self) -> float:
+        """The area of all cells together on the ground, as if at sea level.
+
+        A cell is a rectangle in degrees on the ellipsoid GRS80, whose area has a closed form, so the sum is exact but
+        for rounding. One cell of 500 m has 0.26 square kilometres in Tokyo and 0.30 in Okinawa, not 0.25.
+
+        >>> round(Mesh("80km", codes=["5339"]).square_km)
+        6726
+        """
+        rows = np.arange(self.lengths[0], dtype=np.int64)
+        cells = self.block_counts((0, (self.lengths[1] - 1).bit_length()), rows, np.zeros_like(rows))
+        return float(cells @ row_areas(rows + self.rows[0], self.cell_size))
 
     @property
     def codes(self) -> tuple[str, ...] | None:

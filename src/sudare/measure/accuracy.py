@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from sudare.measure.pairs import Table, pair
+from sudare.domain import CountTable
+from sudare.measure.pairs import pair
 
 
-def l1_accuracy(truth: Table, released: Table) -> float:
+def l1_accuracy(truth: CountTable, released: CountTable) -> float:
     """1 - |truth - released|_1 / (2 total): 1 if equal, 0 if every person is counted in a wrong cell.
 
     It is below 0 when the released total is far too large, and NaN when nobody is in the true table.

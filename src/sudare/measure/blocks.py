@@ -8,10 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from sudare.domain import CountTable
 from sudare.errors import ParameterError
 from sudare.measure.columns import Columns
 from sudare.measure.logical import logical_blocks
-from sudare.measure.pairs import Integers, Table, Values, pair
+from sudare.measure.pairs import Integers, Values, pair
 
 Floats = NDArray[np.float64]
 
@@ -35,7 +36,7 @@ class BlockErrors(Columns):
     relative_error: Floats
 
 
-def error_by_block(truth: Table, released: Table, levels: Iterable[int] | None = None) -> BlockErrors:
+def error_by_block(truth: CountTable, released: CountTable, levels: Iterable[int] | None = None) -> BlockErrors:
     """Mean absolute, root mean square and mean error (released minus true) per block level, 0 = single cells.
 
     Without ``levels``: all of them, up to the block that is the whole domain.

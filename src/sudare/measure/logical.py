@@ -10,7 +10,8 @@ import math
 
 import numpy as np
 
-from sudare.measure.pairs import Attribute, Domain
+from sudare.domain import Domain
+from sudare.domain.attribute import Attribute
 
 
 def logical_blocks(domain: Domain, level: int) -> int:

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sudare.measure.pairs import Table, pair
+from sudare.domain import CountTable
+from sudare.measure.pairs import pair
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ class Support:
         return self.false_negatives / populated if populated else float("nan")
 
 
-def density(table: Table) -> float:
+def density(table: CountTable) -> float:
     """Share of the domain's logical cells that are not zero.
 
     >>> from sudare.domain import CountTable
@@ -49,7 +50,7 @@ def density(table: Table) -> float:
     return float(np.count_nonzero(table.count) / table.domain.size)
 
 
-def support(truth: Table, released: Table) -> Support:
+def support(truth: CountTable, released: CountTable) -> Support:
     """Compare which cells are not zero.
 
     >>> from sudare.domain import CountTable

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from sudare.domain import CountTable
 from sudare.errors import ParameterError
 from sudare.measure.columns import Columns
-from sudare.measure.pairs import Integers, Table, pair
+from sudare.measure.pairs import Integers, pair
 
 Floats = NDArray[np.float64]
 
@@ -27,7 +28,7 @@ class ValueErrors(Columns):
     mean_error: Floats
 
 
-def error_by_value(truth: Table, released: Table, edges: Sequence[float] = (0, 1, 10, 100)) -> ValueErrors:
+def error_by_value(truth: CountTable, released: CountTable, edges: Sequence[float] = (0, 1, 10, 100)) -> ValueErrors:
     """Errors of the cells whose true count lies between one edge and the next; the last range has no end.
 
     Cells that neither table stores are true zeros released as zero: they count where 0 belongs.

@@ -9,7 +9,6 @@ after these three is post-processing.
 from sudare.noise.added import Added, AddedGaussian, AddedLaplace
 from sudare.noise.bernoulli import Bernoulli, uniform
 from sudare.noise.gaussian import discrete_gaussian
-from sudare.noise.grant import Grant, Part
 from sudare.noise.laplace import discrete_laplace
 from sudare.noise.measurement import (
     Measured,
@@ -25,7 +24,7 @@ from sudare.noise.measurement import (
 from sudare.noise.meter import Blocks, Meter, delegate, metered
 from sudare.noise.response import Channel, Law, RandomisedResponse, SquareWave
 from sudare.noise.sampling import Sampled
-from sudare.noise.source import Source
+from sudare.noise.source import Grant, Part, Source
 from sudare.noise.sparse import Sparse, SparseNoise
 
 __all__ = [

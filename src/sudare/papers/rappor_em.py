@@ -37,16 +37,10 @@ from sudare.papers.files import make_folder, write_files
 from sudare.papers.rappor_figures import figures
 from sudare.papers.sheet import Entry, Sheet
 from sudare.papers.traces import Traces, trace_experiment
-from sudare.papers.wards import HOURS, TOTALS, WARDS, people
+from sudare.papers.wards import CORRELATION, EPSILONS, HOURS, PAPER, TOTALS, WARDS, people
 from sudare.privacy import exact
 from sudare.words import OnProgress, Progress, Stage, unheard
 
-EPSILONS = (0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 4.5, 5.0)
-PAPER = {
-    "EM": (2971.31, 1846.69, 1404.14, 982.69, 780.58, 628.41, 524.80, 407.92, 349.73, 287.42),
-    "MLE": (4885.28, 2256.53, 1614.74, 1072.24, 849.41, 710.34, 601.56, 503.13, 434.63, 363.16),
-}
-CORRELATION = {"EM": 0.870, "MLE": 0.255}
 DIFFERENCE = 1871.515
 """Between the errors of MLE and EM at 17:00 and epsilon 0.5."""
 RUNS, QUICK_RUNS = 10, 2

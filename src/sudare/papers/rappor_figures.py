@@ -11,7 +11,7 @@ from sudare.charts.curves import Series, beside, curves
 from sudare.charts.places import TileMap, estimates, tile_maps
 from sudare.local import SymmetricUnary, estimate
 from sudare.papers import traces
-from sudare.papers.wards import HOURS, WARDS, people, tiles
+from sudare.papers.wards import CORRELATION, EPSILONS, HOURS, PAPER, WARDS, people, tiles
 from sudare.privacy import exact
 
 if TYPE_CHECKING:
@@ -176,8 +176,6 @@ def maps(made: Reproduction) -> Spec:
 
 def error_by_epsilon(made: Reproduction) -> Spec:
     """A.15 to A.20: S against epsilon for each hour, and the mean with the paper's."""
-    from sudare.papers.rappor_em import EPSILONS, PAPER
-
     colour_order = ("MLE", "EM (plain)", "Simplex", "EM (prior)")
     top = max(float(made.errors["MLE"].mean.max()), PAPER["MLE"][0]) * 1.03
     charts = []
@@ -225,7 +223,5 @@ def _runs(made: Reproduction) -> str:
 
 
 def _printed(name: str) -> str:
-    from sudare.papers.rappor_em import CORRELATION
-
     number = CORRELATION.get({"MLE": "MLE", "EM (plain)": "EM"}.get(name, ""))
     return "" if number is None else f" (paper: {number:.3f})"

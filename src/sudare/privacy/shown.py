@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -74,15 +75,24 @@ def unit_words(unit: Unit, words: Words) -> str:
     return words("unit.per", unit=name, period=words.label("period", unit.period)) if unit.period else name
 
 
-def balance_facts(balance: Balance, words: Words) -> dict[str, str]:
-    """Where a data set stands, line by line."""
-    lines = {
-        words("ledger.dataset"): balance.dataset,
-        words("ledger.cap"): amounts_text(balance.cap) if balance.cap else words("ledger.no_cap"),
-        words("ledger.spent"): amounts_text(_in_currency(balance.spent, balance.cap)),
-        words("ledger.remaining"): _remaining(balance, words),
-        words("ledger.releases"): words.number(balance.releases),
+def standing(balance: Balance, words: Words) -> dict[str, str]:
+    """Where a data set stands: what every page, table and box shows of it, each under the catalogue's key of its name.
+
+    >>> standing(Balance.of("census", None, []), Words("en"))["ledger.remaining"]
+    'no limit'
+    """
+    return {
+        "ledger.dataset": balance.dataset,
+        "ledger.cap": amounts_text(balance.cap) if balance.cap else words("ledger.no_cap"),
+        "ledger.spent": amounts_text(_in_currency(balance.spent, balance.cap)),
+        "ledger.remaining": remaining_text(balance, words),
+        "ledger.releases": words.number(balance.releases),
     }
+
+
+def balance_facts(balance: Balance, words: Words) -> dict[str, str]:
+    """Where a data set stands, line by line, and where the numbers come from."""
+    lines = {words(name): value for name, value in standing(balance, words).items()}
     if balance.unbounded:
         lines[words("ledger.unbounded")] = words.number(balance.unbounded)
     if len(balance.units) > 1:
@@ -105,9 +115,7 @@ def balance_row(balance: Balance, words: Words) -> tuple[str, ...]:
         said.append(words("ledger.remark_neighbours"))
     if len(balance.units) > 1:
         said.append(words("ledger.units"))
-    facts = balance_facts(balance, words)
-    names = ("dataset", "cap", "spent", "remaining", "releases")
-    return *(facts[words(f"ledger.{name}")] for name in names), words.listing(said) if said else ""
+    return *standing(balance, words).values(), words.listing(said) if said else ""
 
 
 def balance_line(balance: Balance, words: Words) -> str:
@@ -119,9 +127,9 @@ def balance_line(balance: Balance, words: Words) -> str:
     return line + (words("chart.and_then") + remarks if remarks else "")
 
 
-def remaining_text(balance: Balance, words: Words) -> str:
+def remaining_line(balance: Balance, words: Words) -> str:
     """What one more release may cost; in English as `Balance` says it."""
-    return balance.remaining_text if words.language == "en" else _remaining(balance, words)
+    return balance.remaining_text if words.language == "en" else remaining_text(balance, words)
 
 
 def explanation(balance: Balance, words: Words) -> dict[str, str]:
@@ -145,7 +153,7 @@ def explanation(balance: Balance, words: Words) -> dict[str, str]:
             "ledger.account_text",
             spent=amounts_text(_in_currency(account.spent, account.cap)),
             cap=amounts_text(account.cap),
-            remaining=_remaining(account, words),
+            remaining=remaining_text(account, words),
         )
     return lines
 
@@ -165,6 +173,11 @@ def _how(balance: Balance, words: Words) -> str:
     if found.way == "converted":
         return words("ledger.how_converted", delta=delta)
     return words("ledger.how_both", delta=delta)
+
+
+def entry_time(entry: Entry, words: Words) -> str:
+    """When a row of the ledger was written."""
+    return words.moment(datetime.datetime.fromisoformat(entry.time))
 
 
 def entry_words(entry: Entry, words: Words) -> tuple[str, str]:
@@ -192,9 +205,9 @@ def ledger_card(path: str, balances: Sequence[Balance], words: Words) -> str:
     if not balances:
         return card(words("ledger.card", path=path), facts({words("ledger.dataset"): words("ledger.empty")}))
     # What only some data sets have to say is said by their own boxes.
-    names = [words(f"ledger.{name}") for name in ("dataset", "cap", "spent", "remaining", "releases")]
-    rows = [[balance_facts(balance, words)[name] for name in names] for balance in balances]
-    return card(words("ledger.card", path=path), table(names, rows))
+    rows = [standing(balance, words) for balance in balances]
+    header = [words(name) for name in rows[0]]
+    return card(words("ledger.card", path=path), table(header, [list(row.values()) for row in rows]))
 
 
 def spent_share(balance: Balance) -> float | None:
@@ -215,7 +228,8 @@ def amounts_text(amounts: Amounts | Cap) -> str:
     return ", ".join(_amount(sign, number) for sign, number in numbers if number is not None) or "–"
 
 
-def _remaining(balance: Balance, words: Words) -> str:
+def remaining_text(balance: Balance, words: Words) -> str:
+    """The most that one more release may cost."""
     left = balance.remaining
     if left is None or balance.cap is None:
         return words("ledger.unlimited")

@@ -1,9 +1,12 @@
-"""What goes wrong with a SQLite file, as a sentence: for the ledger, the collector and the studio."""
+"""SQLite files of the ledger, the collector and the studio: how they are opened and marked, and what goes wrong."""
 
 from __future__ import annotations
 
 import sqlite3
-from typing import NamedTuple
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Literal, NamedTuple
 
 from sudare.errors import Message
 
@@ -58,3 +61,54 @@ def fault_of(error: Exception) -> Fault:
 def fault_of_code(code: int, said: str = "") -> Fault:
     """The same for a primary code."""
     return Fault(code, *_KNOWN.get(code, (Message("cannot be used: {said}", said=said), None)))
+
+
+@contextmanager
+def faults_as(refusal: Callable[[Fault], Exception]) -> Iterator[None]:
+    """Raise what SQLite fails with as ``refusal`` says it."""
+    try:
+        yield
+    except FAILURES as error:
+        raise refusal(fault_of(error)) from None
+
+
+def connect(
+    path: Path,
+    mode: Literal["rw", "rwc"],
+    timeout: float,
+    synchronous: Literal["EXTRA", "FULL"] = "EXTRA",
+    *,
+    any_thread: bool = False,
+) -> sqlite3.Connection:
+    """A connection that commits when told to, and waits ``timeout`` seconds for a lock; "rwc" makes a missing file.
+
+    What was committed is there after a power cut. With a rollback journal that needs EXTRA, which is FULL and a sync
+    of the folder after the journal is gone: without it the journal could come back and undo a commit that was already
+    reported. With a write-ahead log FULL is enough.
+    """
+    address = f"{path.absolute().as_uri()}?mode={mode}"
+    opened = sqlite3.connect(address, timeout, isolation_level=None, check_same_thread=not any_thread, uri=True)
+    try:
+        opened.execute(f"PRAGMA synchronous = {synchronous}")
+    except FAILURES:
+        opened.close()
+        raise
+    return opened
+
+
+def format_of(connection: sqlite3.Connection, application: int, foreign: Exception) -> int | None:
+    """The format that `mark` wrote into a file; None for one without tables. Raises ``foreign`` for other programs'."""
+    (found,) = connection.execute("PRAGMA application_id").fetchone()
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    if (found, version, tables) == (0, 0, 0):
+        return None
+    if found != application:
+        raise foreign
+    return int(version)
+
+
+def mark(connection: sqlite3.Connection, application: int, version: int) -> None:
+    """Write into the header of the file whose it is, and its format."""
+    connection.execute(f"PRAGMA application_id = {application}")
+    connection.execute(f"PRAGMA user_version = {version}")

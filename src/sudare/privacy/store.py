@@ -12,12 +12,12 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from sudare.errors import LedgerError, Message
 from sudare.privacy.chain import COLUMNS, Entry, verified
 from sudare.privacy.checkpoint import FEWEST, STEP, Checkpoint
-from sudare.privacy.sqlite_faults import FAILURES, Fault, fault_of, fault_of_code
+from sudare.privacy.sqlite_faults import Fault, connect, fault_of_code, faults_as, format_of, mark
 
 FORMAT = 1
 FORMAT_WITH_ACCOUNTS = 2
@@ -75,14 +75,10 @@ def writing(path: Path, timeout: float, *, resumed: bool = False) -> Iterator[Se
         raise LedgerError("the folder of the ledger {path} does not exist", hint="Make the folder first.", path=path)
     exists(path)  # refuses what is no file, before SQLite writes beside it
     with _connection(path, "rwc", timeout) as connection:
-        # EXTRA is FULL and a sync of the folder after the journal is gone: without it a power cut could bring
-        # the journal back, and undo a spend that was already reported.
-        connection.execute("PRAGMA synchronous = EXTRA")
         connection.execute("BEGIN IMMEDIATE")
         if _is_new(connection, path):
             connection.execute(_TABLE)
-            connection.execute(f"PRAGMA application_id = {_APPLICATION}")
-            connection.execute(f"PRAGMA user_version = {FORMAT}")
+            mark(connection, _APPLICATION, FORMAT)
         session = _session(connection, path, resumed)
         before = session.last
         yield session
@@ -129,16 +125,12 @@ def exists(path: Path) -> bool:
 
 
 @contextmanager
-def _connection(path: Path, mode: str, timeout: float) -> Iterator[sqlite3.Connection]:
+def _connection(path: Path, mode: Literal["rw", "rwc"], timeout: float) -> Iterator[sqlite3.Connection]:
     """An open file; closing it without COMMIT rolls back."""
-    try:
-        address = f"{path.absolute().as_uri()}?mode={mode}"
-        with closing(sqlite3.connect(address, timeout, isolation_level=None, uri=True)) as connection:
-            # A row with broken text shall fail by its hash, under its number.
-            connection.text_factory = lambda text: text.decode("utf-8", "surrogateescape")
-            yield connection
-    except FAILURES as error:
-        raise _refusal(path, fault_of(error)) from None
+    with faults_as(lambda fault: _refusal(path, fault)), closing(connect(path, mode, timeout)) as connection:
+        # A row with broken text shall fail by its hash, under its number.
+        connection.text_factory = lambda text: text.decode("utf-8", "surrogateescape")
+        yield connection
 
 
 def _session(connection: sqlite3.Connection, path: Path, resumed: bool) -> Session:
@@ -193,12 +185,11 @@ def _refusal(path: Path, fault: Fault) -> LedgerError:
 
 def _is_new(connection: sqlite3.Connection, path: Path) -> bool:
     """True for a file of no bytes; refuses the files of other programs and other formats."""
-    (application,) = connection.execute("PRAGMA application_id").fetchone()
-    (version,) = connection.execute("PRAGMA user_version").fetchone()
-    (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-    if (application, version, tables) == (0, 0, 0) and path.stat().st_size == 0:
-        return True
-    if application != _APPLICATION:
-        raise LedgerError("{path} is a database, but not a ledger of Sudare", hint="Give the ledger's path.", path=path)
+    foreign = LedgerError("{path} is a database, but not a ledger of Sudare", hint="Give the ledger's path.", path=path)
+    version = format_of(connection, _APPLICATION, foreign)
+    if version is None:
+        if path.stat().st_size == 0:
+            return True
+        raise foreign
     LedgerError.refuse_newer(Message("the ledger {path}", path=path), version, FORMAT_WITH_ACCOUNTS)
     return False

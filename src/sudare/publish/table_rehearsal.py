@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from sudare.domain import CountTable
+from sudare.domain import CountTable, Domain
 from sudare.engines import read
 from sudare.measure import error_by_block, l1_accuracy
-from sudare.publish.areas import shown_levels, square_km
+from sudare.measure.ground import square_km
 from sudare.publish.kind import Needs, Outlook, Rehearsal
 from sudare.publish.synthetic import synthetic_table
 from sudare.publish.table_job import TableJob
@@ -86,12 +86,11 @@ def compared(job: TableJob, truth: CountTable, made: Release, basis: PageMessage
         for row in rows
     ]
     accuracy = l1_accuracy(truth, made.table)
-    facts: Lines = {"released_cells": len(made.table), "l1_accuracy": f"{accuracy:.4f}"}
-    return TableRehearsal(basis, made, errors, 1, facts, truth, accuracy)
+    return TableRehearsal(basis, made, errors, 1, _facts(len(made.table), accuracy), truth, accuracy)
 
 
 def _mean(runs: list[TableRehearsal]) -> TableRehearsal:
-    """The last run with the mean errors of all; a root mean square is averaged as a square."""
+    """The release of the last run with the mean figures of all; a root mean square is averaged as a square."""
     errors = []
     for rows in zip(*(run.errors for run in runs), strict=True):
         columns = {name: np.array([row[name] for row in rows]) for name in _ERRORS}
@@ -99,7 +98,18 @@ def _mean(runs: list[TableRehearsal]) -> TableRehearsal:
         means["root_mean_square_error"] = float(np.sqrt((columns["root_mean_square_error"] ** 2).mean()))
         errors.append({**rows[0], **means})
     accuracy = float(np.mean([run.accuracy for run in runs]))
-    return replace(runs[-1], errors=errors, accuracy=accuracy, repetitions=len(runs))
+    cells = round(np.mean([len(run.release.table) for run in runs]))
+    return replace(runs[-1], errors=errors, facts=_facts(cells, accuracy), accuracy=accuracy, repetitions=len(runs))
+
+
+def _facts(cells: int, accuracy: float) -> Lines:
+    return {"released_cells": cells, "l1_accuracy": f"{accuracy:.4f}"}
+
+
+def shown_levels(domain: Domain) -> list[int]:
+    """About six block levels that are worth a line, from single cells to the whole domain."""
+    step = max(1, 2 * round(domain.bits / 12))
+    return sorted({*range(0, domain.bits + 1, step), domain.bits})
 
 
 def outlook(job: TableJob) -> Outlook:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sudare.charts import View
 from sudare.domain import Domain
+from sudare.measure.ground import square_km
 from sudare.measure.logical import logical_blocks
 from sudare.words import Words
 
@@ -16,7 +16,7 @@ MOST_SIZES = 9
 class AreaSize:
     """Blocks of 2**level neighbours: how many there are, logical cells and square kilometres of one on average.
 
-    ``square_km`` is None where a block is no area: without one mesh, or where it holds some categories of a place.
+    ``square_km`` is None where a block is no area (`sudare.measure.ground.square_km`).
     """
 
     level: int
@@ -42,16 +42,11 @@ def area_sizes(domain: Domain) -> list[AreaSize]:
     areas = [level for level in range(1, domain.bits) if _is_area(domain, level)] or list(range(2, domain.bits, 2))
     step = -(-len(areas) // (MOST_SIZES - 2)) if areas else 1
     levels = sorted({0, *areas[::step], domain.bits})
-    one_place = sum(attribute.spatial for attribute in domain.attributes.values()) == 1
-    cell_km2 = View.of(domain).cell_km2 if one_place else None
-    sizes = []
-    for level in levels:
-        blocks = logical_blocks(domain, level)
-        cells = domain.size / blocks
-        whole = cell_km2 is not None and (_is_area(domain, level) or level == domain.bits)
-        square_km = cells / _others(domain) * cell_km2 if whole and cell_km2 is not None else None
-        sizes.append(AreaSize(level, blocks, cells, square_km))
-    return sizes
+    blocks = [logical_blocks(domain, level) for level in levels]
+    return [
+        AreaSize(level, number, domain.size / number, square_km(domain, level))
+        for level, number in zip(levels, blocks, strict=True)
+    ]
 
 
 def _is_area(domain: Domain, level: int) -> bool:
@@ -67,11 +62,6 @@ def _is_area(domain: Domain, level: int) -> bool:
     # A longer axis is cut more often at first: then a square is what the shorter ones allow.
     square = len({min(shift, width) for shift, width in spatial}) == 1
     return whole and (square or all(shift == width for shift, width in spatial))
-
-
-def _others(domain: Domain) -> int:
-    """Cells of all attributes but the one that is drawn."""
-    return domain.size // domain.attributes[View.of(domain).name].size
 
 
 def _whole(cells: float) -> float | int:

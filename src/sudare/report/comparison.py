@@ -13,6 +13,7 @@ from sudare.charts import Bars, Curve, Spec, View, error_by_area, render_png, st
 from sudare.charts import error_by_value as value_chart
 from sudare.domain import CountTable, Domain
 from sudare.measure import BlockErrors, density, error_by_block, error_by_value, l1_accuracy, support
+from sudare.measure.ground import square_km
 from sudare.report.marginals import marginal
 from sudare.report.parts import Chart, Part, Section, Table, Text, Tiles
 from sudare.words import ENGLISH, Words
@@ -87,15 +88,16 @@ def _areas(truth: CountTable, released: CountTable, view: View, blocks: BlockErr
         560: _area_chart(truth, released, view, method),
         0: _area_chart(truth, released, view, method, narrow=True),
     }
-    in_km = view.cell_km2 is not None and not view.others
+    in_km = square_km(truth.domain, 0) is not None
     names = ("mean_truth", "root_mean_square_error", "mean_absolute_error", "mean_error")
     header = [words("compare.cells_in_block"), *([words("chart.square_km")] if in_km else []), words("compare.blocks")]
     header += [words(f"compare.{name}") for name in (*names, "relative_error")]
     rows = []
     for row in blocks.rows():
         line = [words.number(row["cells"])]
-        if in_km and view.cell_km2 is not None:
-            line.append(words.number(truth.domain.size / row["blocks"] * view.cell_km2))
+        area = square_km(truth.domain, row["level"])
+        if in_km and area is not None:
+            line.append(words.number(area))
         line += [words.number(row[name]) for name in ("blocks", *names)]
         rows.append((*line, words.percent(row["relative_error"])))
     return Section(
@@ -120,13 +122,15 @@ def _area_chart(
     """The chart of error by area: in square kilometres where a cell has some, else in cells."""
     words = view.words
     drawn = marginal(truth, view.name), marginal(released, view.name)
-    errors = error_by_block(*drawn, _levels(drawn[0].domain))
+    domain = drawn[0].domain
+    errors = error_by_block(*drawn, _levels(domain))
+    ground = square_km(domain, domain.bits)
     # What a block has on average, not 2**level: at the rim much of it may be padding or masked.
-    area = drawn[0].domain.size / errors.blocks * (view.cell_km2 or 1.0)
+    area = (domain.size if ground is None else ground) / errors.blocks
     return error_by_area(
         [Curve(method, area, errors.root_mean_square_error, errors.mean_absolute_error)],
         reference=(area, errors.mean_truth),
-        area_title=words("chart.cells_in_block" if view.cell_km2 is None else "chart.square_km"),
+        area_title=words("chart.cells_in_block" if ground is None else "chart.square_km"),
         subtitle=words("chart.summed", names=words.listing(view.others)) if view.others else "",
         width=width,
         height=260,

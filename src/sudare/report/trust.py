@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sudare.charts import Spec, expected_error
+from sudare.measure.ground import GOOD, smallest_publishable
 from sudare.report.areas import AreaSize, area_sizes
 from sudare.report.examples import block_bars, examples
 from sudare.report.parts import Chart, Part, Section, Table, Text
@@ -14,8 +15,6 @@ from sudare.tables import Release
 from sudare.words import Words
 
 LEVEL = 0.9
-GOOD = 0.1
-"""Of the number, the error up to which an area is called good."""
 RANGES = (1, 10, 100, 1000)
 
 
@@ -47,12 +46,8 @@ def usual_errors(release: Release) -> list[Usual]:
 
 def smallest_good(rows: list[Usual], share: float = GOOD) -> Usual | None:
     """The smallest size from which on the usual error is at most ``share`` of the number."""
-    good = None
-    for row in reversed(rows):
-        if row.relative > share:
-            break
-        good = row
-    return good
+    found = smallest_publishable([row.size.cells for row in rows], [row.relative for row in rows], share)
+    return None if found is None else rows[found[0]]
 
 
 def trust_section(release: Release, words: Words) -> Section:

@@ -63,59 +63,61 @@ def routes(desk: Desk, access: Access) -> APIRouter:
     """The addresses over a desk."""
     api = APIRouter(responses=_REFUSALS)
 
-    @api.post("/api/session", response_model=models.Session)
-    def post_session(asked: bodies.SessionAsked) -> Any:
+    @api.post("/api/session")
+    def post_session(asked: bodies.SessionAsked) -> models.Session:
         """The session for the token of a link, once: send it with every request, as ``Authorization: Bearer``."""
         session = access.redeem(asked.token)
         if session is None:
             raise RequestError(
                 401, "the link to the studio works once", hint="Open it again where the studio handed it over."
             )
-        return {"session": session}
+        return models.Session(session=session)
 
     @api.get("/api/session", status_code=204, response_class=Response)
     def get_session() -> Response:
         """Nothing: whoever gets as far as here has the session."""
         return Response(status_code=204)
 
-    @api.post("/api/tickets", response_model=models.Ticket, status_code=201)
-    def post_ticket(asked: bodies.TicketAsked) -> Any:
+    @api.post("/api/tickets", status_code=201)
+    def post_ticket(asked: bodies.TicketAsked) -> models.Ticket:
         """An address for a file of a release that works once, within a minute, and without the session."""
         releases.file_of(desk.workspace, asked.file)
-        return {"address": f"/tickets/{access.ticket_for(asked.file)}"}
+        return models.Ticket(address=f"/tickets/{access.ticket_for(asked.file)}")
 
-    @api.get("/api/state", response_model=models.State)
-    def get_state(words: Spoken) -> Any:
+    @api.get("/api/state")
+    def get_state(words: Spoken) -> models.State:
         """The recipe, its versions, and whether it is valid."""
         return desk.state(words)
 
-    @api.put("/api/recipe", response_model=models.State)
-    def put_recipe(words: Spoken, asked: bodies.NewText) -> Any:
+    @api.put("/api/recipe")
+    def put_recipe(words: Spoken, asked: bodies.NewText) -> models.State:
         """Make a text the recipe; one that is not valid yet is kept too, and says so."""
         return desk.state(words, desk.versions.edit(asked.text, asked.based_on))
 
-    @api.patch("/api/recipe", response_model=models.State)
-    def patch_recipe(words: Spoken, asked: bodies.Changes) -> Any:
+    @api.patch("/api/recipe")
+    def patch_recipe(words: Spoken, asked: bodies.Changes) -> models.State:
         """Set or remove keys of the recipe; comments stay."""
         return desk.state(words, desk.change(asked.changes, asked.based_on))
 
-    @api.post("/api/undo", response_model=models.State)
-    def undo(words: Spoken, asked: bodies.BasedOn) -> Any:
+    @api.post("/api/undo")
+    def undo(words: Spoken, asked: bodies.BasedOn) -> models.State:
         """Back to the version before the last change."""
         return desk.state(words, desk.versions.undo(asked.based_on))
 
-    @api.post("/api/redo", response_model=models.State)
-    def redo(words: Spoken, asked: bodies.BasedOn) -> Any:
+    @api.post("/api/redo")
+    def redo(words: Spoken, asked: bodies.BasedOn) -> models.State:
         """Take back an undo."""
         return desk.state(words, desk.versions.redo(asked.based_on))
 
-    @api.post("/api/versions/{version}", response_model=models.State)
-    def go(words: Spoken, version: int, asked: bodies.BasedOn) -> Any:
+    @api.post("/api/versions/{version}")
+    def go(words: Spoken, version: int, asked: bodies.BasedOn) -> models.State:
         """To an earlier version, as a new one."""
         return desk.state(words, desk.versions.go(version, asked.based_on))
 
-    @api.get("/api/data", response_model=models.DataPage)
-    def get_data(words: Spoken, file: str | None = None, table: str | None = None, header: bool = False) -> Any:
+    @api.get("/api/data")
+    def get_data(
+        words: Spoken, file: str | None = None, table: str | None = None, header: bool = False
+    ) -> models.DataPage:
         """Files of the workspace, and names and types of the columns of one: never a value.
 
         A CSV file's first line is shown, and how the file seems to be written, only with ``header``.
@@ -138,68 +140,69 @@ def routes(desk: Desk, access: Access) -> APIRouter:
         contents = await run_in_threadpool(desk.contents)
         try:
             size = await upload(desk.workspace, name, request.stream(), desk.upload_bytes, contents)
-            return {"name": name, "bytes": size}
+            return models.FileFacts(name=name, bytes=size)
         except ClientDisconnect:
             raise RequestError(400, "the file ended before its end") from None
 
-    @api.get("/api/mesh", response_model=models.Window)
-    def get_mesh(level: Level, south: Degrees, west: Degrees, north: Degrees, east: Degrees) -> Any:
+    @api.get("/api/mesh")
+    def get_mesh(level: Level, south: Degrees, west: Degrees, north: Degrees, east: Degrees) -> models.Window:
         """The window of a mesh that a box in degrees touches."""
         return window(level, south, west, north, east)
 
-    @api.get("/api/protect", response_model=models.ProtectPage)
-    def get_protect(words: Spoken, epsilon: Epsilon = None) -> Any:
+    @api.get("/api/protect")
+    def get_protect(words: Spoken, epsilon: Epsilon = None) -> models.ProtectPage:
         """What the recipe would promise, cost and be worth; at another value of its slider if one is given."""
         return desk.protect(words, epsilon)
 
-    @api.get("/api/rehearse", response_model=models.RehearsePage)
-    def get_rehearse(words: Spoken) -> Any:
+    @api.get("/api/rehearse")
+    def get_rehearse(words: Spoken) -> models.RehearsePage:
         """The rehearsals that are kept, and the last job."""
         return desk.rehearse_page(words)
 
-    @api.post("/api/rehearse", response_model=models.Job, status_code=202)
-    def post_rehearse(words: Spoken, asked: bodies.RehearseAsked) -> Any:
+    @api.post("/api/rehearse", status_code=202)
+    def post_rehearse(words: Spoken, asked: bodies.RehearseAsked) -> models.Job:
         """Begin a rehearsal on data that are not private."""
-        return desk.rehearse(asked.based_on, asked.other).to_json(words)
+        return desk.rehearse(asked.based_on, asked.other).told(words)
 
-    @api.get("/api/rehearsals/{name}", response_model=models.RehearsalFound)
-    def get_rehearsal(words: Spoken, name: str) -> Any:
+    @api.get("/api/rehearsals/{name}")
+    def get_rehearsal(words: Spoken, name: str) -> models.RehearsalFound:
         """What a rehearsal found."""
         found = rehearsals.get(desk.workspace, name)
-        return {**found, "basis": shown(found["basis"], words), "facts": shown_lines(found["facts"], words)}
+        facts = shown_lines(found["facts"], words)
+        return models.RehearsalFound(**{**found, "basis": shown(found["basis"], words), "facts": facts})
 
     @api.get("/api/rehearsals/{name}/{side}.bin", response_class=Response, responses={200: _BINARY})
     def get_grid(name: str, side: Literal["true", "released"]) -> Response:
         """A grid of a rehearsal: float32, little-endian, rows x columns, row 0 in the south."""
         return Response(rehearsals.grid(desk.workspace, name, side), media_type="application/octet-stream")
 
-    @api.get("/api/publish", response_model=models.PublishPage)
-    def get_publish(words: Spoken) -> Any:
+    @api.get("/api/publish")
+    def get_publish(words: Spoken) -> models.PublishPage:
         """What a publication would spend, and what became of the last one."""
         return desk.publish_page(words)
 
-    @api.post("/api/publish", response_model=models.Job, status_code=202)
-    def post_publish(words: Spoken, asked: bodies.PublishAsked) -> Any:
+    @api.post("/api/publish", status_code=202)
+    def post_publish(words: Spoken, asked: bodies.PublishAsked) -> models.Job:
         """Publish the recipe, once: it spends, and cannot be undone."""
-        return desk.publish(asked.based_on, asked.confirm, words, asked.paid).to_json(words)
+        return desk.publish(asked.based_on, asked.confirm, words, asked.paid).told(words)
 
-    @api.get("/api/jobs/{name}", response_model=models.Job)
-    def get_job(words: Spoken, name: str) -> Any:
+    @api.get("/api/jobs/{name}")
+    def get_job(words: Spoken, name: str) -> models.Job:
         """How far a job is."""
-        return desk.processes.get(name).to_json(words)
+        return desk.processes.get(name).told(words)
 
-    @api.delete("/api/jobs/{name}", response_model=models.Job)
-    def delete_job(words: Spoken, name: str) -> Any:
+    @api.delete("/api/jobs/{name}")
+    def delete_job(words: Spoken, name: str) -> models.Job:
         """Cancel a job that has not begun to spend."""
-        return desk.processes.tasks.cancel(desk.processes.get(name).id).to_json(words)
+        return desk.processes.tasks.cancel(desk.processes.get(name).id).told(words)
 
-    @api.get("/api/ledger", response_model=models.LedgerPage)
-    def get_ledger(words: Spoken) -> Any:
+    @api.get("/api/ledger")
+    def get_ledger(words: Spoken) -> models.LedgerPage:
         """The books, and the releases of the workspace."""
         return desk.ledger(words)
 
-    @api.post("/api/verify", response_model=models.Findings)
-    def post_verify(words: Spoken, asked: bodies.VerifyAsked) -> Any:
+    @api.post("/api/verify")
+    def post_verify(words: Spoken, asked: bodies.VerifyAsked) -> models.Findings:
         """Check a release from its public bytes."""
         return releases.findings(desk.workspace, asked.release, words)
 
@@ -207,8 +210,8 @@ def routes(desk: Desk, access: Access) -> APIRouter:
     def get_expected(words: Spoken, epsilon: Epsilon = None, width: Width = 720) -> Response:
         """Expected error by size of area, at the recipe's epsilon or another."""
         found = desk.protect(words, epsilon)
-        method = words.label("method_name", (found["plan"] or {}).get("method") or "")
-        return _svg(expected_svg(found["error_by_area"], method, words, width))
+        method = words.label("method_name", (found.plan or {}).get("method") or "")
+        return _svg(expected_svg(found.error_by_area, method, words, width))
 
     @api.get("/api/charts/{chart}.svg", response_class=Response, responses={200: _SVG})
     def get_chart(

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import datetime
-from typing import Any
-
 from sudare.errors import SudareError
 from sudare.privacy import Entry, Ledger
 from sudare.privacy.settings import default_ledger
-from sudare.privacy.shown import balance_facts, entry_words, spent_share
+from sudare.privacy.shown import balance_facts, entry_time, entry_words, spent_share
+from sudare.studio import releases
+from sudare.studio.models import Balance, Fact, LedgerPage, LedgerRow
 from sudare.studio.reading import Reading
 from sudare.studio.refusals import as_json
 from sudare.studio.workspace import Workspace
 from sudare.words import Words
 
 
-def ledger_json(workspace: Workspace, reading: Reading, words: Words) -> dict[str, Any]:
+def ledger_json(workspace: Workspace, reading: Reading, words: Words) -> LedgerPage:
     """All data sets of the recipe's ledger; a ledger that cannot be trusted is a problem and not an error."""
     name = ledger_name(reading)
-    empty: dict[str, Any] = {"head": None, "balances": [], "entries": []}
-    said = {"path": name, "exists": False, **empty, "problem": None}
+    page = LedgerPage(path=name, exists=True, releases=releases.listed(workspace))
     path = workspace.folder / name  # an absolute name is a path of its own
     try:
         ledger = Ledger(path)
@@ -27,22 +25,21 @@ def ledger_json(workspace: Workspace, reading: Reading, words: Words) -> dict[st
         balances = (*ledger.balances(), *ledger.accounts())
     except (SudareError, OSError, ValueError) as problem:
         found = problem if isinstance(problem, SudareError) else SudareError("the ledger cannot be read")
-        return {**said, "exists": True, "problem": as_json(found, words)}
-    return {
-        **said,
-        "exists": bool(entries),
-        "head": entries[-1].hash if entries else None,
-        "balances": [
-            {
-                "dataset": balance.dataset,
-                "spent_share": spent_share(balance),
-                "releases": balance.releases,
-                "facts": [{"name": key, "value": value} for key, value in balance_facts(balance, words).items()],
-            }
-            for balance in balances
-        ],
-        "entries": [_entry(entry, words) for entry in reversed(entries)],
-    }
+        page.problem = as_json(found, words)
+        return page
+    page.exists = bool(entries)
+    page.head = entries[-1].hash if entries else None
+    page.balances = [
+        Balance(
+            dataset=balance.dataset,
+            spent_share=spent_share(balance),
+            releases=balance.releases,
+            facts=Fact.listed(balance_facts(balance, words)),
+        )
+        for balance in balances
+    ]
+    page.entries = [_entry(entry, words) for entry in reversed(entries)]
+    return page
 
 
 def ledger_name(reading: Reading) -> str:
@@ -55,16 +52,14 @@ def ledger_name(reading: Reading) -> str:
     return str(name) if usable else str(default_ledger())
 
 
-def _entry(entry: Entry, words: Words) -> dict[str, Any]:
-    what, amount = entry_words(entry, words)
-    return {
-        "row": entry.id,
-        "time": entry.time,
-        "when": words.moment(datetime.datetime.fromisoformat(entry.time)),
-        "dataset": entry.dataset or "–",
-        "kind": entry.kind,
-        "release_id": entry.content["release_id"] if entry.kind == "spend" else None,
-        "what": what,
-        "amount": amount,
-        "hash": entry.hash,
-    }
+def _entry(entry: Entry, words: Words) -> LedgerRow:
+    return LedgerRow(
+        row=entry.id,
+        time=entry.time,
+        when=entry_time(entry, words),
+        dataset=entry.dataset or "–",
+        kind=entry.kind,
+        release_id=entry.content["release_id"] if entry.kind == "spend" else None,
+        amount=entry_words(entry, words)[1],
+        hash=entry.hash,
+    )

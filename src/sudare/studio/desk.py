@@ -1,4 +1,4 @@
-"""The studio's desk: everything the pages show and ask for, as plain values, without a word of HTTP.
+"""The studio's desk: everything the pages show and ask for, as models, without a word of HTTP.
 
 It has no privacy logic of its own. What is shown comes from `plan`, `rehearse`, `publish`, `verify` and the ledger.
 """
@@ -9,7 +9,6 @@ import os
 from dataclasses import asdict
 from typing import Any, get_args
 
-from sudare.domain.mesh import LEVELS
 from sudare.errors import BudgetError, SudareError
 from sudare.privacy import Balance
 from sudare.publish.pending import PendingReleases
@@ -21,13 +20,26 @@ from sudare.studio.books import ledger_json
 from sudare.studio.editing import edited
 from sudare.studio.forecast import Forecasts
 from sudare.studio.guards import MOST_BYTES
+from sudare.studio.models import (
+    DataPage,
+    Job,
+    LedgerPage,
+    Limits,
+    ListedVersion,
+    PaidRelease,
+    ProtectPage,
+    PublishPage,
+    RehearsePage,
+    SliderOf,
+    State,
+)
 from sudare.studio.outcomes import shown
 from sudare.studio.processes import Processes
-from sudare.studio.protection import books_json, error_by_area, place_cells, promise_json, remarks_json, smallest_area
+from sudare.studio.protection import books_json, error_by_area, place_cells, promise_json, smallest_area, with_remarks
 from sudare.studio.reading import Reading, Readings, plain, problem_json
 from sudare.studio.refusals import RequestError, StaleError, as_json
 from sudare.studio.rehearsals import listed as listed_rehearsals
-from sudare.studio.sources import Looked, files_of, looked_at
+from sudare.studio.sources import Looked, looked_at
 from sudare.studio.tasks import Task
 from sudare.studio.versions import Version, Versions
 from sudare.studio.workspace import Workspace
@@ -53,34 +65,34 @@ class Desk:
         """Begin nothing more; jobs at work go on."""
         self.forecasts.close()
 
-    def state(self, words: Words, now: Version | None = None) -> dict[str, Any]:
+    def state(self, words: Words, now: Version | None = None) -> State:
         """The recipe and its versions."""
         now = now or self.versions.current()
         reading = self.readings.read(now.text)
         contents = reading.contents or {}
         dataset = contents.get("dataset")
-        return {
-            "version": now.version,
-            "versions": [
-                {"version": one.version, "when": one.time, "change": one.change, "valid": one.valid}
+        return State(
+            version=now.version,
+            versions=[
+                ListedVersion(version=one.version, when=one.time, change=one.change, valid=one.valid)
                 for one in self.versions.listed()
             ],
-            "valid": reading.valid,
-            "problem": problem_json(reading, words),
-            "text": now.text,
-            "recipe": reading.recipe,
-            "effective": reading.effective,
-            "kind": reading.kind,
-            "kinds": [*_SHOWN_FIRST, *(kind for kind in KINDS if kind not in _SHOWN_FIRST)],
-            "dataset": dataset if isinstance(dataset, str) else None,
-            "language": words.language,
-            "languages": list(LANGUAGES),
-            "folder_name": self.workspace.folder.name,
-            "file_name": self.workspace.name,
-            "can_undo": now.back is not None,
-            "can_redo": bool(now.forward),
-            "limits": {"upload_bytes": self.upload_bytes, "body_bytes": MOST_BYTES},
-        }
+            valid=reading.valid,
+            problem=problem_json(reading, words),
+            text=now.text,
+            recipe=reading.recipe,
+            effective=reading.effective,
+            kind=reading.kind,
+            kinds=[*_SHOWN_FIRST, *(kind for kind in KINDS if kind not in _SHOWN_FIRST)],
+            dataset=dataset if isinstance(dataset, str) else None,
+            language=words.language,
+            languages=list(LANGUAGES),
+            folder_name=self.workspace.folder.name,
+            file_name=self.workspace.name,
+            can_undo=now.back is not None,
+            can_redo=bool(now.forward),
+            limits=Limits(upload_bytes=self.upload_bytes, body_bytes=MOST_BYTES),
+        )
 
     def contents(self) -> dict[str, Any] | None:
         """What the recipe says, valid or not; None where it is no TOML."""
@@ -93,9 +105,7 @@ class Desk:
             raise StaleError(based_on, now.version)
         return self.versions.edit(edited(now.text, changes), based_on, "edit")
 
-    def data(
-        self, words: Words, file: str | None = None, table: str | None = None, header: bool = False
-    ) -> dict[str, Any]:
+    def data(self, words: Words, file: str | None = None, table: str | None = None, header: bool = False) -> DataPage:
         """Files, and the columns of the one named or of the recipe's; of text, if its ``header`` is asked for."""
         declared = (self.contents() or {}).get("data")
         own = declared if isinstance(declared, dict) else {}
@@ -105,71 +115,48 @@ class Desk:
         written = [own.get(key) if name == own.get("path") else None for key in ("encoding", "delimiter")]
         chosen = name if isinstance(name, str) and name else None
         texts = [each if isinstance(each, str) else None for each in (table, *written)]
-        seen = looked_at(self.workspace, Looked(chosen, texts[0], texts[1], texts[2], header), words)
-        return {
-            "files": files_of(self.workspace),
-            "file": chosen,
-            "table": texts[0],
-            **seen,
-            "mesh_levels": list(LEVELS),
-        }
+        return looked_at(self.workspace, Looked(chosen, texts[0], texts[1], texts[2], header), words)
 
-    def protect(self, words: Words, value: float | None = None) -> dict[str, Any]:
+    def protect(self, words: Words, value: float | None = None) -> ProtectPage:
         """The promise, the errors and the cost, at the recipe's own epsilon or at another."""
         reading = self._reading()
-        said: dict[str, Any] = {
-            "valid": reading.valid,
-            "problem": problem_json(reading, words),
-            "pending": False,
-            "slider": None,
-            "value": None,
-            "plan": None,
-            "guarantee": None,
-            "errors_from": None,
-            "errors_from_shown": None,
-            "error_by_area": [],
-            "smallest_area_10_percent": None,
-            "ledger": None,
-            **remarks_json((), words),
-            "methods": list(get_args(MethodChoice.model_fields["name"].annotation)),
-            "based_on": BASIS,
-        }
+        methods = list(get_args(MethodChoice.model_fields["name"].annotation))
+        page = ProtectPage(valid=reading.valid, problem=problem_json(reading, words), methods=methods, based_on=BASIS)
         if reading.job is None:
             if value is not None:
                 reading.required()
-            return said
+            return page
         try:
             found = self.forecasts.at(self.versions.current().text, reading.kind, value)
         except RequestError:
             raise
         except SudareError as problem:
-            return {**said, "problem": as_json(problem, words)}
-        said |= {"slider": found.slider and asdict(found.slider), "value": found.value, "pending": found.plan is None}
+            page.problem = as_json(problem, words)
+            return page
+        page.slider = None if found.slider is None else SliderOf(**asdict(found.slider))
+        page.value, page.pending = found.value, found.plan is None
         if found.plan is None:
-            return said
-        rows = error_by_area(found.plan, reading.job)
+            return page
         made = found.plan
-        return {
-            **said,
-            "plan": plain(made.to_json()),
-            "guarantee": promise_json(made.guarantee, words),
-            "errors_from": str(made.errors_from),
-            "errors_from_shown": made.errors_from.text(words),
-            "error_by_area": rows,
-            "smallest_area_10_percent": smallest_area(rows, place_cells(reading.job)),
-            "ledger": books_json(made.balance, made.balance_after, made.guarantee, words),
-            **remarks_json(made.remarks, words),
-        }
+        page.plan = plain(made.to_json())
+        page.guarantee = promise_json(made.guarantee, words)
+        page.errors_from = str(made.errors_from)
+        page.errors_from_shown = made.errors_from.text(words)
+        page.error_by_area = error_by_area(made, reading.job)
+        page.smallest_area_10_percent = smallest_area(page.error_by_area, place_cells(reading.job))
+        page.ledger = books_json(made.balance, made.balance_after, made.guarantee, words)
+        return with_remarks(page, made.remarks, words)
 
-    def rehearse_page(self, words: Words) -> dict[str, Any]:
+    def rehearse_page(self, words: Words) -> RehearsePage:
         """The rehearsals that are kept."""
         reading = self._reading()
-        return {
-            "valid": reading.valid,
-            "problem": problem_json(reading, words),
-            "rehearsals": [{**one, "basis": shown(one["basis"], words)} for one in listed_rehearsals(self.workspace)],
-            "job": self._last("rehearse", words),
-        }
+        found = listed_rehearsals(self.workspace)
+        return RehearsePage(
+            valid=reading.valid,
+            problem=problem_json(reading, words),
+            rehearsals=[one.model_copy(update={"basis": shown(one.basis, words)}) for one in found],
+            job=self._last("rehearse", words),
+        )
 
     def rehearse(self, based_on: int, other: int | None) -> Task:
         """Begin a rehearsal, of two versions if they are to be compared."""
@@ -182,45 +169,33 @@ class Desk:
             task["other"] = {"version": beside.version, "text": beside.text}
         return self.processes.start("rehearse", task)
 
-    def publish_page(self, words: Words) -> dict[str, Any]:
+    def publish_page(self, words: Words) -> PublishPage:
         """What a publication would spend, and what became of the last one."""
         reading = self._reading()
         job = reading.job
-        said: dict[str, Any] = {
-            "valid": reading.valid,
-            "problem": problem_json(reading, words),
-            "can_publish": False,
-            **dict.fromkeys(("dataset", "confirm", "title", "output", "guarantee", "ledger", "release", "pending")),
-            **remarks_json((), words),
-            "job": self._last("publish", words),
-        }
+        page = PublishPage(valid=reading.valid, problem=problem_json(reading, words), job=self._last("publish", words))
         if job is None:
-            return said
+            return page
         try:
             balance, after, refusal = self._books(job)
             waiting = PendingReleases(job.ledger).waiting()
         except SudareError as problem:
-            return {**said, "problem": as_json(problem, words)}
+            page.problem = as_json(problem, words)
+            return page
         target = job.path(job.recipe.output.folder)
         remarks: list[Remark] = [] if refusal is None else [refusal]
         remarks += remarks_on_files(job)
-        can_publish = not remarks  # a new ledger is said, and may begin
+        page.can_publish = not remarks  # a new ledger is said, and may begin
         remarks += job.ledger.beginnings(job.recipe.dataset)
         folder, place = self.workspace.shown(target), os.path.realpath(target)
-        pending = [each.to_json() for each in waiting if each.facts.folder == place]
-        return {
-            **said,
-            "pending": pending[-1] if pending else None,
-            "can_publish": can_publish,
-            "dataset": job.recipe.dataset,
-            "confirm": job.recipe.dataset,
-            "title": job.recipe.title or None,
-            "output": job.recipe.output.folder,
-            "guarantee": promise_json(job.guarantee, words),
-            "ledger": books_json(balance, after, job.guarantee, words),
-            **remarks_json(remarks, words),
-            "release": next((one for one in releases.listed(self.workspace) if one["folder"] == folder), None),
-        }
+        pending = [PaidRelease(**each.to_json()) for each in waiting if each.facts.folder == place]
+        page.pending = pending[-1] if pending else None
+        page.dataset = page.confirm = job.recipe.dataset
+        page.title, page.output = job.recipe.title or None, job.recipe.output.folder
+        page.guarantee = promise_json(job.guarantee, words)
+        page.ledger = books_json(balance, after, job.guarantee, words)
+        page.release = next((one for one in releases.listed(self.workspace) if one.folder == folder), None)
+        return with_remarks(page, remarks, words)
 
     def publish(self, based_on: int, confirm: str, words: Words, paid: str | None = None) -> Task:
         """Begin a publication of exactly the version that was confirmed; ``paid`` as in `PublishAsked`."""
@@ -244,10 +219,9 @@ class Desk:
         }
         return self.processes.start("publish", task)
 
-    def ledger(self, words: Words) -> dict[str, Any]:
+    def ledger(self, words: Words) -> LedgerPage:
         """The books, and the releases that are here."""
-        found = ledger_json(self.workspace, self._reading(), words)
-        return {**found, "releases": releases.listed(self.workspace)}
+        return ledger_json(self.workspace, self._reading(), words)
 
     def _reading(self) -> Reading:
         return self.readings.read(self.versions.current().text)
@@ -265,7 +239,7 @@ class Desk:
         except BudgetError as refusal:
             return balance, None, refusal
 
-    def _last(self, verb: str, words: Words) -> dict[str, Any] | None:
+    def _last(self, verb: str, words: Words) -> Job | None:
         self.processes.settle()
         found = self.processes.tasks.listed(verb)
-        return found[0].to_json(words) if found else None
+        return found[0].told(words) if found else None

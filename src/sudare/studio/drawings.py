@@ -7,6 +7,7 @@ from typing import Any
 
 from sudare.charts import Bars, Curve, Spec, error_by_value, render_svg
 from sudare.charts import error_by_area as area_chart
+from sudare.studio.models import AreaError
 from sudare.studio.refusals import RequestError
 from sudare.words import Words
 
@@ -14,17 +15,18 @@ _WIDTHS = (240, 1400)
 _BY_VALUE = ("root_mean_square_error", "mean_error")
 
 
-def expected_svg(rows: list[dict[str, Any]], method: str, words: Words, width: int) -> str:
+def expected_svg(rows: list[AreaError], method: str, words: Words, width: int) -> str:
     """Expected error of a method by size of area, with what an average area holds."""
     if not rows:
         raise RequestError(404, "there are no errors by area to draw")
-    in_km = all(row["square_km"] is not None for row in rows if row["cells"] > 1) and rows[0]["square_km"] is not None
-    area = [row["square_km"] if in_km else row["cells"] for row in rows]
+    ground = [row.square_km for row in rows if row.square_km is not None]
+    in_km = len(ground) == len(rows)
+    area = ground if in_km else [row.cells for row in rows]
     # The law of the noise gives the root mean square alone.
-    absolute = [math.nan if row["expected"] == row["root_mean_square"] else row["expected"] for row in rows[:-1]]
-    absolute.append(rows[-1]["expected"] if not all(map(math.isnan, absolute)) else math.nan)
-    curve = Curve(method, area, [row["root_mean_square"] for row in rows], absolute)
-    reference = area, [row["people"] for row in rows]
+    absolute = [math.nan if row.expected == row.root_mean_square else row.expected for row in rows[:-1]]
+    absolute.append(rows[-1].expected if not all(map(math.isnan, absolute)) else math.nan)
+    curve = Curve(method, area, [row.root_mean_square for row in rows], absolute)
+    reference = area, [row.people for row in rows]
     return _drawn(_areas([curve], in_km, words, width, reference), width)
 
 

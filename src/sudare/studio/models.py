@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ConfigDict
 
 
-class ErrorParts(BaseModel):
+class Answer(BaseModel):
+    """An answer: every field is in it, also those that have a default."""
+
+    model_config = ConfigDict(json_schema_serialization_defaults_required=True)
+
+
+class ErrorParts(Answer):
     """What was wrong, the value, what is allowed, what to do; ``message`` is all of it in the reader's language."""
 
     what: str
@@ -17,20 +24,25 @@ class ErrorParts(BaseModel):
     message: str
 
 
-class Refusal(BaseModel):
+class Refusal(Answer):
     """The body of every answer from 400 on."""
 
     error: ErrorParts
 
 
-class Fact(BaseModel):
+class Fact(Answer):
     """A name and what it is."""
 
     name: str
     value: str
 
+    @classmethod
+    def listed(cls, facts: Mapping[str, str]) -> list[Fact]:
+        """One for each name."""
+        return [cls(name=name, value=value) for name, value in facts.items()]
 
-class ListedVersion(BaseModel):
+
+class ListedVersion(Answer):
     """One version, without its text."""
 
     version: int
@@ -39,14 +51,14 @@ class ListedVersion(BaseModel):
     valid: bool
 
 
-class Limits(BaseModel):
+class Limits(Answer):
     """What the server takes."""
 
     upload_bytes: int
     body_bytes: int
 
 
-class State(BaseModel):
+class State(Answer):
     """The recipe as it is now."""
 
     version: int
@@ -68,21 +80,21 @@ class State(BaseModel):
     limits: Limits
 
 
-class FileFacts(BaseModel):
+class FileFacts(Answer):
     """A file of the workspace."""
 
     name: str
     bytes: int
 
 
-class Column(BaseModel):
+class Column(Answer):
     """A column: never a value of it."""
 
     name: str
     type: str
 
 
-class Suggestions(BaseModel):
+class Suggestions(Answer):
     """What columns could become, from their names and types."""
 
     unit: str | None
@@ -90,7 +102,7 @@ class Suggestions(BaseModel):
     attributes: dict[str, list[str]]
 
 
-class Proposal(BaseModel):
+class Proposal(Answer):
     """How a file of text seems to be written, and its first line that is refused: for the steward alone."""
 
     encoding: str
@@ -98,7 +110,7 @@ class Proposal(BaseModel):
     faulty_line: int | None
 
 
-class DataPage(BaseModel):
+class DataPage(Answer):
     """Files of the workspace, and the columns of one."""
 
     files: list[FileFacts]
@@ -114,7 +126,7 @@ class DataPage(BaseModel):
     problem: ErrorParts | None
 
 
-class Bounds(BaseModel):
+class Bounds(Answer):
     """Degrees."""
 
     south: float
@@ -123,7 +135,7 @@ class Bounds(BaseModel):
     east: float
 
 
-class Window(BaseModel):
+class Window(Answer):
     """A window of a mesh: half-open rows and columns."""
 
     level: str
@@ -133,7 +145,7 @@ class Window(BaseModel):
     bounds: Bounds
 
 
-class TableOfTexts(BaseModel):
+class TableOfTexts(Answer):
     """A small table in words."""
 
     caption: str
@@ -141,7 +153,7 @@ class TableOfTexts(BaseModel):
     rows: list[list[str]]
 
 
-class PointsOf(BaseModel):
+class PointsOf(Answer):
     """A list under a heading."""
 
     title: str
@@ -149,17 +161,17 @@ class PointsOf(BaseModel):
     sign: str
 
 
-class Promise(BaseModel):
+class Promise(Answer):
     """A guarantee in words."""
 
     headline: str
-    paragraphs: list[str]
-    odds: TableOfTexts | None
-    points: list[PointsOf]
-    facts: list[Fact]
+    paragraphs: list[str] = []
+    odds: TableOfTexts | None = None
+    points: list[PointsOf] = []
+    facts: list[Fact] = []
 
 
-class Books(BaseModel):
+class Books(Answer):
     """A data set's account, before and after."""
 
     cap: str | None
@@ -174,7 +186,7 @@ class Books(BaseModel):
     facts: list[Fact]
 
 
-class AreaError(BaseModel):
+class AreaError(Answer):
     """Expected error in areas of one size; ``relative`` to the people in them."""
 
     cells: int
@@ -186,7 +198,7 @@ class AreaError(BaseModel):
     relative: float
 
 
-class Area(BaseModel):
+class Area(Answer):
     """A size of area."""
 
     cells: float
@@ -194,7 +206,7 @@ class Area(BaseModel):
     relative: float
 
 
-class SliderOf(BaseModel):
+class SliderOf(Answer):
     """Which key of the recipe the slider sets."""
 
     path: str
@@ -204,29 +216,29 @@ class SliderOf(BaseModel):
     symbol: str
 
 
-class ProtectPage(BaseModel):
+class ProtectPage(Answer):
     """What a recipe would promise, cost and be worth. ``plan`` is null while it is being made (``pending``)."""
 
     valid: bool
     problem: ErrorParts | None
-    pending: bool
-    slider: SliderOf | None
-    value: float | None
-    plan: dict[str, Any] | None
-    guarantee: Promise | None
-    errors_from: str | None
-    errors_from_shown: str | None
-    error_by_area: list[AreaError]
-    smallest_area_10_percent: Area | None
-    ledger: Books | None
-    remarks: list[str]
-    remarks_shown: list[str]
-    remarks_about: list[str]
+    pending: bool = False
+    slider: SliderOf | None = None
+    value: float | None = None
+    plan: dict[str, Any] | None = None
+    guarantee: Promise | None = None
+    errors_from: str | None = None
+    errors_from_shown: str | None = None
+    error_by_area: list[AreaError] = []
+    smallest_area_10_percent: Area | None = None
+    ledger: Books | None = None
+    remarks: list[str] = []
+    remarks_shown: list[str] = []
+    remarks_about: list[str] = []
     methods: list[str]
     based_on: str
 
 
-class Job(BaseModel):
+class Job(Answer):
     """How far a job is."""
 
     id: str
@@ -241,7 +253,7 @@ class Job(BaseModel):
     can_cancel: bool
 
 
-class RehearsalSummary(BaseModel):
+class RehearsalSummary(Answer):
     """A rehearsal that is kept."""
 
     id: str
@@ -255,7 +267,7 @@ class RehearsalSummary(BaseModel):
     accuracy: float | None
 
 
-class GridFacts(BaseModel):
+class GridFacts(Answer):
     """How the two grids are to be read: float32, little-endian, row 0 in the south."""
 
     attribute: str
@@ -280,7 +292,7 @@ class RehearsalFound(RehearsalSummary):
     grid: GridFacts | None
 
 
-class RehearsePage(BaseModel):
+class RehearsePage(Answer):
     """Rehearsals that are kept, newest first, and the last job."""
 
     valid: bool
@@ -289,7 +301,7 @@ class RehearsePage(BaseModel):
     job: Job | None
 
 
-class ReleaseFacts(BaseModel):
+class ReleaseFacts(Answer):
     """A release in the workspace."""
 
     folder: str
@@ -302,34 +314,34 @@ class ReleaseFacts(BaseModel):
     report: str | None
 
 
-class PaidRelease(BaseModel):
+class PaidRelease(Answer):
     """A release that was paid for and is not out."""
 
     release_id: str
     can_resume: bool
 
 
-class PublishPage(BaseModel):
+class PublishPage(Answer):
     """What will be spent, and on what; ``confirm`` is to be typed. ``pending`` waits to go into the output folder."""
 
     valid: bool
     problem: ErrorParts | None
-    can_publish: bool
-    dataset: str | None
-    confirm: str | None
-    title: str | None
-    output: str | None
-    guarantee: Promise | None
-    ledger: Books | None
-    remarks: list[str]
-    remarks_shown: list[str]
-    remarks_about: list[str]
+    can_publish: bool = False
+    dataset: str | None = None
+    confirm: str | None = None
+    title: str | None = None
+    output: str | None = None
+    guarantee: Promise | None = None
+    ledger: Books | None = None
+    remarks: list[str] = []
+    remarks_shown: list[str] = []
+    remarks_about: list[str] = []
     job: Job | None
-    release: ReleaseFacts | None
-    pending: PaidRelease | None
+    release: ReleaseFacts | None = None
+    pending: PaidRelease | None = None
 
 
-class Balance(BaseModel):
+class Balance(Answer):
     """A data set of the ledger."""
 
     dataset: str
@@ -338,7 +350,7 @@ class Balance(BaseModel):
     facts: list[Fact]
 
 
-class LedgerRow(BaseModel):
+class LedgerRow(Answer):
     """A row of the ledger."""
 
     row: int
@@ -351,35 +363,35 @@ class LedgerRow(BaseModel):
     hash: str
 
 
-class LedgerPage(BaseModel):
+class LedgerPage(Answer):
     """The ledger of the recipe, newest row first, and the releases of the workspace."""
 
     path: str
     exists: bool
-    head: str | None
-    balances: list[Balance]
-    entries: list[LedgerRow]
-    problem: ErrorParts | None
+    head: str | None = None
+    balances: list[Balance] = []
+    entries: list[LedgerRow] = []
+    problem: ErrorParts | None = None
     releases: list[ReleaseFacts]
 
 
-class Findings(BaseModel):
+class Findings(Answer):
     """What was checked of a release and found right, or the first fault."""
 
     release: str
     ok: bool
-    release_id: str | None
-    checks: list[str]
-    problem: ErrorParts | None
+    release_id: str | None = None
+    checks: list[str] = []
+    problem: ErrorParts | None = None
 
 
-class Session(BaseModel):
+class Session(Answer):
     """What the studio's pages send with each request."""
 
     session: str
 
 
-class Ticket(BaseModel):
+class Ticket(Answer):
     """An address that works once."""
 
     address: str

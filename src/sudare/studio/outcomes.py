@@ -9,7 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 from sudare.errors import SudareError
-from sudare.studio.refusals import as_json, retold
+from sudare.studio.refusals import kept as kept_error
+from sudare.studio.refusals import retold
 from sudare.words import Lines, PageMessage, Value, Words, said
 
 
@@ -21,7 +22,7 @@ def kept(value: Value) -> Any:
     """
     if isinstance(value, PageMessage):
         return {"key": value.key, "fields": {name: kept(each) for name, each in value.fields}}
-    return {"error": as_json(value)} if isinstance(value, SudareError) else value
+    return {"error": kept_error(value)} if isinstance(value, SudareError) else value
 
 
 def kept_lines(facts: Lines) -> list[dict[str, Any]]:
@@ -39,7 +40,7 @@ def shown(value: Any, words: Words) -> str:
     if not isinstance(value, dict):
         return said(value, words)
     if "error" in value:
-        return str((retold(value["error"], words) or {})["message"])
+        return retold(value["error"], words).message
     return words(value["key"], **{name: shown(each, words) for name, each in value["fields"].items()})
 
 

@@ -11,10 +11,10 @@ from typing import Any
 
 from sudare.errors import Message, PaidError, SudareError, system_reason
 from sudare.privacy import Ledger
+from sudare.privacy.shown import remaining_text
 from sudare.publish.certificate import NAME
 from sudare.publish.pages import public_path
 from sudare.studio.outcomes import kept
-from sudare.studio.protection import left_text
 from sudare.studio.refusals import kept as kept_error
 from sudare.studio.tasks import Task, Tasks
 from sudare.studio.workspace import Workspace
@@ -112,7 +112,7 @@ class Processes:
                 "left_out": [] if report.exists() else [kept(_UNDRAWN)],
                 "headline": [],
                 "guarantee": certificate["guarantee"]["text"],
-                "left": left_text(ledger.balance(asked["dataset"]), Words(asked["language"])),
+                "left": remaining_text(ledger.balance(asked["dataset"]), Words(asked["language"])),
             }
             self.tasks.move(task.id, ("spending",), "done", stage="", fraction=1.0, result=result)
             return

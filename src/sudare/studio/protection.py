@@ -5,70 +5,69 @@ All of it comes from the recipe, the ledger and a rehearsal on synthetic people;
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from typing import Any
+from typing import TypeVar
 
 from sudare.domain import Domain
 from sudare.errors import NoCapError
+from sudare.measure.ground import GOOD, smallest_publishable, square_km
 from sudare.measure.logical import logical_blocks
 from sudare.privacy import Balance, Guarantee, readable
-from sudare.privacy.shown import amounts_text, balance_facts, headline, spent_share
+from sudare.privacy.shown import amounts_text, balance_facts, headline, remaining_text, spent_share
 from sudare.publish import Plan
-from sudare.publish.areas import square_km
 from sudare.publish.job import Job
 from sudare.publish.plan import Remark
 from sudare.report import Facts, Lead, Points, Table, Text, guarantee_sections
+from sudare.studio.models import (
+    Area,
+    AreaError,
+    Books,
+    Fact,
+    PointsOf,
+    Promise,
+    ProtectPage,
+    PublishPage,
+    TableOfTexts,
+)
 from sudare.words import PageMessage, Words, said
 
-GOOD = 0.1
-"""The relative error up to which a number is called publishable."""
+Page = TypeVar("Page", ProtectPage, PublishPage)
 
 
-def promise_json(guarantee: Guarantee, words: Words) -> dict[str, Any]:
+def promise_json(guarantee: Guarantee, words: Words) -> Promise:
     """A guarantee in words, odds and terms, as the public report says it."""
-    said: dict[str, Any] = {
-        "headline": headline(guarantee, words),
-        "paragraphs": [],
-        "odds": None,
-        "points": [],
-        "facts": [],
-    }
+    said = Promise(headline=headline(guarantee, words))
     for section in guarantee_sections(guarantee, words):
         for part in section.parts:
             if isinstance(part, Text):
-                said["paragraphs"] += part.paragraphs
+                said.paragraphs += part.paragraphs
             elif isinstance(part, Table):
-                said["odds"] = {"caption": part.caption, "header": part.header, "rows": part.rows}
+                rows = [list(row) for row in part.rows]
+                said.odds = TableOfTexts(caption=part.caption, header=list(part.header), rows=rows)
             elif isinstance(part, Points):
-                said["points"].append({"title": part.title, "items": part.items, "sign": part.sign})
+                said.points.append(PointsOf(title=part.title, items=list(part.items), sign=part.sign))
             elif isinstance(part, Facts):
-                said["facts"] += [{"name": name, "value": value} for name, value in part.rows.items()]
+                said.facts += Fact.listed(part.rows)
             elif isinstance(part, Lead):
-                said["headline"] = part.text
+                said.headline = part.text
     return said
 
 
-def books_json(balance: Balance, after: Balance | None, guarantee: Guarantee, words: Words) -> dict[str, Any]:
+def books_json(balance: Balance, after: Balance | None, guarantee: Guarantee, words: Words) -> Books:
     """Where the data set stands, what the release would cost, and what would be left."""
     cap = balance.cap or (after.cap if after else None)
-    return {
-        "cap": None if cap is None else amounts_text(cap),
-        "spent": amounts_text(balance.spent),
-        "left": None if balance.remaining is None else left_text(balance, words),
-        "cost": cost_text(guarantee),
-        "after": None if after is None else left_text(after, words),
-        "enough": after is not None,
-        "spent_share": spent_share(balance) if balance.cap else 0.0 if cap else None,
-        "after_share": None if after is None else spent_share(after),
-        "releases": balance.releases,
-        "facts": [{"name": name, "value": value} for name, value in balance_facts(balance, words).items()],
-    }
-
-
-def left_text(balance: Balance, words: Words) -> str:
-    """The most that one more release may cost."""
-    return balance_facts(balance, words)[words("ledger.remaining")]
+    return Books(
+        cap=None if cap is None else amounts_text(cap),
+        spent=amounts_text(balance.spent),
+        left=None if balance.remaining is None else remaining_text(balance, words),
+        cost=cost_text(guarantee),
+        after=None if after is None else remaining_text(after, words),
+        enough=after is not None,
+        spent_share=spent_share(balance) if balance.cap else 0.0 if cap else None,
+        after_share=None if after is None else spent_share(after),
+        releases=balance.releases,
+        facts=Fact.listed(balance_facts(balance, words)),
+    )
 
 
 def cost_text(guarantee: Guarantee) -> str:
@@ -83,13 +82,12 @@ def cost_text(guarantee: Guarantee) -> str:
     return ", ".join(f"{sign} = {readable(value)}" for sign, value in given if value is not None) or "–"
 
 
-def remarks_json(remarks: Sequence[Remark], words: Words) -> dict[str, list[str]]:
-    """Remarks of a plan: in English for machines, in the language of the page, and by what they are about."""
-    return {
-        "remarks": [str(remark) for remark in remarks],
-        "remarks_shown": [said(_in_full(remark), words) for remark in remarks],
-        "remarks_about": [_about(remark) for remark in remarks],
-    }
+def with_remarks(page: Page, remarks: Sequence[Remark], words: Words) -> Page:
+    """The page with remarks: in English for machines, in the language of the page, and by what they are about."""
+    page.remarks = [str(remark) for remark in remarks]
+    page.remarks_shown = [said(_in_full(remark), words) for remark in remarks]
+    page.remarks_about = [_about(remark) for remark in remarks]
+    return page
 
 
 def _in_full(remark: Remark) -> Remark:
@@ -106,7 +104,7 @@ def _about(remark: Remark) -> str:
     return "no_cap" if isinstance(remark, NoCapError) else "budget"
 
 
-def error_by_area(plan: Plan, job: Job) -> list[dict[str, Any]]:
+def error_by_area(plan: Plan, job: Job) -> list[AreaError]:
     """Expected error by size of area, beside what an average area of that size holds; empty for other kinds.
 
     ``relative`` is the expected sum of errors over all areas of a size, as a share of all people.
@@ -120,15 +118,15 @@ def error_by_area(plan: Plan, job: Job) -> list[dict[str, Any]]:
         absolute = row.get("mean_absolute_error")
         expected = row["root_mean_square_error"] if absolute is None else absolute
         rows.append(
-            {
-                "cells": row["cells"],
-                "areas": blocks,
-                "square_km": row["square_km"],
-                "expected": expected,
-                "root_mean_square": row["root_mean_square_error"],
-                "people": people / blocks,
-                "relative": expected * blocks / people,
-            }
+            AreaError(
+                cells=row["cells"],
+                areas=blocks,
+                square_km=row["square_km"],
+                expected=expected,
+                root_mean_square=row["root_mean_square_error"],
+                people=people / blocks,
+                relative=expected * blocks / people,
+            )
         )
     return rows
 
@@ -141,28 +139,21 @@ def place_cells(job: Job) -> int | None:
     return next((1 << level for level in range(domain.bits + 1) if square_km(domain, level) is not None), None)
 
 
-def smallest_area(rows: list[dict[str, Any]], place: int | None = None, good: float = GOOD) -> dict[str, Any] | None:
+def smallest_area(rows: Sequence[AreaError | Area], place: int | None = None, good: float = GOOD) -> Area | None:
     """The size of area from which on the relative error stays at most ``good``; None where no size has it.
 
     Between two sizes it is read off a straight line in logarithms. ``place`` is how many cells one place has: what is
     smaller has no size on the ground.
 
-    >>> rows = [{"cells": c, "square_km": None, "relative": r} for c, r in ((1, 1.0), (100, 0.01))]
-    >>> smallest_area(rows)["cells"]
+    >>> rows = [Area(cells=c, square_km=None, relative=r) for c, r in ((1, 1.0), (100, 0.01))]
+    >>> smallest_area(rows).cells
     10.0
     """
-    if not rows or not rows[-1]["relative"] <= good:
+    found = smallest_publishable([row.cells for row in rows], [row.relative for row in rows], good)
+    if found is None:
         return None
-    first = next(at for at in range(len(rows)) if all(row["relative"] <= good for row in rows[at:]))
-    found, before = rows[first], rows[first - 1] if first else None
-    cells = float(found["cells"])
-    if before is not None and found["relative"] > 0:
-        low, high = math.log(before["relative"]), math.log(found["relative"])
-        cells = _along(before["cells"], found["cells"], (low - math.log(good)) / (low - high))
-    sized = place is not None and cells >= place and rows[-1]["square_km"] is not None
-    ground = cells * rows[-1]["square_km"] / rows[-1]["cells"] if sized else None
-    return {"cells": cells, "square_km": ground, "relative": good}
-
-
-def _along(low: float, high: float, share: float) -> float:
-    return float(f"{math.exp((1 - share) * math.log(low) + share * math.log(high)):.3g}")
+    cells, whole = found[1], rows[-1]
+    ground = None
+    if place is not None and cells >= place and whole.square_km is not None:
+        ground = cells * whole.square_km / whole.cells
+    return Area(cells=cells, square_km=ground, relative=good)

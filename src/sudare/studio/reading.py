@@ -14,6 +14,7 @@ from sudare.errors import SudareError
 from sudare.publish.job import Job
 from sudare.registry import KINDS
 from sudare.studio.editing import contents_of
+from sudare.studio.models import ErrorParts
 from sudare.studio.refusals import RequestError, as_json
 from sudare.studio.workspace import Workspace
 from sudare.words import Words
@@ -115,6 +116,6 @@ def plain(value: Any) -> Any:
     return value
 
 
-def problem_json(reading: Reading, words: Words) -> dict[str, Any] | None:
+def problem_json(reading: Reading, words: Words) -> ErrorParts | None:
     """What is wrong with it, for a page."""
     return None if reading.problem is None else as_json(reading.problem, words)

@@ -7,6 +7,7 @@ from typing import Any
 from starlette.responses import JSONResponse, Response
 
 from sudare.errors import Message, SudareError
+from sudare.studio.models import ErrorParts, Refusal
 from sudare.words import ENGLISH, Words, text
 
 
@@ -40,30 +41,30 @@ class StaleError(RequestError):
         )
 
 
-def as_json(problem: SudareError, words: Words = ENGLISH) -> dict[str, Any]:
+def as_json(problem: SudareError, words: Words = ENGLISH) -> ErrorParts:
     """An error's parts in English, and the one sentence they make in the language of the reader."""
-    return {
-        "what": problem.what,
-        "value": None if problem.value is None else str(problem.value),
-        "allowed": problem.allowed,
-        "hint": problem.hint,
-        "message": text(problem, words.language),
-    }
+    return ErrorParts(
+        what=problem.what,
+        value=None if problem.value is None else str(problem.value),
+        allowed=problem.allowed,
+        hint=problem.hint,
+        message=text(problem, words.language),
+    )
 
 
 def kept(problem: SudareError) -> dict[str, Any]:
     """An error for the store: its parts, and the facts from which `retold` says it in another language."""
-    return {**as_json(problem), "facts": problem.to_json()}
+    return {**as_json(problem).model_dump(), "facts": problem.to_json()}
 
 
-def retold(found: dict[str, Any] | None, words: Words) -> dict[str, Any] | None:
+def retold(found: dict[str, Any], words: Words) -> ErrorParts:
     """What `kept` made of an error before, for a reader of any language."""
-    if found is None or "facts" not in found:  # of an older version: as it was said then
-        return found
+    if "facts" not in found:  # of an older version: as it was said then
+        return ErrorParts(**found)
     return as_json(SudareError.from_json(found["facts"]), words)
 
 
 def answer(problem: SudareError, words: Words, status: int = 422) -> Response:
     """The refusal as a response; a mistake in a recipe, a file or a parameter is 422."""
     found = problem.status if isinstance(problem, RequestError) else status
-    return JSONResponse({"error": as_json(problem, words)}, found)
+    return JSONResponse(Refusal(error=as_json(problem, words)).model_dump(), found)

@@ -14,6 +14,7 @@ from sudare.publish import Rehearsal
 from sudare.publish.job import Job
 from sudare.publish.table_rehearsal import TableRehearsal
 from sudare.studio.grids import frame_of, grid_of, quantiles
+from sudare.studio.models import RehearsalSummary
 from sudare.studio.outcomes import kept, kept_lines
 from sudare.studio.protection import cost_text
 from sudare.studio.refusals import RequestError
@@ -95,12 +96,10 @@ def grid(workspace: Workspace, name: str, side: str) -> bytes:
         raise RequestError(404, "the rehearsal has no such grid") from None
 
 
-def listed(workspace: Workspace) -> list[dict[str, Any]]:
+def listed(workspace: Workspace) -> list[RehearsalSummary]:
     """What is kept, newest first."""
     found = sorted(_folder(workspace).glob("[0-9a-f]*-*"), key=lambda path: path.stat().st_mtime_ns, reverse=True)
-    names = ("id", "version", "kind", "dataset", "method", "cost", "basis", "repetitions", "accuracy")
-    contents = [get(workspace, path.name) for path in found]
-    return [{name: content[name] for name in names} for content in contents]
+    return [RehearsalSummary.model_validate(get(workspace, path.name)) for path in found]
 
 
 def _folder(workspace: Workspace) -> Path:
@@ -116,7 +115,7 @@ def _found(workspace: Workspace, name: str) -> Path:
 def _forget(workspace: Workspace) -> None:
     """Keep the newest."""
     for old in listed(workspace)[KEPT:]:
-        shutil.rmtree(_folder(workspace) / old["id"], ignore_errors=True)
+        shutil.rmtree(_folder(workspace) / old.id, ignore_errors=True)
 
 
 def _finite(value: Any) -> Any:

@@ -12,6 +12,7 @@ from sudare.publish import verify
 from sudare.publish.certificate import NAME
 from sudare.publish.pages import public_path
 from sudare.publish.reports import LIST
+from sudare.studio.models import Findings, ReleaseFacts
 from sudare.studio.refusals import RequestError, as_json
 from sudare.studio.workspace import Workspace
 from sudare.words import Words
@@ -25,7 +26,7 @@ REPORT_POLICY = (
 """A report carries its scripts inside and opens anywhere; here it opens without the studio's rights."""
 
 
-def listed(workspace: Workspace) -> list[dict[str, Any]]:
+def listed(workspace: Workspace) -> list[ReleaseFacts]:
     """The releases in the workspace, newest first."""
     found = []
     patterns = ["/".join(["*"] * depth) + f"/{NAME}" for depth in range(1, _DEPTH + 1)]
@@ -37,7 +38,7 @@ def listed(workspace: Workspace) -> list[dict[str, Any]]:
             except RequestError:
                 continue
             found.append(_summary(name, certificate, public_path(path.parent).is_file()))
-    return sorted(found, key=lambda one: str(one["created"]), reverse=True)
+    return sorted(found, key=lambda one: one.created, reverse=True)
 
 
 def file_of(workspace: Workspace, name: str) -> tuple[Path, str]:
@@ -51,21 +52,15 @@ def file_of(workspace: Workspace, name: str) -> tuple[Path, str]:
     return path, "application/json" if path.suffix == ".geojson" else kind or "application/octet-stream"
 
 
-def findings(workspace: Workspace, name: str, words: Words) -> dict[str, Any]:
+def findings(workspace: Workspace, name: str, words: Words) -> Findings:
     """What `verify` says of a release of the workspace."""
     path = workspace.inside(name)
     try:
         found = verify(path)
     except VerificationError as problem:
-        return {"release": name, "ok": False, "release_id": None, "checks": [], "problem": as_json(problem, words)}
-    said = found.to_json()
-    return {
-        "release": name,
-        "ok": True,
-        "release_id": said["release_id"],
-        "checks": [*found.said(words), *(remark.text(words) for remark in found.reports.remarks)],
-        "problem": None,
-    }
+        return Findings(release=name, ok=False, problem=as_json(problem, words))
+    checks = [*found.said(words), *(remark.text(words) for remark in found.reports.remarks)]
+    return Findings(release=name, ok=True, release_id=found.to_json()["release_id"], checks=checks)
 
 
 def _certificate(folder: Path) -> dict[str, Any]:
@@ -78,7 +73,8 @@ def _certificate(folder: Path) -> dict[str, Any]:
     raise RequestError(404, "there is no such release in the workspace")
 
 
-def _summary(name: str, certificate: dict[str, Any], reported: bool) -> dict[str, Any]:
+def _summary(name: str, certificate: dict[str, Any], reported: bool) -> ReleaseFacts:
     text = {key: str(certificate.get(key) or "") for key in ("release_id", "dataset", "title", "created", "kind")}
     report = public_path(Path(name)).as_posix() if reported else None
-    return {"folder": name, **text, "files": sorted(map(str, [*certificate["files"], NAME])), "report": report}
+    files = sorted(map(str, [*certificate["files"], NAME]))
+    return ReleaseFacts(folder=name, files=files, report=report, **text)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
+from sudare.domain.mesh import LEVELS
 from sudare.engines import propose_layout, read
 from sudare.errors import InputError, SudareError
+from sudare.studio.models import Column, DataPage, FileFacts, Proposal, Suggestions
 from sudare.studio.refusals import RequestError, as_json
 from sudare.studio.workspace import Workspace
 from sudare.words import Words
@@ -26,7 +27,7 @@ _WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "US
 _NUMBER = ("FLOAT", "DOUBLE", "DECIMAL")
 
 
-def files_of(workspace: Workspace) -> list[dict[str, Any]]:
+def files_of(workspace: Workspace) -> list[FileFacts]:
     """Name and size of every file that may hold records, by name."""
     found = []
     for path in sorted(workspace.folder.iterdir()):
@@ -34,7 +35,7 @@ def files_of(workspace: Workspace) -> list[dict[str, Any]]:
             name = path.name.lower()
             no_data = name.endswith(DATABASES) and is_ledger(path)
             if name.endswith(KNOWN) and workspace.inside(path.name).is_file() and not no_data:
-                found.append({"name": path.name, "bytes": path.stat().st_size})
+                found.append(FileFacts(name=path.name, bytes=path.stat().st_size))
         except (OSError, RequestError):
             continue
     return found
@@ -66,7 +67,7 @@ class Looked:
         return self.name is not None and self.name.lower().endswith(TEXT)
 
 
-def columns_of(workspace: Workspace, looked: Looked) -> list[dict[str, str]]:
+def columns_of(workspace: Workspace, looked: Looked) -> list[Column]:
     """Names and types of the columns of a file of the workspace; none of text whose first line is not asked for."""
     name, table = looked.name or "", looked.table
     path = workspace.inside(name)
@@ -84,7 +85,7 @@ def columns_of(workspace: Workspace, looked: Looked) -> list[dict[str, str]]:
     if any(len(column) > _LONGEST_NAME or len(column.splitlines()) > 1 for column in records.columns):
         # A quote that is never closed makes rows part of the header, and rows are not to be seen here.
         raise InputError("the first line of the file does not name columns", value=name)
-    return [{"name": column, "type": kind} for column, kind in records.columns.items()]
+    return [Column(name=column, type=kind) for column, kind in records.columns.items()]
 
 
 def tables_of(workspace: Workspace, name: str) -> list[str]:
@@ -102,25 +103,25 @@ def tables_of(workspace: Workspace, name: str) -> list[str]:
     return [str(row[0]) for row in rows]
 
 
-def suggestions_for(columns: list[dict[str, str]]) -> dict[str, Any]:
+def suggestions_for(columns: list[Column]) -> Suggestions:
     """Which attributes a column could become, from its name and type alone.
 
-    >>> found = suggestions_for([{"name": n, "type": "DOUBLE"} for n in ("lat", "lon", "age")])
-    >>> found["mesh"], found["attributes"]["age"]
+    >>> found = suggestions_for([Column(name=name, type="DOUBLE") for name in ("lat", "lon", "age")])
+    >>> found.mesh, found.attributes["age"]
     (['lat', 'lon'], ['bins'])
     """
-    names = [column["name"] for column in columns]
+    names = [column.name for column in columns]
     latitude = next((name for name in names if _LATITUDE.match(name)), None)
     longitude = next((name for name in names if _LONGITUDE.match(name)), None)
-    return {
-        "unit": next((name for name in names if _PERSON.match(name)), None),
-        "mesh": [latitude, longitude] if latitude and longitude else None,
-        "attributes": {column["name"]: _kinds(column) for column in columns},
-    }
+    return Suggestions(
+        unit=next((name for name in names if _PERSON.match(name)), None),
+        mesh=[latitude, longitude] if latitude and longitude else None,
+        attributes={column.name: _kinds(column) for column in columns},
+    )
 
 
-def _kinds(column: dict[str, str]) -> list[str]:
-    kind = column["type"].partition("(")[0]
+def _kinds(column: Column) -> list[str]:
+    kind = column.type.partition("(")[0]
     if kind in _WHOLE:
         kinds = ["bins", "categories", "line", "grid"]
     elif kind in _NUMBER:
@@ -129,28 +130,32 @@ def _kinds(column: dict[str, str]) -> list[str]:
         kinds = ["categories", "bins"]
     else:
         return []
-    place = _MESH_CODE.search(column["name"]) or _LATITUDE.match(column["name"]) or _LONGITUDE.match(column["name"])
+    place = _MESH_CODE.search(column.name) or _LATITUDE.match(column.name) or _LONGITUDE.match(column.name)
     return ["mesh", *kinds] if place else kinds
 
 
-def looked_at(workspace: Workspace, looked: Looked, words: Words) -> dict[str, Any]:
+def looked_at(workspace: Workspace, looked: Looked, words: Words) -> DataPage:
     """What a page shows of a file: columns, tables, suggestions, a proposal, or the sentence that it cannot be read."""
-    columns: list[dict[str, str]] = []
+    columns: list[Column] = []
     tables: list[str] = []
     problem = proposal = None
     try:
         if looked.name is not None:
             tables = tables_of(workspace, looked.name)
             if looked.text and looked.header and workspace.inside(looked.name).is_file():
-                proposal = asdict(propose_layout(workspace.inside(looked.name)))
+                proposal = Proposal(**asdict(propose_layout(workspace.inside(looked.name))))
             columns = columns_of(workspace, looked)
     except SudareError as found:
         problem = as_json(found, words)
-    return {
-        "columns": columns,
-        "tables": tables,
-        "suggestions": suggestions_for(columns),
-        "withheld": looked.text and not looked.header and problem is None,
-        "proposal": proposal,
-        "problem": problem,
-    }
+    return DataPage(
+        files=files_of(workspace),
+        file=looked.name,
+        table=looked.table,
+        tables=tables,
+        columns=columns,
+        suggestions=suggestions_for(columns),
+        mesh_levels=list(LEVELS),
+        withheld=looked.text and not looked.header and problem is None,
+        proposal=proposal,
+        problem=problem,
+    )

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from sudare.errors import InputError, system_reason
 from sudare.privacy.file_lock import locked
-from sudare.privacy.sqlite_faults import FAILURES, fault_of
+from sudare.privacy.sqlite_faults import Fault, connect, faults_as
 from sudare.publish.folder import flush
 from sudare.studio.workspace import Workspace
 
@@ -34,20 +34,18 @@ CREATE TABLE jobs (
 def session(workspace: Workspace) -> Iterator[sqlite3.Connection]:
     """A transaction that holds the write lock; committed at the end, or without a trace after an exception."""
     path = workspace.hidden / "studio.db"
-    try:
-        with closing(sqlite3.connect(path, timeout=20, isolation_level=None)) as connection:
-            connection.row_factory = sqlite3.Row
-            # EXTRA is FULL and a sync of the folder: what was confirmed is there after a power cut.
-            connection.execute("PRAGMA synchronous = EXTRA")
-            connection.execute("BEGIN IMMEDIATE")
-            _prepare(connection)
-            yield connection
-            connection.execute("COMMIT")
-    except FAILURES as problem:
-        fault = fault_of(problem).sentence
-        raise InputError(
-            "the studio's file {fault}", value=str(path), hint="Move it away to begin anew.", fault=fault
-        ) from None
+
+    def refusal(fault: Fault) -> InputError:
+        return InputError(
+            "the studio's file {fault}", value=str(path), hint="Move it away to begin anew.", fault=fault.sentence
+        )
+
+    with faults_as(refusal), closing(connect(path, "rwc", timeout=20)) as connection:
+        connection.row_factory = sqlite3.Row
+        connection.execute("BEGIN IMMEDIATE")
+        _prepare(connection)
+        yield connection
+        connection.execute("COMMIT")
 
 
 def _prepare(connection: sqlite3.Connection) -> None:

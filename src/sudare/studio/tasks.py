@@ -22,6 +22,7 @@ from typing import Any
 
 from sudare.errors import Message
 from sudare.privacy.file_lock import is_locked, locked
+from sudare.studio.models import Job
 from sudare.studio.outcomes import shown_result
 from sudare.studio.refusals import RequestError, retold
 from sudare.studio.store import session
@@ -71,20 +72,20 @@ class Task:
             return self.stage
         return Progress.from_json(json.loads(self.stage)).text(words)
 
-    def to_json(self, words: Words) -> dict[str, Any]:
+    def told(self, words: Words) -> Job:
         """For the page."""
-        return {
-            "id": self.id,
-            "verb": self.verb,
-            "version": self.task.get("version"),
-            "time": self.time,
-            "state": self.state,
-            "stage": self._stage_text(words),
-            "fraction": self.fraction,
-            "error": retold(self.error, words),
-            "result": self.result and shown_result(self.result, words),
-            "can_cancel": self.can_cancel,
-        }
+        return Job(
+            id=self.id,
+            verb=self.verb,
+            version=self.task.get("version"),
+            time=self.time,
+            state=self.state,
+            stage=self._stage_text(words),
+            fraction=self.fraction,
+            error=None if self.error is None else retold(self.error, words),
+            result=self.result and shown_result(self.result, words),
+            can_cancel=self.can_cancel,
+        )
 
 
 class Tasks:

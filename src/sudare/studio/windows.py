@@ -6,18 +6,19 @@ import math
 from typing import Any
 
 from sudare.domain.mesh import mesh_level
+from sudare.studio.models import Bounds, Window
 from sudare.studio.refusals import RequestError
 
 _HAIR = 1e-6
 """Of a cell: an edge that lies this close to a border is on it."""
 
 
-def window(level: str, south: float, west: float, north: float, east: float) -> dict[str, Any]:
+def window(level: str, south: float, west: float, north: float, east: float) -> Window:
     """All cells of ``level`` that a box in degrees touches: half-open rows and columns, and their own bounds.
 
     >>> found = window("500m", 35.675, 139.7625, 35.68, 139.77)
-    >>> found["rows"], found["columns"], found["cells"]
-    ([8562, 8564], [6362, 6364], 4)
+    >>> found.rows, found.columns, found.cells
+    ((8562, 8564), (6362, 6364), 4)
     """
     size = mesh_level(level)
     if not all(map(math.isfinite, (south, west, north, east))) or not (south < north and west < east):
@@ -25,17 +26,17 @@ def window(level: str, south: float, west: float, north: float, east: float) -> 
     per_degree = size.rows_per_degree, size.columns_per_degree
     low = _whole(math.floor, south * per_degree[0] + _HAIR), _whole(math.floor, (west - 100) * per_degree[1] + _HAIR)
     high = _whole(math.ceil, north * per_degree[0] - _HAIR), _whole(math.ceil, (east - 100) * per_degree[1] - _HAIR)
-    rows, columns = ([max(0, first), min(size.limit, last)] for first, last in zip(low, high, strict=True))
+    rows, columns = ((max(0, first), min(size.limit, last)) for first, last in zip(low, high, strict=True))
     if rows[0] >= rows[1] or columns[0] >= columns[1]:
         raise RequestError(422, "the box lies outside the mesh", allowed="latitudes 0 to 66.6, longitudes 100 to 200")
-    bounds = {
-        "south": rows[0] / per_degree[0],
-        "west": 100 + columns[0] / per_degree[1],
-        "north": rows[1] / per_degree[0],
-        "east": 100 + columns[1] / per_degree[1],
-    }
+    bounds = Bounds(
+        south=rows[0] / per_degree[0],
+        west=100 + columns[0] / per_degree[1],
+        north=rows[1] / per_degree[0],
+        east=100 + columns[1] / per_degree[1],
+    )
     cells = (rows[1] - rows[0]) * (columns[1] - columns[0])
-    return {"level": level, "rows": rows, "columns": columns, "cells": cells, "bounds": bounds}
+    return Window(level=level, rows=rows, columns=columns, cells=cells, bounds=bounds)
 
 
 def _whole(rounded: Any, position: float) -> int:

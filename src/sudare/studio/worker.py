@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import Any
 
 from sudare.errors import SudareError
+from sudare.privacy.shown import remaining_text
 from sudare.publish import Publication, publish, rehearse
 from sudare.publish.job import Job
 from sudare.signals import Ended, ending_in_order
 from sudare.studio.outcomes import kept, kept_lines
-from sudare.studio.protection import left_text
 from sudare.studio.refusals import kept as kept_error
 from sudare.studio.rehearsals import keep
 from sudare.studio.tasks import Task, Tasks
@@ -97,7 +97,7 @@ def publication_json(workspace: Workspace, made: Publication, words: Words) -> d
         "left_out": [kept(each) for each in made.left_out],
         "headline": kept_lines(made.headline),
         "guarantee": str(made.release.guarantee),
-        "left": left_text(made.balance, words),
+        "left": remaining_text(made.balance, words),
     }
 
 

@@ -18,6 +18,7 @@ from sudare.errors import BudgetError, InputError, LedgerError, OutputError, Rec
 from sudare.noise import Source, record
 from sudare.privacy import Fact, Ledger
 from sudare.publish import Job
+from sudare.publish.table_rehearsal import compared
 from sudare.words import PageMessage
 
 FILES = {"table.parquet", "table.csv", "table.geo.parquet", "table.geojson", "release.json"}
@@ -367,6 +368,17 @@ def test_a_rehearsal_spends_nothing_and_compares(village):
     assert not (village.folder / "ledger.db").exists()
     assert sd.rehearse(village.recipe).errors == made.errors
     assert sd.rehearse(village.recipe, seed=5).errors != made.errors
+
+
+def test_every_figure_of_a_rehearsal_is_the_mean_of_its_runs(village):
+    both = sd.rehearse(village.recipe)
+    job = Job.open(village.recipe)
+    releases = [job.release(both.truth, seed=seed) for seed in (0, 1)]
+    runs = [compared(job, both.truth, release, both.basis) for release in releases]
+    assert runs[0].accuracy != runs[1].accuracy
+    assert both.accuracy == np.mean([run.accuracy for run in runs])
+    cells = np.mean([len(release.table) for release in releases])
+    assert both.facts == {"released cells": f"{round(cells):,}", "L1 accuracy": f"{both.accuracy:.4f}"}
 
 
 def test_a_rehearsal_on_a_public_table(village):

@@ -9,6 +9,7 @@ from sudare.publish import plan
 from sudare.studio.ahead import Ahead
 from sudare.studio.editing import edited
 from sudare.studio.forecast import Forecasts, slider_of
+from sudare.studio.models import Area
 from sudare.studio.protection import smallest_area
 from sudare.studio.refusals import RequestError
 
@@ -115,20 +116,20 @@ def test_what_cannot_slide_is_refused(forecasts, kinds):
 
 def test_the_smallest_area():
     rows = [
-        {"cells": cells, "square_km": cells / 4, "relative": relative}
+        Area(cells=cells, square_km=cells / 4, relative=relative)
         for cells, relative in ((1, 0.8), (4, 0.4), (16, 0.2), (64, 0.05))
     ]
     found = smallest_area(rows, place=4)
-    assert found["cells"] == pytest.approx(32, rel=1e-2)
-    assert found["square_km"] == pytest.approx(8, rel=1e-2)
-    assert smallest_area(rows, place=64)["square_km"] is None  # a part of the people of one place
-    assert smallest_area(rows)["square_km"] is None
+    assert found.cells == pytest.approx(32, rel=1e-2)
+    assert found.square_km == pytest.approx(8, rel=1e-2)
+    assert smallest_area(rows, place=64).square_km is None  # a part of the people of one place
+    assert smallest_area(rows).square_km is None
     assert smallest_area(rows[:2]) is None
     assert smallest_area([]) is None
-    assert smallest_area(rows[3:])["cells"] == 64
+    assert smallest_area(rows[3:]).cells == 64
     # A size that is good by luck does not count while a larger one is not.
-    rows[1]["relative"] = 0.01
-    assert smallest_area(rows)["cells"] == pytest.approx(32, rel=1e-2)
+    rows[1].relative = 0.01
+    assert smallest_area(rows).cells == pytest.approx(32, rel=1e-2)
 
 
 @pytest.fixture

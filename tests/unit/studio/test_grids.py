@@ -67,13 +67,13 @@ def test_colours_end_where_values_do():
 def test_a_window_is_the_least_that_holds_its_box(level, south, west, height, width):
     """Its bounds hold the box (to a millionth of a cell), and a row or column less would not."""
     found = window(level, south, west, south + height, west + width)
-    bounds, (rows, columns) = found["bounds"], (found["rows"], found["columns"])
-    tall = (bounds["north"] - bounds["south"]) / (rows[1] - rows[0])
-    wide = (bounds["east"] - bounds["west"]) / (columns[1] - columns[0])
+    bounds, (rows, columns) = found.bounds, (found.rows, found.columns)
+    tall = (bounds.north - bounds.south) / (rows[1] - rows[0])
+    wide = (bounds.east - bounds.west) / (columns[1] - columns[0])
     slack = 2e-6
-    assert bounds["south"] <= south + slack * tall
-    assert south < bounds["south"] + (1 + slack) * tall
-    assert bounds["north"] - (1 + slack) * tall < min(south + height, 200 / 3) <= bounds["north"] + slack * tall
-    assert bounds["west"] <= west + slack * wide
-    assert bounds["east"] - (1 + slack) * wide < min(west + width, 200) <= bounds["east"] + slack * wide
-    assert Mesh(level, rows=tuple(rows), columns=tuple(columns)).size == found["cells"]
+    assert bounds.south <= south + slack * tall
+    assert south < bounds.south + (1 + slack) * tall
+    assert bounds.north - (1 + slack) * tall < min(south + height, 200 / 3) <= bounds.north + slack * tall
+    assert bounds.west <= west + slack * wide
+    assert bounds.east - (1 + slack) * wide < min(west + width, 200) <= bounds.east + slack * wide
+    assert Mesh(level, rows=tuple(rows), columns=tuple(columns)).size == found.cells

@@ -12,6 +12,7 @@ from sudare.publish import publish
 from sudare.studio.outcomes import kept, kept_lines, shown_result
 from sudare.studio.processes import Processes
 from sudare.studio.refusals import RequestError, as_json, retold
+from sudare.studio.refusals import kept as kept_error
 from sudare.words import ENGLISH, PageMessage, Words
 
 JAPANESE = Words("ja")
@@ -83,14 +84,15 @@ def test_what_became_of_a_job_is_told_in_the_language_of_whoever_looks(workspace
     processes = Processes(workspace)
     made = processes.tasks.add("publish", {"version": 1})
     problem = ParameterError("{name} is not positive", value=-1, allowed="a finite number > 0", name="epsilon")
-    processes.tasks.move(made.id, ("waiting",), "failed", error=kept(problem))
+    processes.tasks.move(made.id, ("waiting",), "failed", error=kept_error(problem))
     failed = processes.tasks.get(made.id)
     said = as_json(problem)
-    assert failed.to_json(ENGLISH)["error"] == said
-    japanese = failed.to_json(JAPANESE)["error"]
-    assert japanese == {**said, "message": "epsilon が正の数ではありません（値：-1、許容：0 より大きい有限の数）。"}
-    assert retold(None, JAPANESE) is None
-    assert retold(said, JAPANESE) == said  # of a version that kept no facts
+    assert failed.told(ENGLISH).error == said
+    japanese = failed.told(JAPANESE).error
+    message = "epsilon が正の数ではありません（値：-1、許容：0 より大きい有限の数）。"
+    assert japanese == said.model_copy(update={"message": message})
+    assert made.told(JAPANESE).error is None
+    assert retold(said.model_dump(), JAPANESE) == said  # of a version that kept no facts
     with pytest.raises(RequestError):
         processes.tasks.get("none")
 

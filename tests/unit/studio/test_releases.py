@@ -22,8 +22,8 @@ def test_releases_are_found_by_their_certificates(workspace, release):
     (workspace.folder / "fake").mkdir()
     (workspace.folder / "fake" / "release.json").write_text("[]")
     (found,) = releases.listed(workspace)
-    assert (found["folder"], found["dataset"], found["kind"]) == (release, "village", "table")
-    assert found["files"] == ["release.json", "table.csv", "table.parquet"]
+    assert (found.folder, found.dataset, found.kind) == (release, "village", "table")
+    assert found.files == ["release.json", "table.csv", "table.parquet"]
 
 
 @pytest.mark.parametrize(

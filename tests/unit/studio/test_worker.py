@@ -74,7 +74,7 @@ def test_two_versions_are_rehearsed_to_be_compared(workspace, tasks, kinds):
 def test_old_rehearsals_are_forgotten(workspace, tasks, kinds, monkeypatch):
     monkeypatch.setattr(rehearsals, "KEPT", 2)
     names = [do(workspace, tasks, "rehearse", kinds["perturbation"]).result["rehearsals"][0] for _ in range(3)]
-    assert [one["id"] for one in rehearsals.listed(workspace)] == names[:0:-1]
+    assert [one.id for one in rehearsals.listed(workspace)] == names[:0:-1]
 
 
 def test_a_publication_cancelled_before_it_may_spend_has_spent_nothing(workspace, tasks, kinds, monkeypatch):

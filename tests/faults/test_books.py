@@ -191,18 +191,18 @@ ledger = {{path = "{path}", dataset = "village", cap = {{epsilon = 1}}{more}}}
 
 
 def test_the_plan_and_the_studio_say_it_before(house):
-    from sudare.studio.desk import Desk
+    from sudare.studio.desk import StudioService
     from sudare.studio.workspace import Workspace
     from sudare.words import ENGLISH
 
     (house / "a.toml").write_text(RECIPE.format(dataset="village", ledger="ledger.db", more="", folder="a"))
-    page = Desk(Workspace.open(house / "a.toml")).publish_page(ENGLISH)
+    page = StudioService(Workspace.open(house / "a.toml")).publish_page(ENGLISH)
     assert page.can_publish
     assert page.remarks[0].startswith("a new ledger begins at")
     publish(house / "a.toml")
     deleted(house)
     (house / "b.toml").write_text(RECIPE.format(dataset="village", ledger="ledger.db", more="", folder="b"))
-    page = Desk(Workspace.open(house / "b.toml")).publish_page(ENGLISH)
+    page = StudioService(Workspace.open(house / "b.toml")).publish_page(ENGLISH)
     assert not page.can_publish
     assert "does not hold" in page.problem.message
     assert sudare("plan", house / "b.toml")[0] == 1

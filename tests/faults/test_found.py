@@ -37,7 +37,7 @@ from sudare.privacy import Ledger
 from sudare.publish import plan, publish, verify
 from sudare.publish.job import Job
 from sudare.reconstruct.released import recover
-from sudare.studio.desk import Desk
+from sudare.studio.desk import StudioService
 from sudare.studio.store import session
 from sudare.studio.workspace import Workspace
 from sudare.words import Words
@@ -156,7 +156,7 @@ def test_names_that_no_disk_takes(tmp_path, changed, said):
     with pytest.raises(SudareError, match=said):
         publish(recipe)
     assert not (tmp_path / "ledger.db").exists()
-    assert Desk(Workspace.open(recipe)).publish_page(Words("en")).valid
+    assert StudioService(Workspace.open(recipe)).publish_page(Words("en")).valid
     recipe.write_text(text.replace(old, new.format("a\\u0000")))
     with pytest.raises(RecipeError, match="a character of code 0"):
         Job.open(recipe)

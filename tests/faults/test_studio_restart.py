@@ -25,8 +25,8 @@ from fault_studio import Studio
 
 from sudare.privacy import Ledger
 from sudare.publish import verify
-from sudare.studio.desk import Desk
-from sudare.studio.tasks import Tasks
+from sudare.studio.desk import StudioService
+from sudare.studio.tasks import JobStore
 from sudare.studio.workspace import Workspace
 
 OPEN = ("waiting", "running", "spending")
@@ -133,7 +133,7 @@ def check_kept(load: Load, folder: Path) -> None:
 
 def kill_jobs(workspace: Workspace) -> int:
     """Kill the processes that hold jobs; how many there were."""
-    tasks = Tasks(workspace)
+    tasks = JobStore(workspace)
     holders = [tasks.holder(task.id) for task in tasks.listed() if task.is_open]
     for process in filter(None, holders):
         with suppress(ProcessLookupError):
@@ -208,7 +208,7 @@ def test_a_restart_under_load_loses_nothing_that_was_acknowledged(tmp_path, full
         load.studio.kill()
     check_kept(load, tmp_path)
     workspace = Workspace.open(workspace.recipe)  # which clears away what those who were killed left half done
-    assert Desk(workspace).versions.current().text == workspace.recipe.read_text()
+    assert StudioService(workspace).versions.current().text == workspace.recipe.read_text()
     assert list(workspace.hidden.glob("upload-*")) == list(tmp_path.glob(".recipe.toml.*")) == []
     spends, releases = check_books(load, jobs, tmp_path)
     changes, files, begun = load.done()

@@ -17,12 +17,12 @@ import sudare as sd
 from sudare.cluster import ClusterTable, Cut, noisy, release
 from sudare.cluster.release import _written
 from sudare.cluster.spark_store import Scratch, SparkStore
-from sudare.cluster.store import Here
+from sudare.cluster.store import InProcessStore
 from sudare.cluster.task import ClusterTask
 from sudare.noise import Source, metered, record
 from sudare.privacy import Budget
 from sudare.tables.method import Task
-from sudare.tables.mix import Tally
+from sudare.tables.mix import MixMeasurements
 
 ALARM = 1e-9
 RUNS = 200
@@ -81,7 +81,7 @@ def in_parts(method, epsilon, seed, total="noisy", table=TABLE, cut=CUT):
     budget = epsilon if isinstance(epsilon, Budget) else Budget(epsilon=Fraction(epsilon))
     task = ClusterTask(table.domain, int(table.total), table.unit.max_rows, budget, total == "public", source)
     with metered() as meter:
-        _written(method, task, Here(table.index, table.count), cut, kept)
+        _written(method, task, InProcessStore(table.index, table.count), cut, kept)
     meter.check(budget)
     index, count = (np.concatenate([cells[axis] for cells in kept.cells]) for axis in (0, 1))
     return sd.CountTable.released(table.domain, index, count).to_array()
@@ -189,7 +189,9 @@ def test_parts_learn_the_mix_of_kinds_of_the_whole(broken, monkeypatch):
     table, counts = places_with_kinds()
     cut = Cut(subtree_bits=2, fewest_bits=2, part_people=60)
     if broken:
-        monkeypatch.setattr(Tally, "joined", lambda tally, bits, _, sound=Tally.joined: sound(tally, bits, []))
+        monkeypatch.setattr(
+            MixMeasurements, "joined", lambda tally, bits, _, sound=MixMeasurements.joined: sound(tally, bits, [])
+        )
     parts = np.array([in_parts(METHODS["tree"], 1, run, table=table, cut=cut) for run in range(OF_KINDS)])
     views = [np.column_stack([rows.reshape(OF_KINDS, -1), rows.sum(axis=1)]) for rows in (parts, kinds_in_one())]
     truth = np.append(counts.ravel(), counts.sum(axis=0))
@@ -281,7 +283,7 @@ def test_blocks_that_hold_the_same_have_noise_of_their_own():
     domain = sd.Domain(cell=sd.Line(64))
     nobody = np.empty(0, dtype=np.int64)
     kernel = noisy.NoisyCells(
-        noisy.Blocks.of(domain, Cut(subtree_bits=4, fewest_bits=2)), Budget(epsilon=Fraction(1, 10)), 1,
+        noisy.LogicalBlocks.of(domain, Cut(subtree_bits=4, fewest_bits=2)), Budget(epsilon=Fraction(1, 10)), 1,
         Source.system().grant("cells"), (-1000,),
     )  # fmt: skip
     assert len(kernel.blocks.node) == 4

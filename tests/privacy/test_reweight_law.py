@@ -9,7 +9,7 @@ import pytest
 import sudare.reweight as reweight
 from sudare.noise import Source, record
 from sudare.reweight.kernel import Kernel
-from sudare.reweight.request import Request
+from sudare.reweight.request import FitRequest
 
 GENERATOR = np.random.default_rng(1)
 PRIVATE, PUBLIC = GENERATOR.normal(2, 0.5, 60), GENERATOR.normal(1, 1, 30)
@@ -80,7 +80,7 @@ def test_a_twin_with_half_the_sensitivity_is_caught(monkeypatch):
 
 def test_a_twin_that_reads_private_data_for_free_is_caught(monkeypatch):
     """Were the strength of the penalty taken from the exact mean, a neighbour's release would differ."""
-    honest = Request._measured
+    honest = FitRequest._measured
 
     def peeking(self, basis, private, budget, source):
         private = list(private)
@@ -88,7 +88,7 @@ def test_a_twin_that_reads_private_data_for_free_is_caught(monkeypatch):
         exact = sum(rows.total(basis) for rows in private) / 2**24 / measured.people
         return replace(measured, variance=float(exact.max()) * 1e-3)
 
-    monkeypatch.setattr(Request, "_measured", peeking)
+    monkeypatch.setattr(FitRequest, "_measured", peeking)
     made, tape = fitted(PRIVATE)
     neighbour = PRIVATE.copy()
     neighbour[np.argmin(np.abs(neighbour - 2))] = -4.0

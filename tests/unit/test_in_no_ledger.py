@@ -8,7 +8,7 @@ from pyarrow import csv
 import sudare as sd
 from sudare.cluster import ClusterTable
 from sudare.cluster import release as release_in_cluster
-from sudare.cluster.store import Here
+from sudare.cluster.store import InProcessStore
 from sudare.privacy import Guarantee, Ledger, Unit
 from sudare.words import Words
 
@@ -29,7 +29,9 @@ RELEASES = {
     "perturbation": lambda _: sd.reconstruct.perturb([30, 41, 27, 52], bounds=(17, 90), k=2),
     "weights": lambda _: sd.reweight.fit(np.linspace(0, 1, 200), np.linspace(0, 1, 9), epsilon=1, bounds=[(0, 1)]),
     "cluster": lambda folder: release_in_cluster(
-        ClusterTable(sd.Domain(cell=sd.Line(8)), Unit(), Here(np.array([2]), np.array([9]))), folder / "out", epsilon=1
+        ClusterTable(sd.Domain(cell=sd.Line(8)), Unit(), InProcessStore(np.array([2]), np.array([9]))),
+        folder / "out",
+        epsilon=1,
     ),
 }
 

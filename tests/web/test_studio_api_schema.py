@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
 from sudare.studio.access import Access
-from sudare.studio.desk import Desk
+from sudare.studio.desk import StudioService
 from sudare.studio.guards import Guard
 from sudare.studio.service import create_app
 from sudare.studio.workspace import Workspace
@@ -60,7 +60,7 @@ def desk(tmp_path_factory):
     folder: Path = tmp_path_factory.mktemp("studio")
     (folder / "recipe.toml").write_text(RECIPE)
     pq.write_table(pa.table({"place": [0, 1, 5]}), folder / "people.parquet")
-    made = Desk(Workspace.open(folder / "recipe.toml"), upload_bytes=10_000)
+    made = StudioService(Workspace.open(folder / "recipe.toml"), upload_bytes=10_000)
     yield made
     made.close()
     for task in made.processes.tasks.listed():

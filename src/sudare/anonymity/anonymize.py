@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from sudare.anonymity.anonymized import Anonymized
-from sudare.anonymity.request import Request, SampleParameters
+from sudare.anonymity.request import AnonymizeRequest, SampleParameters
 from sudare.engines import Records, read, refuse_same_file, refuse_shared_rows
 from sudare.errors import ParameterError
 from sudare.noise import Source
@@ -58,7 +58,7 @@ def anonymize(
     """
     learn_on, unit = parameters.learn_on, parameters.unit
     _refuse_same_file(frame, hierarchies, learn_on)
-    request = Request.of(hierarchies, parameters)
+    request = AnonymizeRequest.of(hierarchies, parameters)
     if seed is not None and source is not None:
         raise ParameterError("give a seed or a source, not both")
     source = source or (Source.system() if seed is None else Source.from_seed(seed))

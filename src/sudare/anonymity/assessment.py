@@ -13,12 +13,9 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sudare.anonymity.classes import Classes
 from sudare.anonymity.ncp import penalty
-
-Floats = NDArray[np.float64]
 
 
 class Measure(NamedTuple):

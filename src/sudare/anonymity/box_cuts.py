@@ -10,24 +10,20 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sudare.anonymity.grouping import group, totals
 from sudare.anonymity.hierarchy import Hierarchy
 from sudare.anonymity.ncp import penalty
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
+from sudare.arrays import Booleans, Floats, Integers
 
 
 @dataclass(frozen=True)
 class Pieces:
     """``count[i]`` records of tuple ``member[i]`` are in box ``box[i]``, of ``boxes`` in all; none is empty."""
 
-    member: Ints
-    box: Ints
-    count: Ints
+    member: Integers
+    box: Integers
+    count: Integers
     boxes: int
 
     @classmethod
@@ -41,29 +37,29 @@ class Pieces:
             np.concatenate(none + member), np.concatenate(none + box), np.concatenate(none + count), int(offsets[-1])
         )
 
-    def only(self, boxes: Bools) -> Pieces:
+    def only(self, boxes: Booleans) -> Pieces:
         """The given boxes, numbered anew."""
         inside = boxes[self.box]
         place = np.cumsum(boxes) - 1
         return Pieces(self.member[inside], place[self.box[inside]], self.count[inside], int(boxes.sum()))
 
-    def ends(self, codes: Ints) -> tuple[Ints, Ints]:
+    def ends(self, codes: Integers) -> tuple[Integers, Integers]:
         """The smallest and largest code in each box."""
         return ends(self.box, self.boxes, codes)
 
 
-class Cut(NamedTuple):
+class BoxCut(NamedTuple):
     """How each box would be cut: what it gains, -inf where it cannot be cut, and where its pieces go.
 
     Of piece i, ``low[i]`` records go to part ``part[i]`` of its box and the others to the part after it.
     """
 
     gain: Floats
-    part: Ints
-    low: Ints
+    part: Integers
+    low: Integers
 
 
-def cut_along_order(tree: Hierarchy, codes: Ints, pieces: Pieces, k: int, relaxed: bool) -> Cut:
+def cut_along_order(tree: Hierarchy, codes: Integers, pieces: Pieces, k: int, relaxed: bool) -> BoxCut:
     """Into those up to some value and those above it; a relaxed cut may divide the records of one value."""
     leaves = len(tree.leaves)
     order = np.argsort(pieces.box * leaves + codes, kind="stable")
@@ -96,10 +92,10 @@ def cut_along_order(tree: Hierarchy, codes: Ints, pieces: Pieces, k: int, relaxe
     best, chosen = _best(where, pieces.boxes, gain)
     low = np.empty(len(codes), dtype=np.int64)
     low[order] = np.clip(left[chosen][box] - (before - start[box]), 0, count)
-    return Cut(best, np.zeros(len(codes), dtype=np.int64), low)
+    return BoxCut(best, np.zeros(len(codes), dtype=np.int64), low)
 
 
-def cut_along_children(tree: Hierarchy, codes: Ints, pieces: Pieces, k: int, relaxed: bool) -> Cut:
+def cut_along_children(tree: Hierarchy, codes: Integers, pieces: Pieces, k: int, relaxed: bool) -> BoxCut:
     """Into the children of the lowest node above the box; a relaxed cut leaves children below k together."""
     low, high = pieces.ends(codes)
     node = tree.cover(low, high)
@@ -124,10 +120,10 @@ def cut_along_children(tree: Hierarchy, codes: Ints, pieces: Pieces, k: int, rel
     number = np.bincount(part_box, minlength=pieces.boxes)
     thin = np.bincount(part_box, weights=size < k, minlength=pieces.boxes) > 0
     gain[thin | (number < 2)] = -np.inf
-    return Cut(gain, part - (np.cumsum(number) - number)[pieces.box], pieces.count)
+    return BoxCut(gain, part - (np.cumsum(number) - number)[pieces.box], pieces.count)
 
 
-def _left_together(part_box: Ints, boxes: int, size: Ints, k: int) -> Bools:
+def _left_together(part_box: Integers, boxes: int, size: Integers, k: int) -> Booleans:
     """The parts below k, with the smallest other part of their box where they have not k together."""
     together = size < k
     held = totals(part_box, boxes, size * together)
@@ -137,19 +133,19 @@ def _left_together(part_box: Ints, boxes: int, size: Ints, k: int) -> Bools:
     return np.asarray(together)
 
 
-def _best(where: Ints, boxes: int, gain: Floats) -> tuple[Floats, Ints]:
+def _best(where: Integers, boxes: int, gain: Floats) -> tuple[Floats, Integers]:
     """The largest gain of each box, and its place; every box has one."""
     order = np.lexsort((-gain, where))
     first = order[np.searchsorted(where[order], np.arange(boxes))]
     return gain[first], first
 
 
-def _range_penalty(steps: Ints, leaves: int) -> Floats:
+def _range_penalty(steps: Integers, leaves: int) -> Floats:
     """The NCP of a range over ``steps`` + 1 leaves."""
     return np.asarray(np.where(steps == 0, 0.0, (steps + 1) / leaves))
 
 
-def ends(group_of: Ints, groups: int, codes: Ints) -> tuple[Ints, Ints]:
+def ends(group_of: Integers, groups: int, codes: Integers) -> tuple[Integers, Integers]:
     """The smallest and largest code of each group; every group has one."""
     order = np.argsort(group_of, kind="stable")
     first = np.searchsorted(group_of[order], np.arange(groups))

@@ -24,34 +24,32 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sudare.anonymity.grouping import first_rows, group, totals
 from sudare.anonymity.hierarchy import Hierarchy
 from sudare.anonymity.ncp import penalty
 from sudare.anonymity.tuples import Tuples
+from sudare.arrays import Integers
 from sudare.errors import ParameterError
 from sudare.noise import Bernoulli, Source, respond
 from sudare.noise.bernoulli import uniform
 from sudare.noise.thresholds import Real
-
-Ints = NDArray[np.int64]
 
 MOST_POINTS = 2**15
 _UNITS = 1000  # of a fully specific cell, and of a record that is certainly drawn and published: rounding below 0.1 %
 
 
 @dataclass(frozen=True)
-class Score:
+class ScoreTables:
     """The public tables of the score: the ``steps`` of kept(d) for d = 0, 1, ..., of which the last repeats for ever,
     and for each attribute the weight of a leaf at each level (levels x leaves).
     """
 
-    steps: Ints
-    weights: tuple[Ints, ...]
+    steps: Integers
+    weights: tuple[Integers, ...]
 
     @classmethod
-    def of(cls, hierarchies: tuple[Hierarchy, ...], k: int, sample: Fraction) -> Score:
+    def of(cls, hierarchies: tuple[Hierarchy, ...], k: int, sample: Fraction) -> ScoreTables:
         """The score for a sample of this rate, in which classes below ``k`` are left out."""
         weights = [np.rint(_UNITS * (1 - penalty(tree, tree.table))).astype(np.int64) for tree in hierarchies]
         return cls(_steps(k, float(sample)), tuple(weights))
@@ -61,13 +59,13 @@ class Score:
         """By how much a record can raise the score of a point, at most: see the module."""
         return int(self.steps.max()) * sum(int(weight.max()) for weight in self.weights)
 
-    def kept(self, held: Ints) -> Ints:
+    def kept(self, held: Integers) -> Integers:
         """kept(d), exactly the sum of the first d steps."""
         running = np.concatenate([[0], np.cumsum(self.steps)])
         beyond = np.maximum(held - len(self.steps), 0)
         return np.asarray(running[np.minimum(held, len(self.steps))] + beyond * self.steps[-1])
 
-    def points(self, tuples: Tuples) -> Ints:
+    def points(self, tuples: Tuples) -> Integers:
         """The score of every point of the lattice; lattice-shaped.
 
         Attributes are generalised one after the other and classes are merged on the way, so that most points cost
@@ -90,7 +88,7 @@ class Score:
         return scores
 
     def _fill(
-        self, scores: Ints, trees: tuple[Hierarchy, ...], codes: Ints, counts: Ints, levels: tuple[int, ...]
+        self, scores: Integers, trees: tuple[Hierarchy, ...], codes: Integers, counts: Integers, levels: tuple[int, ...]
     ) -> None:
         """Fill in the points that begin with ``levels``; ``codes`` are leaves that stand for their nodes there."""
         place = len(levels)
@@ -110,7 +108,7 @@ class Score:
             self._fill(scores, trees, codes, counts, (*levels, level))
 
 
-def _steps(k: int, beta: float) -> Ints:
+def _steps(k: int, beta: float) -> Integers:
     """The steps of E[X; X >= k], X ~ Bin(d, beta), in thousandths of beta, up to where they are beta all over.
 
     The expectation is d beta P[Bin(d - 1, beta) >= k - 1].
@@ -139,7 +137,7 @@ class Exponential:
     epsilon: Fraction
     sensitivity: int
 
-    def draw(self, values: Ints, source: Source) -> Ints:
+    def draw(self, values: Integers, source: Source) -> Integers:
         """The chosen place, as an array of one."""
         gaps = int(values.max()) - values
         while True:
@@ -158,7 +156,7 @@ class Exponential:
 
 def choose_levels(tuples: Tuples, k: int, sample: Fraction, epsilon: Fraction, source: Source) -> tuple[int, ...]:
     """Levels chosen by the exponential mechanism, at a cost of ``epsilon`` that the meter sees."""
-    score = Score.of(tuples.hierarchies, k, sample)
+    score = ScoreTables.of(tuples.hierarchies, k, sample)
     scores = score.points(tuples)
     law = Exponential(epsilon, score.sensitivity)
     chosen = respond(scores.ravel(), law, source, "generalisation")

@@ -7,18 +7,17 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sudare.anonymity.generalisation import Generalisation
 from sudare.anonymity.grouping import first_rows, group, totals
 from sudare.anonymity.hierarchy import Hierarchy
 from sudare.anonymity.recoding import Recoding
 from sudare.anonymity.tuples import Tuples
+from sudare.arrays import Integers
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-Ints = NDArray[np.int64]
 
 _AT_ONCE = 2**22
 
@@ -34,22 +33,22 @@ class Classes:
     population: Tuples
 
     @property
-    def cells(self) -> Ints:
+    def cells(self) -> Integers:
         """Cells of each class, in the order of the columns."""
         return self.recoding.cells
 
     @property
-    def taken(self) -> Ints:
+    def taken(self) -> Integers:
         """n_t."""
         return self.recoding.sizes
 
     @cached_property
-    def held(self) -> Ints:
+    def held(self) -> Integers:
         """d_t."""
         made = self.recoding.generalisation
         return _held_inside(self.cells, self.population) if made is None else self._held_everywhere(made)
 
-    def _held_everywhere(self, made: Generalisation) -> Ints:
+    def _held_everywhere(self, made: Generalisation) -> Integers:
         """Records whose cells are exactly those of a class."""
         everyone = Recoding.everywhere(self.population, made)
         both = np.concatenate([self.cells, everyone.cells])
@@ -76,14 +75,14 @@ class Classes:
         return f"Classes({len(self)} of {', '.join(self.population.names)})"
 
 
-def labels_of(tree: Hierarchy, cells: Ints) -> list[str | None]:
+def labels_of(tree: Hierarchy, cells: Integers) -> list[str | None]:
     """The labels of many cells, each distinct one written once."""
     distinct, place = np.unique(cells, return_inverse=True)
     written = [tree.label(int(cell)) for cell in distinct]
     return [written[each] for each in place]
 
 
-def _held_inside(cells: Ints, population: Tuples) -> Ints:
+def _held_inside(cells: Integers, population: Tuples) -> Integers:
     """Records that lie under the cells of a class in every column; one record may lie under several classes."""
     spans = [tree.spans(cells[:, place]) for place, tree in enumerate(population.hierarchies)]
     step = max(1, _AT_ONCE // max(len(population.counts), 1))

@@ -23,14 +23,11 @@ from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sudare.arrays import Floats, Integers
 from sudare.errors import ParameterError
 from sudare.noise.thresholds import scaled_floor
 from sudare.privacy import Number, exact, positive
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 _CHUNK = 128
 _BITS = 192
@@ -192,7 +189,7 @@ class _Law:
             return -math.log(beta)
         return gamma * math.log(gamma / beta) + (1 - gamma) * math.log((1 - gamma) / (1 - beta))
 
-    def members(self, least: Ints) -> Ints:
+    def members(self, least: Integers) -> Integers:
         """floor(m / gamma) for each m: 192 bits of gamma decide it for every m that occurs."""
         return np.array([(int(m) << _BITS) // (self.gamma + 1) for m in least], dtype=np.int64)
 
@@ -222,7 +219,7 @@ class _Law:
                 return worst
 
 
-def _upper_tail(least: Ints, members: Ints, beta: float) -> Floats:
+def _upper_tail(least: Integers, members: Integers, beta: float) -> Floats:
     """P[Bin(members, beta) >= least]; 0 where there are not so many members."""
     from scipy.special import betainc
 

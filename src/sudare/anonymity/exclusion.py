@@ -11,14 +11,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sudare.anonymity.hierarchy import Hierarchy
+from sudare.arrays import Integers
 
-Ints = NDArray[np.int64]
 
-
-def excluded(hierarchies: Sequence[Hierarchy], cells: Ints, sizes: Ints, k: int) -> bool:
+def excluded(hierarchies: Sequence[Hierarchy], cells: Integers, sizes: Integers, k: int) -> bool:
     """Whether an output (``cells``: classes x attributes, ``sizes``: their records) is one the paper sets aside.
 
     That is when, for some node with c children, every class with that node has at least c k records.

@@ -6,18 +6,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sudare.anonymity.grouping import first_rows, group, totals
 from sudare.anonymity.hierarchy import Hierarchy
 from sudare.anonymity.requirements import Sensitive
 from sudare.anonymity.taxonomy import number
 from sudare.anonymity.tuples import Tuples
+from sudare.arrays import Integers
 from sudare.domain.ids import REFUSE, MissingUnit
 from sudare.engines import Records, read
 from sudare.errors import InputError, ParameterError, either
-
-Ints = NDArray[np.int64]
 
 MISSING = ("error", "value")
 _FLOATS = ("FLOAT", "DOUBLE")
@@ -129,7 +127,7 @@ def refuse_unique_values(tuples: Tuples) -> None:
             )
 
 
-def _identifies(column: Sensitive, counts: Ints) -> bool:
+def _identifies(column: Sensitive, counts: Integers) -> bool:
     holders = totals(column.codes, len(column.values), counts)
     held = holders[[value is not None for value in column.values]]
     total, rare, single = int(holders.sum()), int(held[held <= _FEW].sum()), int((held == 1).sum())
@@ -143,7 +141,7 @@ def _text(label: str | None, kind: str) -> str | None:
     return None if label is None or (kind in _FLOATS and label.lower() == "nan") else label
 
 
-def _leaves(name: str, tree: Hierarchy, labels: Sequence[str | None]) -> Ints:
+def _leaves(name: str, tree: Hierarchy, labels: Sequence[str | None]) -> Integers:
     found = tree.locate(labels)
     if (found < 0).any():
         raise InputError(
@@ -161,6 +159,6 @@ def ordered_values(labels: Sequence[str | None]) -> tuple[str | None, ...]:
     return (*ordered, *([None] if None in labels else []))
 
 
-def _places(labels: Sequence[str | None], values: Sequence[str | None]) -> Ints:
+def _places(labels: Sequence[str | None], values: Sequence[str | None]) -> Integers:
     place = {value: rank for rank, value in enumerate(values)}
     return np.array([place[label] for label in labels], dtype=np.int64)

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudare.anonymity.hierarchy import Hierarchy
+from sudare.arrays import Integers
 
-Ints = NDArray[np.int64]
 Levels = tuple[int, ...]
 
 
@@ -21,7 +21,7 @@ class Generalisation:
     ``levels`` where every attribute is at one level of its hierarchy (full-domain recoding), else None.
     """
 
-    cuts: tuple[Ints, ...]
+    cuts: tuple[Integers, ...]
     levels: Levels | None = None
 
     @classmethod
@@ -34,6 +34,6 @@ class Generalisation:
         cuts = tuple(tree.level(level) for tree, level in zip(hierarchies, levels, strict=True))
         return cls(cuts, tuple(levels))
 
-    def cells(self, codes: NDArray[np.int32]) -> Ints:
+    def cells(self, codes: NDArray[np.int32]) -> Integers:
         """The cell of each tuple in each attribute."""
         return np.stack([cut[codes[:, place]] for place, cut in enumerate(self.cuts)], axis=1)

@@ -10,17 +10,14 @@ from __future__ import annotations
 import heapq
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sudare.anonymity.generalisation import Generalisation
 from sudare.anonymity.grouping import group
 from sudare.anonymity.ncp import penalty
 from sudare.anonymity.requirements import Judge
 from sudare.anonymity.tuples import Tuples
+from sudare.arrays import Floats
 from sudare.errors import ParameterError
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 
 def specialise(tuples: Tuples, judge: Judge, limit: float = 0.0, single_leaf: str = "zero") -> Generalisation:

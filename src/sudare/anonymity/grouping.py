@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Ints = NDArray[np.int64]
+from sudare.arrays import Integers
 
 _LARGEST_KEY = 2**62
 _SMALL_TABLE = 2**16
 
 
-def group(columns: Sequence[NDArray[Any]], sizes: Sequence[int]) -> tuple[Ints, int]:
+def group(columns: Sequence[NDArray[Any]], sizes: Sequence[int]) -> tuple[Integers, int]:
     """The group of each row, 0, 1, ... in the order of the rows' values, and how many groups there are.
 
     ``columns`` hold whole numbers from 0 on, each below its number in ``sizes``; there is at least one.
@@ -30,7 +30,7 @@ def group(columns: Sequence[NDArray[Any]], sizes: Sequence[int]) -> tuple[Ints, 
     return _ranked(key, space)
 
 
-def _ranked(key: Ints, space: int) -> tuple[Ints, int]:
+def _ranked(key: Integers, space: int) -> tuple[Integers, int]:
     """The rank of each key among the distinct ones."""
     if space > max(_SMALL_TABLE, 4 * len(key)):
         distinct, inverse = np.unique(key, return_inverse=True)
@@ -41,12 +41,12 @@ def _ranked(key: Ints, space: int) -> tuple[Ints, int]:
     return rank[key] - 1, int(rank[-1]) if space else 0
 
 
-def totals(group_of: Ints, groups: int, counts: Ints) -> Ints:
+def totals(group_of: Integers, groups: int, counts: Integers) -> Integers:
     """Records of each group; exact below 2**53."""
     return np.bincount(group_of, weights=counts, minlength=groups).astype(np.int64)
 
 
-def first_rows(group_of: Ints, groups: int) -> Ints:
+def first_rows(group_of: Integers, groups: int) -> Integers:
     """A row of each group."""
     first = np.empty(groups, dtype=np.int64)
     first[group_of] = np.arange(len(group_of))

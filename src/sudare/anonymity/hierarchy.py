@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sudare.anonymity.grouping import group
 from sudare.anonymity.taxonomy import (
@@ -28,11 +27,9 @@ from sudare.anonymity.taxonomy import (
     interval_label,
     number,
 )
+from sudare.arrays import Integers
 from sudare.domain.text import plain, twice
 from sudare.errors import Message, ParameterError
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 _FORMS = Message("a Hierarchy, nested dicts and lists, or the path of a CSV file")
 
@@ -52,7 +49,7 @@ class Hierarchy:
     """
 
     labels: tuple[str | None, ...]
-    parents: Ints
+    parents: Integers
     edges: tuple[float, ...] | None = field(default=None)
 
     def __post_init__(self) -> None:
@@ -138,7 +135,7 @@ class Hierarchy:
         return Hierarchy((*self.labels, None), np.append(self.parents, 0), self.edges)
 
     @cached_property
-    def _leaf_nodes(self) -> Ints:
+    def _leaf_nodes(self) -> Integers:
         has_child = np.zeros(len(self.labels), dtype=np.bool_)
         has_child[self.parents[1:]] = True
         return np.flatnonzero(~has_child)
@@ -153,7 +150,7 @@ class Hierarchy:
         return tuple(self._leaf_labels)
 
     @cached_property
-    def depth(self) -> Ints:
+    def depth(self) -> Integers:
         """Steps from the root, by node."""
         depth = np.zeros(len(self.labels), dtype=np.int64)
         for node, parent in enumerate(self.parents.tolist()[1:], start=1):
@@ -166,7 +163,7 @@ class Hierarchy:
         return int(self.depth.max())
 
     @cached_property
-    def _runs(self) -> tuple[Ints, Ints]:
+    def _runs(self) -> tuple[Integers, Integers]:
         """First leaf, and the one behind the last leaf, of every node."""
         place = {int(node): code for code, node in enumerate(self._leaf_nodes)}
         low = np.full(len(self.labels), len(place), dtype=np.int64)
@@ -180,7 +177,7 @@ class Hierarchy:
         return low, high
 
     @cached_property
-    def table(self) -> Ints:
+    def table(self) -> Integers:
         """Levels x leaves: the node of each leaf at each level, leaves at level 0 and the root at the last.
 
         Level l is the ancestor at depth height - l, or the leaf where it is not that deep; so levels are nested.
@@ -191,7 +188,7 @@ class Hierarchy:
             rows.append(np.where(self.depth[below] > depth, self.parents[below], below))
         return np.stack(rows)
 
-    def level(self, level: int) -> Ints:
+    def level(self, level: int) -> Integers:
         """The node of each leaf at ``level``."""
         if type(level) is not int or not 0 <= level <= self.height:
             raise ParameterError(
@@ -200,11 +197,11 @@ class Hierarchy:
         return np.asarray(self.table[level])
 
     @cached_property
-    def level_ranks(self) -> list[tuple[Ints, int]]:
+    def level_ranks(self) -> list[tuple[Integers, int]]:
         """For each level, the nodes of the leaves as small numbers, and how many there are."""
         return [group([row], [len(self.labels)]) for row in self.table]
 
-    def children(self, node: int) -> Ints:
+    def children(self, node: int) -> Integers:
         """The nodes right under ``node``."""
         return np.flatnonzero(self.parents == node)
 
@@ -217,14 +214,14 @@ class Hierarchy:
         known = [leaf for leaf in leaves if leaf is not None]
         return len(known) == len(leaves) > 1 and all(a < b for a, b in pairwise(known))
 
-    def locate(self, values: Sequence[str | None]) -> Ints:
+    def locate(self, values: Sequence[str | None]) -> Integers:
         """The code of each text; -1 where the hierarchy does not have it."""
         if self.edges is not None:
             return self._locate_numbers(values)
         place = {None if label is None else plain(label): code for code, label in enumerate(self.leaves)}
         return np.array([place.get(None if value is None else plain(value), -1) for value in values], dtype=np.int64)
 
-    def _locate_numbers(self, values: Sequence[str | None]) -> Ints:
+    def _locate_numbers(self, values: Sequence[str | None]) -> Integers:
         edges = np.array(self.edges)
         read = [number(value) for value in values]
         found = np.searchsorted(edges, np.array([0.0 if each is None else each for each in read]), side="right") - 1
@@ -233,7 +230,7 @@ class Hierarchy:
             found[[value is None for value in values]] = len(self.leaves) - 1
         return found
 
-    def cover(self, low: Ints, high: Ints) -> Ints:
+    def cover(self, low: Integers, high: Integers) -> Integers:
         """The lowest node above leaves ``low`` and ``high``, both included; for a single leaf, the leaf."""
         node = self._leaf_nodes[low]
         last = self._runs[1]
@@ -241,12 +238,12 @@ class Hierarchy:
             node = np.where(short, self.parents[node], node)
         return np.asarray(node)
 
-    def runs(self, low: Ints, high: Ints) -> Ints:
+    def runs(self, low: Integers, high: Integers) -> Integers:
         """The cells of the ranges from leaf ``low`` to leaf ``high``, both included; a single leaf is its node."""
         size = len(self.leaves)
         return np.where(low == high, self._leaf_nodes[low], len(self.labels) + low * size + high)
 
-    def spans(self, cells: Ints) -> tuple[Ints, Ints]:
+    def spans(self, cells: Integers) -> tuple[Integers, Integers]:
         """First leaf, and the one behind the last, of each cell."""
         size, nodes = len(self.leaves), len(self.labels)
         run = np.maximum(cells - nodes, 0)

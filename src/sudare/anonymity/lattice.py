@@ -18,9 +18,7 @@ from sudare.anonymity.grouping import group
 from sudare.anonymity.ncp import penalty
 from sudare.anonymity.requirements import Judge
 from sudare.anonymity.tuples import Tuples
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
+from sudare.arrays import Floats, Integers
 
 
 class Point(NamedTuple):
@@ -54,7 +52,7 @@ class Lattice:
         """The same lattice for the other tuples; requirements still compare with the whole table."""
         return Lattice(self.tuples.selected(~tuples), self.judge.narrowed(~tuples))
 
-    def floor(self, counts: Ints) -> Floats:
+    def floor(self, counts: Integers) -> Floats:
         """The penalty of records with these ``counts`` at every point if none were suppressed, summed; lattice-shaped.
 
         It is a sum over attributes, so every point is known without looking at classes; it never falls going up.
@@ -65,7 +63,7 @@ class Lattice:
             total += (table @ mass).reshape([-1 if axis == place else 1 for axis in range(len(self.shape))])
         return total
 
-    def classes(self, levels: Levels) -> tuple[Ints, int]:
+    def classes(self, levels: Levels) -> tuple[Integers, int]:
         """The class of each tuple at a point, and how many there are."""
         codes = self.tuples.codes
         ranks = [tree.level_ranks[level] for tree, level in zip(self.tuples.hierarchies, levels, strict=True)]

@@ -10,15 +10,13 @@ the records in it at the end.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from sudare.anonymity.box_cuts import Cut, Pieces, cut_along_children, cut_along_order
+from sudare.anonymity.box_cuts import BoxCut, Pieces, cut_along_children, cut_along_order
 from sudare.anonymity.recoding import Recoding
 from sudare.anonymity.requirements import Judge
 from sudare.anonymity.tuples import Tuples
+from sudare.arrays import Integers
 from sudare.errors import ParameterError
-
-Ints = NDArray[np.int64]
 
 
 def mondrian(tuples: Tuples, judge: Judge, relaxed: bool = False) -> Recoding:
@@ -66,7 +64,7 @@ def _round(tuples: Tuples, judge: Judge, pieces: Pieces, relaxed: bool) -> tuple
     return pieces.only(whole), Pieces.joined(made)
 
 
-def _parts(pieces: Pieces, cuts: list[Cut], choice: Ints) -> tuple[Pieces, Ints]:
+def _parts(pieces: Pieces, cuts: list[BoxCut], choice: Integers) -> tuple[Pieces, Integers]:
     """The boxes with a choice, cut along it; and which box each part was cut from."""
     own = choice[pieces.box]
     chosen = [np.flatnonzero(own == place) for place in range(len(cuts))]
@@ -82,7 +80,7 @@ def _parts(pieces: Pieces, cuts: list[Cut], choice: Ints) -> tuple[Pieces, Ints]
     return Pieces(pieces.member[row], box.astype(np.int64), count, len(distinct)), distinct // width
 
 
-def _cells(tuples: Tuples, pieces: Pieces) -> Ints:
+def _cells(tuples: Tuples, pieces: Pieces) -> Integers:
     """What is published for each box: the range of its records, or the lowest node above them."""
     columns = []
     for place, tree in enumerate(tuples.hierarchies):

@@ -11,18 +11,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sudare.anonymity.hierarchy import Hierarchy
+from sudare.arrays import Floats, Integers
 from sudare.errors import ParameterError, either
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 SINGLE_LEAF = ("zero", "share")
 
 
-def penalty(hierarchy: Hierarchy, cells: Ints, single_leaf: str = "zero") -> Floats:
+def penalty(hierarchy: Hierarchy, cells: Integers, single_leaf: str = "zero") -> Floats:
     """The penalty of each cell of an attribute.
 
     >>> penalty(Hierarchy.from_nested({"Government": ["State", "Local"], "Private": None}), np.array([0, 1, 2]))
@@ -35,7 +32,7 @@ def penalty(hierarchy: Hierarchy, cells: Ints, single_leaf: str = "zero") -> Flo
     return np.where((high - low == 1) & (single_leaf == "zero"), 0.0, share)
 
 
-def record_penalty(hierarchies: Sequence[Hierarchy], cells: Ints, single_leaf: str = "zero") -> Floats:
+def record_penalty(hierarchies: Sequence[Hierarchy], cells: Integers, single_leaf: str = "zero") -> Floats:
     """The NCP of each row of ``cells`` (rows x attributes): the sum over its attributes."""
     parts = [penalty(tree, cells[:, place], single_leaf) for place, tree in enumerate(hierarchies)]
     return np.asarray(np.sum(parts, axis=0))

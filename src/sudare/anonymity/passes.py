@@ -9,7 +9,6 @@ single best point has.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sudare.anonymity.generalisation import Generalisation
 from sudare.anonymity.lattice import Lattice
@@ -17,10 +16,8 @@ from sudare.anonymity.ncp import record_penalty
 from sudare.anonymity.recoding import Recoding
 from sudare.anonymity.requirements import Judge
 from sudare.anonymity.tuples import Tuples
+from sudare.arrays import Floats, Integers
 from sudare.errors import ParameterError
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 MOST_PASSES = 2**17
 
@@ -60,7 +57,7 @@ def by_passes(tuples: Tuples, judge: Judge, limit: float = 0.0) -> Recoding:
     return made
 
 
-def _with_rest(made: Recoding, rest: Ints, judge: Judge) -> Recoding:
+def _with_rest(made: Recoding, rest: Integers, judge: Judge) -> Recoding:
     """The records of ``rest`` in one class with those for which that costs least, as many as it takes."""
     tuples = made.tuples
     order = np.argsort(_cost_of_joining(made, rest), kind="stable")
@@ -84,7 +81,7 @@ def _with_rest(made: Recoding, rest: Ints, judge: Judge) -> Recoding:
     )
 
 
-def _cost_of_joining(made: Recoding, rest: Ints) -> Floats:
+def _cost_of_joining(made: Recoding, rest: Integers) -> Floats:
     """What the NCP of all records rises by if ``rest`` joins a class; by class."""
     tuples = made.tuples
     joined = np.empty_like(made.cells)

@@ -14,9 +14,7 @@ from sudare.anonymity.grouping import first_rows, group, totals
 from sudare.anonymity.ncp import record_penalty
 from sudare.anonymity.requirements import Requirement
 from sudare.anonymity.tuples import Tuples
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
+from sudare.arrays import Integers
 
 
 @dataclass(frozen=True)
@@ -27,14 +25,14 @@ class Recoding:
     """
 
     tuples: Tuples
-    cells: Ints
-    member: Ints
-    class_of: Ints
-    count: Ints
+    cells: Integers
+    member: Integers
+    class_of: Integers
+    count: Integers
     generalisation: Generalisation | None = None
 
     @classmethod
-    def of(cls, tuples: Tuples, cells: Ints, member: Ints, count: Ints) -> Recoding:
+    def of(cls, tuples: Tuples, cells: Integers, member: Integers, count: Integers) -> Recoding:
         """The recoding that gives row i of ``cells`` to ``count[i]`` records of tuple ``member[i]``."""
         # Cells of ranges are large numbers, so each column is ranked by itself first.
         columns = [group([column], [int(column.max(initial=0)) + 1]) for column in cells.T]
@@ -78,7 +76,7 @@ class Recoding:
         )
 
     @cached_property
-    def sizes(self) -> Ints:
+    def sizes(self) -> Integers:
         """n_t: the records of each class."""
         return totals(self.class_of, len(self.cells), self.count)
 

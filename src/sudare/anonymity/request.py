@@ -47,7 +47,7 @@ class SampleParameters:
 
 
 @dataclass(frozen=True)
-class Request:
+class AnonymizeRequest:
     """What `anonymize` is asked for. `read` looks at the records, `meet` makes the sample."""
 
     hierarchies: dict[str, Hierarchy]
@@ -62,7 +62,9 @@ class Request:
     missing_unit: MissingUnit = REFUSE
 
     @classmethod
-    def of(cls, hierarchies: Mapping[str, Any], asked: SampleParameters, protected: Unit | None = None) -> Request:
+    def of(
+        cls, hierarchies: Mapping[str, Any], asked: SampleParameters, protected: Unit | None = None
+    ) -> AnonymizeRequest:
         """The request, checked. ``protected`` names who the unit is."""
         levels, learn_on, method, relaxed = asked.levels, asked.learn_on, asked.method, asked.relaxed
         unit, missing = asked.unit, asked.missing

@@ -12,15 +12,12 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
-from sudare.anonymity.grouping import Ints, totals
+from sudare.anonymity.grouping import totals
+from sudare.arrays import Booleans, Floats, Integers
 from sudare.errors import ParameterError
 from sudare.privacy import Fact
 from sudare.words import PageMessage
-
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 
 _CELLS = 2**24
 _ROUNDING = 1e-12  # of entropies and distances, which are sums of a few logarithms and quotients
@@ -37,7 +34,7 @@ class Requirement(Protocol):
     def outlives_merging(self) -> bool:
         """Whether a class that satisfies it still does after any other class is merged into it."""
 
-    def holds(self, histogram: Ints, overall: Ints) -> Bools:
+    def holds(self, histogram: Integers, overall: Integers) -> Booleans:
         """Whether each class satisfies it: ``histogram`` is classes x values, ``overall`` the whole table's."""
 
     def to_json(self) -> dict[str, Any]:
@@ -70,7 +67,7 @@ class DistinctDiversity:
         if type(self.l) is not int or self.l < 2:
             raise ParameterError("l is not a whole number from 2 on", value=self.l)
 
-    def holds(self, histogram: Ints, overall: Ints) -> Bools:  # noqa: ARG002 - of the Protocol
+    def holds(self, histogram: Integers, overall: Integers) -> Booleans:  # noqa: ARG002 - of the Protocol
         """See `Requirement`."""
         return np.asarray(np.count_nonzero(histogram, axis=1) >= self.l)
 
@@ -108,7 +105,7 @@ class EntropyDiversity:
         if not 1 < self.l < np.inf:
             raise ParameterError("l is not a finite number above 1", value=self.l)
 
-    def holds(self, histogram: Ints, overall: Ints) -> Bools:  # noqa: ARG002 - of the Protocol
+    def holds(self, histogram: Integers, overall: Integers) -> Booleans:  # noqa: ARG002 - of the Protocol
         """See `Requirement`."""
         return np.asarray(entropies(histogram) >= np.log(self.l) - _ROUNDING)
 
@@ -151,7 +148,7 @@ class Closeness:
         if not 0 < self.t < 1:
             raise ParameterError("t is not between 0 and 1", value=self.t)
 
-    def holds(self, histogram: Ints, overall: Ints) -> Bools:
+    def holds(self, histogram: Integers, overall: Integers) -> Booleans:
         """See `Requirement`."""
         return distances(histogram, overall, self.ordered) <= self.t + _ROUNDING
 
@@ -198,13 +195,13 @@ def requirement_from_json(data: Mapping[str, Any]) -> Requirement:
         ) from None
 
 
-def entropies(histogram: Ints) -> Floats:
+def entropies(histogram: Integers) -> Floats:
     """The entropy of each row, in nats."""
     share = histogram / np.maximum(histogram.sum(axis=1, keepdims=True), 1)
     return np.asarray(-np.sum(share * np.log(np.where(share > 0, share, 1.0)), axis=1))
 
 
-def distances(histogram: Ints, overall: Ints, ordered: bool) -> Floats:
+def distances(histogram: Integers, overall: Integers, ordered: bool) -> Floats:
     """The earth mover's distance of each row from the whole, between 0 and 1."""
     share = histogram / np.maximum(histogram.sum(axis=1, keepdims=True), 1)
     # Values that nobody has are no places to move to: whoever reads the file does not know of them.
@@ -218,7 +215,7 @@ def distances(histogram: Ints, overall: Ints, ordered: bool) -> Floats:
 class Sensitive:
     """A sensitive column: the code of its value in each tuple, and the values in order."""
 
-    codes: Ints
+    codes: Integers
     values: tuple[str | None, ...]
 
 
@@ -227,10 +224,10 @@ class Demand:
     """A requirement with its column's ``codes`` in each tuple, and the histogram of the whole table."""
 
     requirement: Requirement
-    codes: Ints
-    overall: Ints
+    codes: Integers
+    overall: Integers
 
-    def holds(self, class_of: Ints, classes: int, codes: Ints, counts: Ints) -> Bools:
+    def holds(self, class_of: Integers, classes: int, codes: Integers, counts: Integers) -> Booleans:
         """Whether each class satisfies it; so many classes at a time that their histograms fit into memory."""
         size = len(self.overall)
         step = max(1, _CELLS // size)
@@ -258,11 +255,11 @@ class Judge:
     """
 
     k: int
-    counts: Ints
+    counts: Integers
     demands: tuple[Demand, ...] = ()
 
     @classmethod
-    def of(cls, k: int, counts: Ints, required: Sequence[Requirement], columns: Mapping[str, Sensitive]) -> Judge:
+    def of(cls, k: int, counts: Integers, required: Sequence[Requirement], columns: Mapping[str, Sensitive]) -> Judge:
         """The judge of tuples with these ``counts`` and sensitive ``columns``, which are the whole table."""
         demands = [
             Demand(each, column.codes, totals(column.codes, len(column.values), counts))
@@ -276,11 +273,13 @@ class Judge:
         """Whether what is suppressed can only become less when classes are merged."""
         return all(demand.requirement.outlives_merging for demand in self.demands)
 
-    def narrowed(self, kept: Bools) -> Judge:
+    def narrowed(self, kept: Booleans) -> Judge:
         """The judge of some of the tuples, which still compares with the whole table."""
         return Judge(self.k, self.counts[kept], tuple(replace(each, codes=each.codes[kept]) for each in self.demands))
 
-    def __call__(self, class_of: Ints, classes: int, tuples: Ints | None = None, counts: Ints | None = None) -> Bools:
+    def __call__(
+        self, class_of: Integers, classes: int, tuples: Integers | None = None, counts: Integers | None = None
+    ) -> Booleans:
         """Whether each class may be published; ``tuples`` and ``counts`` where only part of the tuples take part."""
         own = self.counts if counts is None else counts
         fine = np.asarray(totals(class_of, classes, own) >= self.k)

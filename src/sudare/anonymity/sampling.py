@@ -13,13 +13,11 @@ import math
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
+from sudare.arrays import Floats, Integers
 
 
-def class_epsilons(taken: Ints, held: Ints, sample: Fraction) -> Floats:
+def class_epsilons(taken: Integers, held: Integers, sample: Fraction) -> Floats:
     """The paper's epsilon of each class: |ln(1 - beta) - ln(1 - n_t / d_t)|; infinite where all were drawn.
 
     ``taken`` is n_t, the records in the sample, ``held`` d_t, those that there are. A class that vanished from the
@@ -32,7 +30,7 @@ def class_epsilons(taken: Ints, held: Ints, sample: Fraction) -> Floats:
         return np.asarray(np.abs(math.log1p(-float(sample)) - np.log1p(-taken / held)))
 
 
-def evaluated_epsilon(taken: Ints, held: Ints, sample: Fraction) -> float:
+def evaluated_epsilon(taken: Integers, held: Integers, sample: Fraction) -> float:
     """The paper's epsilon of a sample: that of its worst class, and at least -ln(1 - beta).
 
     Adding a record always costs the latter. With the raw rows as classes it is the paper's proposition 1: the epsilon

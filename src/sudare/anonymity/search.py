@@ -12,13 +12,11 @@ from itertools import product
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sudare.anonymity.generalisation import Levels
 from sudare.anonymity.lattice import Lattice, Point
+from sudare.arrays import Floats
 from sudare.errors import ParameterError
-
-Floats = NDArray[np.float64]
 
 LARGEST_LATTICE = 2**24
 

@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 
 from sudare.anonymity.hierarchy import Hierarchy
 from sudare.anonymity.requirements import Judge, Requirement, Sensitive
+from sudare.arrays import Integers
 from sudare.privacy import exact
-
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -25,7 +24,7 @@ class Tuples:
     names: tuple[str, ...]
     hierarchies: tuple[Hierarchy, ...]
     codes: NDArray[np.int32]
-    counts: Ints
+    counts: Integers
     sensitive: Mapping[str, Sensitive] = field(default_factory=dict)
 
     @property
@@ -41,7 +40,7 @@ class Tuples:
         """
         return int(exact(limit) * self.total)
 
-    def selected(self, kept: NDArray[np.bool_] | Ints, counts: Ints | None = None) -> Tuples:
+    def selected(self, kept: NDArray[np.bool_] | Integers, counts: Integers | None = None) -> Tuples:
         """Only some of the tuples, with other counts if given."""
         own = self.counts[kept] if counts is None else counts
         sensitive = {name: replace(column, codes=column.codes[kept]) for name, column in self.sensitive.items()}

@@ -13,11 +13,11 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from sudare.audit.cases import COLUMNS, DOMAIN, METHODS, PRIVATE, UNIT, Case, exchanged, recipe_text, table_case
+from sudare.audit.cases import COLUMNS, DOMAIN, METHODS, PRIVATE, UNIT, RecipeCase, exchanged, recipe_text, table_case
 from sudare.audit.finding import Finding, Said, said
 from sudare.audit.laws import encoding_of
 from sudare.audit.neighbours import Row, World, frame, ordinary, strangers
-from sudare.audit.releases import Readings, files_of
+from sudare.audit.releases import NeighbourData, files_of
 from sudare.errors import SudareError
 from sudare.local import ENCODINGS
 from sudare.noise import Source
@@ -110,9 +110,9 @@ def layout_findings(folder: Path) -> Iterator[Finding]:
 
     people: World = {"one row": [(1, 9.5, "m")], **strangers()}
     some = {name: rows for name, rows in people.items() if rows}
-    readings = {"table": Readings(folder, people), "perturbation": Readings(folder, some)}
+    readings = {"table": NeighbourData(folder, people), "perturbation": NeighbourData(folder, some)}
     chosen = [table_case(method, "epsilon = 1", 1) for method in METHODS]
-    chosen.append(Case("perturbation", "", COLUMNS, "[perturbation]\nepsilon = 1\n", exchanged))
+    chosen.append(RecipeCase("perturbation", "", COLUMNS, "[perturbation]\nepsilon = 1\n", exchanged))
     for case in chosen:
         (folder / "layout.toml").write_text(case.text(), encoding="utf-8", newline="\n")
         job, found, seen = Job.open(folder / "layout.toml").kind, readings[case.kind], set()

@@ -36,7 +36,7 @@ Worlds = Callable[[int, int, int], World]
 
 
 @dataclass(frozen=True)
-class Case:
+class RecipeCase:
     """A recipe to audit: ``data`` and ``columns`` are the parts that say what is read, ``choice`` the rest of it.
 
     ``world`` makes the data sets; ``factor`` and ``rows`` are those of a `Neighbour`; ``paged`` draws the public
@@ -111,15 +111,15 @@ def thrice(people: int, seed: int, generated: int) -> World:
     return person_for_person(max(people // 3, 2), seed, generated)
 
 
-def table_case(method: str, privacy: str, rows: int, more: str = "", *, paged: bool = False) -> Case:
+def table_case(method: str, privacy: str, rows: int, more: str = "", *, paged: bool = False) -> RecipeCase:
     """A table by ``method``, with so many rows of a person."""
     data = UNIT.format(rows=rows) + 'outside = "drop"\n'
     public = "public" in privacy
     choice = f'[method]\nname = "{method}"\n{more}[privacy]\n{privacy}\n'
-    return Case("table", data, DOMAIN, choice, exchanged if public else counted, 2 if public else 1, paged=paged)
+    return RecipeCase("table", data, DOMAIN, choice, exchanged if public else counted, 2 if public else 1, paged=paged)
 
 
-def tables(rows: tuple[int, ...] = (1, 3)) -> Iterator[Case]:
+def tables(rows: tuple[int, ...] = (1, 3)) -> Iterator[RecipeCase]:
     """Every method, with so many rows of a person; Gaussian noise; options; public totals."""
     for most in rows:
         for method in METHODS:
@@ -136,7 +136,7 @@ def tables(rows: tuple[int, ...] = (1, 3)) -> Iterator[Case]:
         yield table_case(method, 'rho = 0.5\ntotal = "public"', 1)
 
 
-def samples() -> Iterator[Case]:
+def samples() -> Iterator[RecipeCase]:
     """One row of each person: levels that are fixed, learned on public records, and chosen privately."""
     ways = (
         "levels = { x = 1, sex = 0 }\n",
@@ -145,34 +145,34 @@ def samples() -> Iterator[Case]:
     )
     for way in ways:
         choice = f'[sample]\nk = 3\nrate = 0.4\nmissing = "value"\n{way}'
-        yield Case("sample", UNIT.format(rows=1), TREES, choice, drawn_from, paged=True)
+        yield RecipeCase("sample", UNIT.format(rows=1), TREES, choice, drawn_from, paged=True)
 
 
-def perturbations() -> Iterator[Case]:
+def perturbations() -> Iterator[RecipeCase]:
     """Numbers and categories, row by row; numbers outside moved to the bounds; three rows of a person."""
     for noise in ("laplace", "square_wave"):
         choice = f'[perturbation]\nepsilon = 1\nnoise = "{noise}"\n'
-        yield Case("perturbation", "", COLUMNS, choice, exchanged, rows=1, paged=True)
-        yield Case("perturbation", "", COLUMNS, choice + 'outside = "clamp"\n', moved_in, rows=1)
-        yield Case("perturbation", UNIT.format(rows=3), COLUMNS, choice, thrice, rows=3)
+        yield RecipeCase("perturbation", "", COLUMNS, choice, exchanged, rows=1, paged=True)
+        yield RecipeCase("perturbation", "", COLUMNS, choice + 'outside = "clamp"\n', moved_in, rows=1)
+        yield RecipeCase("perturbation", UNIT.format(rows=3), COLUMNS, choice, thrice, rows=3)
 
 
-def weights() -> Iterator[Case]:
+def weights() -> Iterator[RecipeCase]:
     """Both estimators, bases and adjacencies, Gaussian noise, people with many rows, centres of private records."""
     public = '[public]\npath = "public.parquet"\n'
     for more in ("", "delta = 0.000001\n", 'basis = "kernel"\n', 'estimator = "ulsif"\n'):
-        yield Case("weights", "", COLUMNS, f"[weights]\nepsilon = 1\n{more}{public}", moved_in, paged=not more)
+        yield RecipeCase("weights", "", COLUMNS, f"[weights]\nepsilon = 1\n{more}{public}", moved_in, paged=not more)
     noisy = f'[weights]\nepsilon = 1\ncentres = "noisy"\n{public}'
-    yield Case("weights", "", "[columns.x]\nbounds = [0, 16]\n", noisy, moved_in)
+    yield RecipeCase("weights", "", "[columns.x]\nbounds = [0, 16]\n", noisy, moved_in)
     came = '[weights]\nepsilon = 1\nadjacency = "add_remove"\n'
-    yield Case("weights", UNIT.format(rows=1), COLUMNS, came + public, within)
+    yield RecipeCase("weights", UNIT.format(rows=1), COLUMNS, came + public, within)
     # A kernel basis does not show the number of people, which is measured then.
-    yield Case("weights", UNIT.format(rows=1), COLUMNS, f'{came}basis = "kernel"\n{public}', within)
-    yield Case("weights", UNIT.format(rows=3), COLUMNS, came + public, within)
-    yield Case("weights", UNIT.format(rows=1), COLUMNS, f'{came}rows = "averaged"\n{public}', within)
+    yield RecipeCase("weights", UNIT.format(rows=1), COLUMNS, f'{came}basis = "kernel"\n{public}', within)
+    yield RecipeCase("weights", UNIT.format(rows=3), COLUMNS, came + public, within)
+    yield RecipeCase("weights", UNIT.format(rows=1), COLUMNS, f'{came}rows = "averaged"\n{public}', within)
 
 
-def cases(*, quick: bool = False) -> Iterator[Case]:
+def cases(*, quick: bool = False) -> Iterator[RecipeCase]:
     """All that is audited by replay from a recipe.
 
     ``quick`` leaves out tables with one row of a person, and pages, which `publications` draws as well.

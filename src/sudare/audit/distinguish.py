@@ -16,14 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
+from sudare.arrays import Integers
 from sudare.errors import ParameterError
 
 FALSE_ALARM = 1e-9
 """The chance that one check of an audit accuses what is right, at most."""
 _TESTS = 8
 """Two directions, epsilon and delta in each, two probabilities for each of these."""
-
-Ints = NDArray[np.int64]
 
 
 def low_chance(hits: int, trials: int, alarm: float = FALSE_ALARM) -> float:
@@ -80,7 +79,7 @@ def lower_bound(
     return Bound(max(found[0][0], found[1][0]), max(found[0][1], found[1][1]), len(here))
 
 
-def _numbered(here: NDArray[np.generic], there: NDArray[np.generic]) -> tuple[Ints, Ints]:
+def _numbered(here: NDArray[np.generic], there: NDArray[np.generic]) -> tuple[Integers, Integers]:
     """Outcomes as numbers: equal rows, equal numbers; in the order of the first part."""
     both = np.concatenate([here, there])
     # A single column is sorted far faster as numbers than as rows.
@@ -90,7 +89,7 @@ def _numbered(here: NDArray[np.generic], there: NDArray[np.generic]) -> tuple[In
 
 
 def _one_way(
-    one: Ints, other: Ints, half: int, epsilon: float, delta: float, alarm: float, rising: int
+    one: Integers, other: Integers, half: int, epsilon: float, delta: float, alarm: float, rising: int
 ) -> tuple[float, float]:
     """Bounds from P(S) <= e**epsilon Q(S) + delta, with S found on the first half."""
     kinds = int(max(one.max(), other.max())) + 1
@@ -114,7 +113,7 @@ def _one_way(
     return lower, leaked - exp(epsilon) * covered
 
 
-def lowest_digit(values: NDArray[np.float64]) -> Ints:
+def lowest_digit(values: NDArray[np.float64]) -> Integers:
     """The place of the last binary digit of each double, 0 for 0: a double near 0 has finer digits than one near 1.
 
     Noise of floating point added to a count shows the count by it; whole numbers all have places from 0 on.

@@ -14,16 +14,16 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
+from sudare.arrays import Floats
 from sudare.audit.distinguish import FALSE_ALARM
 from sudare.audit.finding import Finding, said
 
-Floats = NDArray[np.float64]
 OFF = (Fraction(7, 10), Fraction(13, 10))
 """Factors of the scale that a test must see."""
 
 
 @dataclass(frozen=True)
-class Fit:
+class LawFit:
     """How well draws fit: the p-value of the law, and of the laws that are 30 % off."""
 
     draws: int
@@ -67,7 +67,7 @@ def fit(observed: NDArray[np.generic], law: Floats) -> float:
     return p_value(np.concatenate([counts, running]), int(counts.sum()), np.concatenate([law, up_to]))
 
 
-def law_finding(name: str, found: Fit) -> Finding:
+def law_finding(name: str, found: LawFit) -> Finding:
     """A fit as a finding."""
     seen = said("seen_fit", right=f"{found.right:.2g}", wrong=", ".join(f"{one:.1g}" for one in found.wrong))
     allowed = said("allowed_fit", limit=f"{FALSE_ALARM:g}")

@@ -14,8 +14,9 @@ from math import exp
 import numpy as np
 from numpy.typing import NDArray
 
+from sudare.arrays import Floats, Integers
 from sudare.audit.finding import Finding
-from sudare.audit.fitting import OFF, Fit, fit, law_finding, p_value
+from sudare.audit.fitting import OFF, LawFit, fit, law_finding, p_value
 from sudare.local import ENCODINGS, Encoding, PermanentUnary, SquareWave
 from sudare.local.hashing import LocalHashing, bucket_of
 from sudare.local.layout import Index
@@ -34,9 +35,6 @@ from sudare.noise.added import Added
 from sudare.noise.measurement import sparse_noise
 from sudare.noise.response import Channel
 from sudare.reconstruct.perturb import perturb
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 def laplace_law(scale: float, reach: int) -> Floats:
@@ -59,17 +57,17 @@ def gaussian_law(sigma: float, reach: int) -> Floats:
 
 
 def integer_fit(
-    draw: Callable[[Source, int], Ints], law: Callable[[float, int], Floats], scale: float, size: int
-) -> Fit:
+    draw: Callable[[Source, int], Integers], law: Callable[[float, int], Floats], scale: float, size: int
+) -> LawFit:
     """Whole numbers from ``draw`` against ``law(scale, reach)`` and the same law 30 % off."""
     reach = max(2, int(4 * scale))
     drawn = np.clip(draw(Source.system(), size), -reach, reach)
     observed = np.bincount(drawn + reach, minlength=2 * reach + 1)
     wrong = tuple(fit(observed, law(scale * float(factor), reach)) for factor in OFF)
-    return Fit(size, fit(observed, law(scale, reach)), wrong)
+    return LawFit(size, fit(observed, law(scale, reach)), wrong)
 
 
-def response_fit(law: Channel, draw: Callable[[Ints, Source], Ints], size: int) -> Fit:
+def response_fit(law: Channel, draw: Callable[[Integers, Source], Integers], size: int) -> LawFit:
     """Reports for each value against the column of the channel, and against those of an epsilon 30 % off.
 
     A column whose chances differ by the factor e**epsilon has, raised to a power, those of that multiple of epsilon.
@@ -84,10 +82,10 @@ def response_fit(law: Channel, draw: Callable[[Ints, Source], Ints], size: int) 
         right = min(right, law.inputs * fit(observed, column))
         wrong = [column ** float(factor) for factor in OFF]
         off = [min(p, fit(observed, one / one.sum())) for p, one in zip(off, wrong, strict=True)]
-    return Fit(size * law.inputs, right, tuple(off))
+    return LawFit(size * law.inputs, right, tuple(off))
 
 
-def bit_fit(encoding: Encoding, wrong: Sequence[Encoding], size: int) -> Fit:
+def bit_fit(encoding: Encoding, wrong: Sequence[Encoding], size: int) -> LawFit:
     """Every bit that a report shows of every value: set as often as ``chances`` say, also the last one.
 
     For a bitmap these are the bits themselves, and bits beyond the last value must be 0; for hashed reports, whether
@@ -99,11 +97,11 @@ def bit_fit(encoding: Encoding, wrong: Sequence[Encoding], size: int) -> Fit:
         packed = encoding.draw(np.full(size, value), Source.system())
         shown = supported(encoding, packed)
         if shown is None:
-            return Fit(size * len(values), 0.0, (0.0,) * len(wrong))
+            return LawFit(size * len(values), 0.0, (0.0,) * len(wrong))
         hits = shown.sum(axis=0, dtype=np.int64)
         right = min(right, len(values) * _bits(hits, size, encoding, value))
         off = [min(before, _bits(hits, size, other, value)) for before, other in zip(off, wrong, strict=True)]
-    return Fit(size * len(values), right, tuple(off))
+    return LawFit(size * len(values), right, tuple(off))
 
 
 def supported(encoding: Encoding, packed: NDArray[np.uint8]) -> NDArray[np.bool_] | None:
@@ -117,7 +115,7 @@ def supported(encoding: Encoding, packed: NDArray[np.uint8]) -> NDArray[np.bool_
     return None if bits[:, encoding.size :].any() else bits[:, : encoding.size]
 
 
-def _bits(hits: Ints, trials: int, encoding: Encoding, value: int) -> float:
+def _bits(hits: Integers, trials: int, encoding: Encoding, value: int) -> float:
     assert encoding.chances is not None  # noqa: S101 - only the square wave has none, which is a channel
     own, other = encoding.chances
     chance = np.where(np.arange(len(hits)) == value, own, other)
@@ -134,7 +132,7 @@ def encoding_of(name: str, size: int, epsilon: Fraction) -> Encoding:
     return kind(size=size, epsilon=epsilon)
 
 
-def encoding_fit(name: str, size: int, epsilon: Fraction, draws: int) -> Fit:
+def encoding_fit(name: str, size: int, epsilon: Fraction, draws: int) -> LawFit:
     """Reports of an encoding against its own law and those of an epsilon 30 % off."""
     encoding = encoding_of(name, size, epsilon)
     if encoding.channel is None:
@@ -144,7 +142,7 @@ def encoding_fit(name: str, size: int, epsilon: Fraction, draws: int) -> Fit:
     return response_fit(encoding.channel, lambda v, s: layout.unpack(encoding.draw(v, s)), draws)
 
 
-def law_fits(draws: int) -> Iterator[tuple[str, Fit]]:
+def law_fits(draws: int) -> Iterator[tuple[str, LawFit]]:
     """Every noise of the package by name, at several scales."""
     for scale in (Fraction(1, 2), Fraction(1), Fraction(10), Fraction(123, 7), Fraction(1000)):
         made = integer_fit(lambda s, n, b=scale: discrete_laplace(b, s, n), laplace_law, float(scale), draws)  # type: ignore[misc]  # the default binds the loop's value
@@ -171,11 +169,11 @@ def law_fits(draws: int) -> Iterator[tuple[str, Fit]]:
             yield f"reports, {name}, {size} values", encoding_fit(name, size, Fraction(2), draws)
 
 
-def rising_fit(law: Added, size: int, level: int = 1) -> Fit:
+def rising_fit(law: Added, size: int, level: int = 1) -> LawFit:
     """Cells of nobody above a ``level``, as sparse noise finds them: the others are known to be at most there."""
     nobody = np.zeros(0, dtype=np.int64)
 
-    def drawn(source: Source, cells: int) -> Ints:
+    def drawn(source: Source, cells: int) -> Integers:
         found = np.full(cells, level)
         index, value = sparse_noise(Sparse(nobody, nobody, cells), law, source).above(level)
         found[index] = value
@@ -191,16 +189,16 @@ def rising_fit(law: Added, size: int, level: int = 1) -> Fit:
     return integer_fit(drawn, lumped, scale, size)
 
 
-def order_fit() -> Fit:
+def order_fit() -> LawFit:
     """Perturbed rows, hardly changed: how many stay where they were, of 500 rows with 50 values each ten times."""
     values = np.arange(500) % 50
     made = perturb(values.tolist(), categories=list(range(50)), epsilon=10, source=Source.system())
     stayed = int((np.asarray(made.values) == values).sum())
     # In a random order 10 of them are expected, and 100 have a chance below 1e-60; in their own order nearly all stay.
-    return Fit(500, 1.0 if stayed < 100 else 0.0, (0.0,))
+    return LawFit(500, 1.0 if stayed < 100 else 0.0, (0.0,))
 
 
-def coin_fit(coin: Bernoulli, chance: float, size: int) -> Fit:
+def coin_fit(coin: Bernoulli, chance: float, size: int) -> LawFit:
     """Each of the eight places of a packed byte, and all together, against the chance and 30 % off."""
     packed = coin.packed(Source.system(), size * 8)
     heads = np.unpackbits(packed.reshape(-1, 1), axis=1, bitorder="little").sum(axis=0, dtype=np.int64)
@@ -209,7 +207,7 @@ def coin_fit(coin: Bernoulli, chance: float, size: int) -> Fit:
         whole = p_value(heads.sum(keepdims=True), 8 * size, wanted)
         return min(1.0, 2 * min(whole, p_value(heads, size, wanted)))
 
-    return Fit(size * 8, fitted(chance), tuple(fitted(min(chance * float(factor), 1.0)) for factor in OFF))
+    return LawFit(size * 8, fitted(chance), tuple(fitted(min(chance * float(factor), 1.0)) for factor in OFF))
 
 
 def law_findings(draws: int) -> Iterator[Finding]:

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from sudare import anonymity
 from sudare.anonymity import Hierarchy
-from sudare.anonymity.request import Request, SampleParameters
+from sudare.anonymity.request import AnonymizeRequest, SampleParameters
 from sudare.anonymity.tuples import Tuples
 from sudare.audit.distinguish import FALSE_ALARM, Bound, lower_bound
 from sudare.audit.finding import Finding, said
@@ -45,14 +45,14 @@ _TREE = Hierarchy.from_nested({"a": ["a1", "a2"], "b": ["b1", "b2"]})
 
 
 @dataclass(frozen=True)
-class View:
+class Observation:
     """What is looked at; ``ordered`` as in `lower_bound`."""
 
     of: Callable[[Outcomes], Outcomes]
     ordered: bool = False
 
 
-WHOLE = (View(lambda outcomes: outcomes),)
+WHOLE = (Observation(lambda outcomes: outcomes),)
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class Pair:
     there: Any
     epsilon: float
     delta: float = 0.0
-    views: tuple[View, ...] = WHOLE
+    views: tuple[Observation, ...] = WHOLE
 
 
 def bound_of(pair: Pair, trials: int, alarm: float = FALSE_ALARM) -> Bound:
@@ -89,14 +89,14 @@ def promise_finding(pair: Pair, trials: int) -> Finding:
     return Finding("distinguishers", pair.name, passed, 2 * trials, seen, allowed, FALSE_ALARM)
 
 
-LOSS = View(lambda outcomes: outcomes[:, :1], ordered=True)
+LOSS = Observation(lambda outcomes: outcomes[:, :1], ordered=True)
 TABLE_VIEWS = (
     LOSS,
-    View(lambda outcomes: outcomes[:, 1:].sum(axis=1, keepdims=True)),
-    View(lambda outcomes: outcomes[:, 1:2]),
-    View(lambda outcomes: outcomes[:, 1:2] - outcomes[:, 2:3]),
-    View(lambda outcomes: np.clip(outcomes[:, 1:3], -4, 8)),
-    View(lambda outcomes: outcomes[:, 1:] != 0),
+    Observation(lambda outcomes: outcomes[:, 1:].sum(axis=1, keepdims=True)),
+    Observation(lambda outcomes: outcomes[:, 1:2]),
+    Observation(lambda outcomes: outcomes[:, 1:2] - outcomes[:, 2:3]),
+    Observation(lambda outcomes: np.clip(outcomes[:, 1:3], -4, 8)),
+    Observation(lambda outcomes: outcomes[:, 1:] != 0),
 )
 """The privacy loss, the total, the cell that changes, its difference to the next, both, and which cells are listed."""
 
@@ -156,7 +156,7 @@ def weighted(values: tuple[float, ...], source: Source) -> Outcomes:
     return np.round([made.weights.max(), made.weights.min()], 1)
 
 
-def sampled(leaves: tuple[int, ...], request: Request) -> Callable[[Source], Outcomes]:
+def sampled(leaves: tuple[int, ...], request: AnonymizeRequest) -> Callable[[Source], Outcomes]:
     """The published rows of each class of a sample of records at these leaves."""
     counts = np.bincount(leaves, minlength=4)
     some = np.flatnonzero(counts)
@@ -171,7 +171,7 @@ def sampled(leaves: tuple[int, ...], request: Request) -> Callable[[Source], Out
     return run
 
 
-def sample_pair(name: str, request: Request, records: int, epsilon: int) -> Pair:
+def sample_pair(name: str, request: AnonymizeRequest, records: int, epsilon: int) -> Pair:
     """A sample with and without one record of ``records`` in one class.
 
     A k that can be tried is too small for a guarantee, so what is promised is the theorem's delta at ``epsilon``.
@@ -191,18 +191,18 @@ def sample_pair(name: str, request: Request, records: int, epsilon: int) -> Pair
 def sample_pairs() -> Iterator[Pair]:
     """Levels that were fixed, and levels that are chosen privately."""
     for k, rate, epsilon in ((2, Fraction(3, 10), 1), (3, Fraction(1, 2), 1)):
-        fixed = Request.of({"x": _TREE}, SampleParameters(k=k, sample=rate, levels={"x": 1}, epsilon=epsilon))
+        fixed = AnonymizeRequest.of({"x": _TREE}, SampleParameters(k=k, sample=rate, levels={"x": 1}, epsilon=epsilon))
         # A class of k records: with the last of them it can be published, without it never.
         yield sample_pair(f"sample, k {k}, rate {rate}, fixed levels", fixed, k, epsilon)
     asked = SampleParameters(k=2, sample=Fraction(3, 10), choose_epsilon=Fraction(1, 2), epsilon=2)
-    chosen = Request.of({"x": _TREE}, asked)
+    chosen = AnonymizeRequest.of({"x": _TREE}, asked)
     yield sample_pair("sample, k 2, rate 3/10, chosen levels", chosen, 2, 2)
 
 
 def slow_pairs() -> Iterator[Pair]:
     """What is released one trial at a time: tables, weights, samples."""
     yield from table_pairs()
-    views = (LOSS, View(lambda outcomes: outcomes[:, 1:]))
+    views = (LOSS, Observation(lambda outcomes: outcomes[:, 1:]))
     yield Pair("weights, one replaced", with_loss(weighted), (0.0, 0.3), (1.0, 0.3), 1.0, views=views)
     yield from sample_pairs()
 

@@ -16,7 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from sudare.audit.cases import Case, perturbations, samples, weights
+from sudare.audit.cases import RecipeCase, perturbations, samples, weights
 from sudare.audit.finding import Finding
 from sudare.audit.neighbours import STRANGERS, frame, row_by_row
 from sudare.audit.releases import one_class_apart, promised
@@ -181,7 +181,7 @@ def other_kinds() -> Iterator[PublicationCase]:
         yield of_case(case, 60)
 
 
-def of_case(case: Case, people: int) -> PublicationCase:
+def of_case(case: RecipeCase, people: int) -> PublicationCase:
     """A recipe of `cases` as a publication."""
     ledger = f'[ledger]\npath = "ledger.db"\ncap = {{ {_CAPS["delta"]} }}\n'
 

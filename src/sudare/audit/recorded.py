@@ -18,18 +18,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sudare.arrays import Floats
 from sudare.audit.finding import Finding
-from sudare.audit.fitting import OFF, Fit, fit, law_finding
+from sudare.audit.fitting import OFF, LawFit, fit, law_finding
 from sudare.domain import Categories, CountTable, Domain, Grid, Line
 from sudare.errors import ParameterError
 from sudare.noise import AddedGaussian, AddedLaplace, Measured, Source, Sparse, record
 from sudare.privacy import Unit
 from sudare.reconstruct.perturb import perturb
 from sudare.reweight import Weighting
-from sudare.reweight.request import FitParameters, Request
+from sudare.reweight.request import FitParameters, FitRequest
 from sudare.tables import Laplace, NegativeL2, NonnegativeLasso, Privelet, Simplex, TopDown, Tree, release
 
-Floats = NDArray[np.float64]
 _PARTS, _FIELDS = 16, 8
 
 
@@ -91,7 +91,7 @@ def _reported(measured: Measured, uniform: np.random.Generator, factor: float) -
     return found
 
 
-def recorded_fit(run: Callable[[Source], object], draws: int) -> Fit:
+def recorded_fit(run: Callable[[Source], object], draws: int) -> LawFit:
     """The first ``draws`` draws that releases make, one release after the other, against the laws on their tapes.
 
     How many draws a release makes may depend on its noise; that the number looked at is fixed keeps the test exact.
@@ -107,7 +107,7 @@ def recorded_fit(run: Callable[[Source], object], draws: int) -> Fit:
                 found[place].append(places(measured, uniform, factor))
             so_far += len(found[0][-1])
     right, *wrong = (_evenly(np.concatenate(each)[:draws]) for each in found)
-    return Fit(draws, right, tuple(wrong))
+    return LawFit(draws, right, tuple(wrong))
 
 
 def _evenly(at: Floats) -> float:
@@ -138,7 +138,7 @@ def weights_of(private: Floats, public: Floats, source: Source, number: int | No
     other, which is slow, and no matter of noise.
     """
     parameters = FitParameters(bounds=[(0, 1)], number=number)
-    request = Request.of(parameters.space, 1, parameters)
+    request = FitRequest.of(parameters.space, 1, parameters)
     return request.meet(request.read(private, source), public, source)
 
 

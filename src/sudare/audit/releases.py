@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from sudare.audit.cases import PRIVATE, Case, cases
+from sudare.audit.cases import PRIVATE, RecipeCase, cases
 from sudare.audit.finding import Finding
 from sudare.audit.neighbours import STRANGERS, World, frame, row_by_row
 from sudare.audit.replaying import Neighbour, Published, Replayed, replay, replay_finding
@@ -33,7 +33,7 @@ from sudare.words import ENGLISH
 
 
 @dataclass
-class Readings:
+class NeighbourData:
     """A data set and its neighbours by name, as the recipes of one kind and reading find them; each is read once."""
 
     folder: Path
@@ -120,7 +120,7 @@ def one_class_apart(k: int, first: Published, second: Published) -> str | None:
     return None
 
 
-def replay_case(case: Case, readings: Readings) -> list[Replayed]:
+def replay_case(case: RecipeCase, readings: NeighbourData) -> list[Replayed]:
     """One recipe: the first data set is recorded, all others are its neighbours."""
     folder = readings.folder
     recipe, out = folder / "recipe.toml", folder / "out"
@@ -155,7 +155,7 @@ def replay_findings(folder: Path, generated: int, populations: int, *, quick: bo
     import pyarrow.parquet as pq
 
     public = frame(row_by_row(120, 77, 0)["data"]).drop_columns(["person"])
-    shared: dict[tuple[str, str, str, int], Readings] = {}
+    shared: dict[tuple[str, str, str, int], NeighbourData] = {}
     for case in cases(quick=quick):
         replayed: list[Replayed] = []
         for seed in range(populations):
@@ -166,6 +166,6 @@ def replay_findings(folder: Path, generated: int, populations: int, *, quick: bo
                 pq.write_table(public, own / "public.parquet")
                 # The last of several data sets is one person's, so that removing them leaves an empty file.
                 people = 1 if 0 < seed == populations - 1 else 60
-                shared[key] = Readings(own, case.world(people, seed, generated))
+                shared[key] = NeighbourData(own, case.world(people, seed, generated))
             replayed += replay_case(case, shared[key])
         yield replay_finding(case.name, replayed)

@@ -21,7 +21,7 @@ from sudare.anonymity.generalisation import Generalisation
 from sudare.anonymity.recoding import Recoding
 from sudare.anonymity.tuples import Tuples
 from sudare.audit.finding import Finding, said
-from sudare.audit.fitting import OFF, Fit, fit, law_finding
+from sudare.audit.fitting import OFF, LawFit, fit, law_finding
 from sudare.noise import Source
 from sudare.noise.sampling import draw_sample
 
@@ -93,7 +93,7 @@ def sampling_finding(mechanism: Mechanism, records: int, setting: tuple[int, Fra
     return Finding("sampling", name, found <= promised, trials, seen, allowed)
 
 
-def sample_fit(draws: int) -> Fit:
+def sample_fit(draws: int) -> LawFit:
     """How many of nine records are drawn, against the binomial law and with a rate 30 % off."""
     from scipy.stats import binom
 
@@ -102,7 +102,7 @@ def sample_fit(draws: int) -> Fit:
     def fitted(rate: float) -> float:
         return fit(observed, binom.pmf(np.arange(10), 9, rate))
 
-    return Fit(draws, fitted(0.3), tuple(fitted(0.3 * float(factor)) for factor in OFF))
+    return LawFit(draws, fitted(0.3), tuple(fitted(0.3 * float(factor)) for factor in OFF))
 
 
 def sampling_findings(records: int, draws: int) -> Iterator[Finding]:

@@ -18,7 +18,7 @@ _TILE = 62
 
 
 @dataclass(frozen=True)
-class Tiles:
+class TileLayout:
     """Where places lie, one tile each: ``labels`` (k,), ``rows`` from the north and ``columns`` from the west."""
 
     labels: Sequence[str]
@@ -45,10 +45,10 @@ class TileMap:
     domain: tuple[float, float] | None = None
 
 
-def tile_maps(tiles: Tiles, maps: Sequence[TileMap], *, columns: int, title: str = "", subtitle: str = "") -> Spec:
+def tile_maps(tiles: TileLayout, maps: Sequence[TileMap], *, columns: int, title: str = "", subtitle: str = "") -> Spec:
     """Maps of the same tiles in rows of ``columns``.
 
-    >>> spec = tile_maps(Tiles(["a", "b"], [0, 1], [0, 0]), [TileMap("true", [3, 1])], columns=1)
+    >>> spec = tile_maps(TileLayout(["a", "b"], [0, 1], [0, 0]), [TileMap("true", [3, 1])], columns=1)
     >>> spec["concat"][0]["data"]["values"][0]
     {'label': 'a', 'row': 0, 'column': 0, 'value': 3.0}
     """

@@ -14,16 +14,15 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from sudare.arrays import Integers
 from sudare.errors import AccountingError
-
-Integers = NDArray[np.int64]
 
 _GRAIN = 20
 """Fractions that agree in so many bits are ties, as in `round_real_to_total`."""
 
 
 @dataclass(frozen=True)
-class Histogram:
+class ValueCounts:
     """``value`` (d,) ascending, ``times`` (d,) > 0: how many cells have each."""
 
     value: Integers
@@ -39,15 +38,15 @@ class Histogram:
         """The sum over all cells, exactly."""
         return int(self.value.astype(object) @ self.times.astype(object)) if len(self.value) else 0
 
-    def above(self, level: int) -> Histogram:
+    def above(self, level: int) -> ValueCounts:
         """The cells with a value above ``level``."""
         kept = self.value > level
-        return Histogram(self.value[kept], self.times[kept])
+        return ValueCounts(self.value[kept], self.times[kept])
 
     def simplex_level(self, total: int | Fraction) -> int:
         """As `sudare.estimate.simplex_level` of the cells: floor(t) where the excess over t adds up to ``total``.
 
-        >>> Histogram(np.array([1, 4, 10]), np.array([1, 1, 1])).simplex_level(9)
+        >>> ValueCounts(np.array([1, 4, 10]), np.array([1, 1, 1])).simplex_level(9)
         2
         """
         active = self
@@ -60,7 +59,7 @@ class Histogram:
 
 
 @dataclass(frozen=True)
-class Fit:
+class FittedValues:
     """What each ``value`` becomes: ``rounded``, and one more for ``gaining`` of the cells whose value is ``tied``."""
 
     value: Integers
@@ -77,10 +76,10 @@ class Fit:
         return np.where(listed, self.rounded[place], 0), self.tied[place] & listed
 
 
-def fit_to_simplex(visible: Histogram, total: int) -> Fit:
+def fit_to_simplex(visible: ValueCounts, total: int) -> FittedValues:
     """As `round_to_total` of the cells above the simplex threshold: all are alike, and units left over go to any.
 
-    >>> fit = fit_to_simplex(Histogram(np.array([4, 10]), np.array([1, 1])), 9)
+    >>> fit = fit_to_simplex(ValueCounts(np.array([4, 10]), np.array([1, 1])), 9)
     >>> fit.rounded.tolist(), fit.gaining
     ([1, 7], 1)
     """
@@ -88,26 +87,26 @@ def fit_to_simplex(visible: Histogram, total: int) -> Fit:
     ceiling = -((total - active.sum) // active.cells)
     rounded = active.value - ceiling
     gaining = total - (active.sum - ceiling * active.cells)
-    return Fit(active.value, rounded, np.ones(len(rounded), dtype=np.bool_), gaining)
+    return FittedValues(active.value, rounded, np.ones(len(rounded), dtype=np.bool_), gaining)
 
 
-def fit_by_scale(visible: Histogram, total: int, threshold: Fraction) -> Fit:
+def fit_by_scale(visible: ValueCounts, total: int, threshold: Fraction) -> FittedValues:
     """As `round_real_to_total` of (value - threshold) times one factor: the largest fractions gain, ties by chance."""
     factor = total / (visible.sum - visible.cells * threshold)
     exact = [(int(value) - threshold) * factor for value in visible.value]
     rounded = np.array([math.floor(number) for number in exact], dtype=np.int64)
     order = np.array([round((number - math.floor(number)) * 2**_GRAIN) for number in exact], dtype=np.int64)
-    left_over = total - Histogram(rounded, visible.times).sum
+    left_over = total - ValueCounts(rounded, visible.times).sum
     if not 0 <= left_over <= visible.cells:
         raise AccountingError("the fractions do not add up to what is left over")
     if left_over == 0:
-        return Fit(visible.value, rounded, np.zeros(len(rounded), dtype=np.bool_), 0)
+        return FittedValues(visible.value, rounded, np.zeros(len(rounded), dtype=np.bool_), 0)
     fractions = np.unique(order)[::-1]
     reached = np.cumsum([int(visible.times[order == fraction].sum()) for fraction in fractions])
     least = fractions[int(np.searchsorted(reached, left_over))]
     gains = order > least
     rounded[gains] += 1
-    return Fit(visible.value, rounded, order == least, left_over - int(visible.times[gains].sum()))
+    return FittedValues(visible.value, rounded, order == least, left_over - int(visible.times[gains].sum()))
 
 
 def chosen_by_group(available: Integers, number: int, generator: np.random.Generator) -> Integers:

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sudare.arrays import Integers
 from sudare.cluster.cut import Cut
-from sudare.cluster.histogram import Histogram
-from sudare.cluster.store import Integers, Jobs, Store, slices
+from sudare.cluster.histogram import ValueCounts
+from sudare.cluster.store import CellStore, Jobs, slices
 from sudare.domain import Domain
 from sudare.noise import Added, Grant, Sparse, measure, metered
 from sudare.noise.added import added
@@ -29,7 +30,7 @@ _MOST_BLOCK_BITS = 12
 
 
 @dataclass(frozen=True)
-class Blocks:
+class LogicalBlocks:
     """The blocks of 2**level cells that have logical ones."""
 
     domain: Domain
@@ -37,7 +38,7 @@ class Blocks:
     node: Integers
 
     @classmethod
-    def of(cls, domain: Domain, cut: Cut) -> Blocks:
+    def of(cls, domain: Domain, cut: Cut) -> LogicalBlocks:
         """As many as the cut asks for, and never so many that an empty domain takes long."""
         level = min(cut.subtree_bits, max(0, domain.bits - cut.fewest_bits))
         level = max(level, domain.bits - _MOST_BLOCK_BITS)
@@ -76,7 +77,7 @@ class NoisyCells:
     then extended by its conditional law, never drawn afresh.
     """
 
-    blocks: Blocks
+    blocks: LogicalBlocks
     budget: Budget
     sensitivity: int
     grant: Grant
@@ -109,29 +110,29 @@ class NoisyCells:
 class NoisyTable:
     """The noisy cells of all blocks, held by the workers: what `SparseNoise` is in one process."""
 
-    def __init__(self, noise: NoisyCells, store: Store) -> None:
+    def __init__(self, noise: NoisyCells, store: CellStore) -> None:
         self.blocks = noise.blocks
         self.law = added(Fraction(noise.sensitivity), noise.budget)
-        self.cells: Store = store
+        self.cells: CellStore = store
         """Those above the lowest level looked at so far; before that, the exact ones."""
         self._noise, self._exact = noise, store
-        self._seen = Histogram(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))
+        self._seen = ValueCounts(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))
 
     @property
     def size(self) -> int:
         """Cells in all."""
         return self.blocks.domain.size
 
-    def above(self, level: int) -> Histogram:
+    def above(self, level: int) -> ValueCounts:
         """The cells whose noisy value is above ``level``."""
         levels = self._noise.levels
         if not levels or (level < levels[-1] and self._seen.cells < self.size):
             self._noise = replace(self._noise, levels=(*levels, level))
             self.cells = self._exact.derive(self.blocks.jobs(), self._noise)
-            self._seen = Histogram(*self.cells.histogram())
+            self._seen = ValueCounts(*self.cells.histogram())
         return self._seen.above(level)
 
-    def active(self, total: int | Fraction) -> Histogram:
+    def active(self, total: int | Fraction) -> ValueCounts:
         """The cells above the simplex threshold for ``total`` > 0: the search of `sudare.tables.simplex.active_cells`.
 
         In a domain too large to be listed it ends at 0, and there may be none.

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from sudare.cluster.store import Integers, Jobs, Store
+from sudare.arrays import Integers
+from sudare.cluster.store import CellStore, Jobs
 from sudare.domain import CountTable, Domain
 from sudare.errors import AccountingError, OutputError, system_reason
 from sudare.tables.method import Cells
@@ -83,16 +84,16 @@ class ReleasedCells(Protocol):
 
 
 @dataclass(frozen=True)
-class Output:
+class ReleaseTarget:
     """Where a release over ``domain`` is written, and how: a folder that all workers reach under the same path."""
 
     domain: Domain
     folder: str
     describe: Describe
 
-    def write(self, store: Store, jobs: Jobs, cells: ReleasedCells) -> tuple[PartFile, ...]:
+    def write(self, store: CellStore, jobs: Jobs, cells: ReleasedCells) -> tuple[PartFile, ...]:
         """Have the workers write all parts; a release without cells is one empty part."""
-        found = store.each(jobs, Write(cells, self))
+        found = store.each(jobs, WritePart(cells, self))
         parts = sorted((PartFile(**row) for row in found.to_pylist()), key=lambda part: part.name)
         for before, after in pairwise(parts):
             if after.first <= before.last or after.name == before.name:
@@ -115,11 +116,11 @@ class Output:
 
 
 @dataclass(frozen=True)
-class Write:
+class WritePart:
     """The kernel that writes a part: the cells that ``cells`` gives."""
 
     cells: ReleasedCells
-    output: Output
+    output: ReleaseTarget
 
     @property
     def gives(self) -> pa.Schema:

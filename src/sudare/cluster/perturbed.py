@@ -31,7 +31,7 @@ from sudare.errors import AccountingError, InputError, ParameterError, PrivacyWa
 from sudare.noise import Grant, Source, delegate
 from sudare.privacy import Budget, Guarantee, Number, Unit
 from sudare.privacy.caution import warn_of
-from sudare.reconstruct.columns import Table
+from sudare.reconstruct.columns import NamedColumns
 from sudare.reconstruct.noises import Noise, RetentionNoise
 from sudare.reconstruct.perturb import Method, PerturbedFacts, declared_noises, promise, row_cost, split_cost
 from sudare.reconstruct.perturb import perturb as perturb_here
@@ -132,7 +132,7 @@ def perturb(
         if not number:
             raise InputError("there are no rows to perturb")
         row_epsilon = row_cost(k, epsilon, number, owner)
-        shape = Table(names, (), "names")
+        shape = NamedColumns(names, (), "names")
         laws = declared_noises(shape, bounds, categories, noise, split_cost(row_epsilon, shape, shares), None)
         channel = dict(zip(names, (law for law, _ in laws), strict=True))
         target = empty_folder(Path(folder))

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from sudare.cluster import threshold, top_down, tree  # noqa: F401 - each registers its methods with `in_cluster`
 from sudare.cluster.cut import Cut
 from sudare.cluster.folder import empty_folder
-from sudare.cluster.parts import Describe, Output, PartFile
-from sudare.cluster.store import Store
+from sudare.cluster.parts import Describe, PartFile, ReleaseTarget
+from sudare.cluster.store import CellStore
 from sudare.cluster.task import ClusterTask, InCluster, in_cluster
 from sudare.domain import CountTable, Domain
 from sudare.domain.table import LARGEST_TOTAL
@@ -35,7 +35,7 @@ class ClusterTable:
 
     domain: Domain
     unit: Unit
-    store: Store
+    store: CellStore
 
     def discard(self) -> None:
         """Remove the exact counts from where they are: nothing can be released any more."""
@@ -132,7 +132,7 @@ def release(
     target = empty_folder(Path(folder))
     public_total = total == "public" and method.uses_total
     task = ClusterTask(table.domain, _total(table), table.unit.max_rows, budget, public_total, source)
-    output = Output(table.domain, str(target), describe or index_and_count)
+    output = ReleaseTarget(table.domain, str(target), describe or index_and_count)
     with metered() as meter:
         parts = run(task, table.store, cut or Cut(), output)
     meter.check(budget)

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sudare.cluster.store import Integers, Jobs, Kernel
+from sudare.arrays import Integers
+from sudare.cluster.store import Jobs, WorkerFunction
 from sudare.engines.spark_failures import failures, quietly, refuse_early_death
 from sudare.engines.spark_scratch import Scratch
 from sudare.engines.spark_session import without_pandas_warning
@@ -74,14 +75,14 @@ class SparkStore:
             found = self.frame.groupBy("count").count().toDF("value", "times").toArrow()
         return _sorted(found.column("value"), found.column("times"))
 
-    def each(self, jobs: Jobs, kernel: Kernel) -> pa.Table:
+    def each(self, jobs: Jobs, kernel: WorkerFunction) -> pa.Table:
         """See `Store`."""
         if not len(jobs.node):
             return kernel.gives.empty_table()
         with working():
             return self._answers(jobs, kernel).toArrow()
 
-    def derive(self, jobs: Jobs, kernel: Kernel) -> SparkStore:
+    def derive(self, jobs: Jobs, kernel: WorkerFunction) -> SparkStore:
         """See `Store`."""
         with working():
             return SparkStore.freezing(self._answers(jobs, kernel), self.scratch)
@@ -90,7 +91,7 @@ class SparkStore:
         """See `Store`."""
         self.scratch.remove()
 
-    def _answers(self, jobs: Jobs, kernel: Kernel) -> DataFrame:
+    def _answers(self, jobs: Jobs, kernel: WorkerFunction) -> DataFrame:
         import pyarrow as pa
         from pyspark.sql import functions as sql
 
@@ -106,7 +107,7 @@ class SparkStore:
         return self.frame.sparkSession.createDataFrame(table)
 
 
-def _task(kernel: Kernel) -> Callable[[Any, Any], Any]:
+def _task(kernel: WorkerFunction) -> Callable[[Any, Any], Any]:
     """What a worker runs for one part: rows come in any order."""
 
     def task(jobs, cells):  # type: ignore[no-untyped-def]  # PySpark would take hints for a choice of interface

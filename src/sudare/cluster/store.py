@@ -1,7 +1,7 @@
 """Where the cells of a table are when one machine cannot hold them, and the five questions that may be asked of them.
 
 A store holds rows (index, count). The release methods see nothing else, so that they run alike in Spark
-(`sudare.cluster.spark_store`) and in one process (`Here`), byte for byte under the same seed.
+(`sudare.cluster.spark_store`) and in one process (`InProcessStore`), byte for byte under the same seed.
 """
 
 from __future__ import annotations
@@ -13,13 +13,12 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from sudare.arrays import Integers
 from sudare.errors import AccountingError
 from sudare.tables.mix import margin_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -51,7 +50,7 @@ class Jobs:
         return pa.table({"part": self.part, "node": self.node, **self.further})
 
 
-class Kernel(Protocol):
+class WorkerFunction(Protocol):
     """What a worker does with one part: it gets the part's jobs and the cells below their nodes, by ascending index.
 
     It must be a function of these alone (and of its own public fields and key): workers may do a part twice.
@@ -65,7 +64,7 @@ class Kernel(Protocol):
         """The answer for one part."""
 
 
-class Store(Protocol):
+class CellStore(Protocol):
     """The cells of a table, by whoever holds them."""
 
     def sums(self, level: int, below: tuple[int, Integers] | None = None) -> tuple[Integers, Integers]:
@@ -80,10 +79,10 @@ class Store(Protocol):
     def histogram(self) -> tuple[Integers, Integers]:
         """The counts that occur, ascending, and how many cells have each."""
 
-    def each(self, jobs: Jobs, kernel: Kernel) -> pa.Table:
+    def each(self, jobs: Jobs, kernel: WorkerFunction) -> pa.Table:
         """Do all jobs, by part; the answers, together, in the order of parts."""
 
-    def derive(self, jobs: Jobs, kernel: Kernel) -> Store:
+    def derive(self, jobs: Jobs, kernel: WorkerFunction) -> CellStore:
         """Do all jobs with a kernel that gives ``index`` and ``count``, and hold the answers where they are."""
 
     def discard(self) -> None:
@@ -118,14 +117,14 @@ def answers_by_node(found: pa.Table, node: Integers) -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
-class Here:
+class InProcessStore:
     """A store in this process: for tests and audits, and what Spark's answers are compared with."""
 
     index: Integers
     count: Integers
 
     def sums(self, level: int, below: tuple[int, Integers] | None = None) -> tuple[Integers, Integers]:
-        """See `Store`."""
+        """See `CellStore`."""
         index, count = self.index, self.count
         if below is not None:
             kept = np.isin(index >> below[0], below[1])
@@ -135,16 +134,16 @@ class Here:
         return block[first], np.add.reduceat(count, first) if len(first) else count
 
     def margin(self, level: int) -> Integers:
-        """See `Store`."""
+        """See `CellStore`."""
         return margin_of(level, self.index, self.count)
 
     def histogram(self) -> tuple[Integers, Integers]:
-        """See `Store`."""
+        """See `CellStore`."""
         values, times = np.unique(self.count, return_counts=True)
         return values, times.astype(np.int64)
 
-    def each(self, jobs: Jobs, kernel: Kernel) -> pa.Table:
-        """See `Store`."""
+    def each(self, jobs: Jobs, kernel: WorkerFunction) -> pa.Table:
+        """See `CellStore`."""
         import pyarrow as pa
 
         table, (node, part) = jobs.table(), jobs.read
@@ -159,12 +158,12 @@ class Here:
             answers.append(kernel(table.slice(start, end - start), self.index[cells], self.count[cells]))
         return pa.concat_tables(answers)
 
-    def derive(self, jobs: Jobs, kernel: Kernel) -> Here:
-        """See `Store`."""
+    def derive(self, jobs: Jobs, kernel: WorkerFunction) -> InProcessStore:
+        """See `CellStore`."""
         found = self.each(jobs, kernel)
         index = found.column("index").to_numpy()
         order = np.argsort(index, kind="stable")
-        return Here(index[order], found.column("count").to_numpy()[order])
+        return InProcessStore(index[order], found.column("count").to_numpy()[order])
 
     def discard(self) -> None:
-        """See `Store`: there is nothing."""
+        """See `CellStore`: there is nothing."""

@@ -8,8 +8,8 @@ from functools import singledispatch
 from typing import TypeAlias
 
 from sudare.cluster.cut import Cut
-from sudare.cluster.parts import Output, PartFile
-from sudare.cluster.store import Store
+from sudare.cluster.parts import PartFile, ReleaseTarget
+from sudare.cluster.store import CellStore
 from sudare.domain import Domain
 from sudare.noise import Source
 from sudare.privacy import Budget
@@ -28,7 +28,7 @@ class ClusterTask:
     source: Source
 
 
-InCluster: TypeAlias = Callable[[Asked, Store, Cut, Output], tuple[PartFile, ...]]
+InCluster: TypeAlias = Callable[[Asked, CellStore, Cut, ReleaseTarget], tuple[PartFile, ...]]
 """A method at work in a cluster: what is asked, where the cells are, how work is cut, where parts go."""
 
 

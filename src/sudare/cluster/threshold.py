@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
+from sudare.arrays import Integers
 from sudare.cluster.cut import Cut
-from sudare.cluster.histogram import Fit, Histogram, chosen_by_group, fit_by_scale, fit_to_simplex
-from sudare.cluster.noisy import Blocks, NoisyCells, NoisyTable
-from sudare.cluster.parts import Output, PartFile
-from sudare.cluster.store import Integers, Jobs, Store, answers_by_node, in_parts, slices
+from sudare.cluster.histogram import FittedValues, ValueCounts, chosen_by_group, fit_by_scale, fit_to_simplex
+from sudare.cluster.noisy import LogicalBlocks, NoisyCells, NoisyTable
+from sudare.cluster.parts import PartFile, ReleaseTarget
+from sudare.cluster.store import CellStore, Jobs, answers_by_node, in_parts, slices
 from sudare.cluster.task import InCluster, in_cluster
 from sudare.domain import Domain
 from sudare.estimate import round_to_total
@@ -79,7 +80,9 @@ def _fixed(threshold: Fraction, fit: str) -> Choice:
     return choice
 
 
-def release_above(choice: Choice, task: Asked, store: Store, cut: Cut, output: Output) -> tuple[PartFile, ...]:
+def release_above(
+    choice: Choice, task: Asked, store: CellStore, cut: Cut, output: ReleaseTarget
+) -> tuple[PartFile, ...]:
     """The law of a method in one process: see `sudare.tables.threshold.protect_above`."""
     choose, fit = choice(task)
     total, budget = measure_total(task)
@@ -103,10 +106,10 @@ def release_above(choice: Choice, task: Asked, store: Store, cut: Cut, output: O
     return _write_fitted(noisy, _fitted(active, total, threshold, fit), cut, output, rounding, generator)
 
 
-def _noisy(task: Asked, budget: Budget, store: Store, cut: Cut) -> NoisyTable:
+def _noisy(task: Asked, budget: Budget, store: CellStore, cut: Cut) -> NoisyTable:
     """All cells, to be measured for ``budget``."""
     delegate("cells in blocks", budget)
-    blocks = Blocks.of(task.domain, cut)
+    blocks = LogicalBlocks.of(task.domain, cut)
     return NoisyTable(NoisyCells(blocks, budget, task.sensitivity, task.source.grant("cells")), store)
 
 
@@ -148,7 +151,7 @@ def _chosen(strength: Strength, fit: str, least: Fraction | None = None) -> Choo
     return choose
 
 
-def _fitted(active: Histogram, total: int, threshold: Fraction, fit: str) -> Fit:
+def _fitted(active: ValueCounts, total: int, threshold: Fraction, fit: str) -> FittedValues:
     """What the cells above the threshold become: as in `sudare.tables.threshold.fit_to_total`."""
     excess = active.sum - active.cells * threshold
     if fit == "scale" and excess != total:
@@ -157,7 +160,12 @@ def _fitted(active: Histogram, total: int, threshold: Fraction, fit: str) -> Fit
 
 
 def _write_fitted(
-    noisy: NoisyTable, fitted: Fit, cut: Cut, output: Output, rounding: Grant, generator: np.random.Generator
+    noisy: NoisyTable,
+    fitted: FittedValues,
+    cut: Cut,
+    output: ReleaseTarget,
+    rounding: Grant,
+    generator: np.random.Generator,
 ) -> tuple[PartFile, ...]:
     """Share out by blocks what is left over, then have the workers fit and write them."""
     blocks = noisy.blocks
@@ -170,13 +178,13 @@ def _write_fitted(
     return output.write(noisy.cells, jobs, FitBlocks(blocks.level, fitted, rounding))
 
 
-def _cut_noise(least: int, task: Asked, store: Store, cut: Cut, output: Output) -> tuple[PartFile, ...]:
+def _cut_noise(least: int, task: Asked, store: CellStore, cut: Cut, output: ReleaseTarget) -> tuple[PartFile, ...]:
     """Every noisy value from ``least`` on, as it is."""
     noisy = _noisy(task, task.budget, store, cut)
     noisy.above(least - 1)
     node, people = noisy.cells.sums(noisy.blocks.level)
     jobs = Jobs(noisy.blocks.level, in_parts(people, cut.part_people), node)
-    return output.write(noisy.cells, jobs, AsTheyAre(noisy.blocks.level))
+    return output.write(noisy.cells, jobs, KeepNoisyCells(noisy.blocks.level))
 
 
 @dataclass(frozen=True)
@@ -184,7 +192,7 @@ class CountTies:
     """The kernel that adds up blocks: released people so far, and cells among which a unit more is shared out."""
 
     level: int
-    fit: Fit
+    fit: FittedValues
 
     @property
     def gives(self) -> pa.Schema:
@@ -209,7 +217,7 @@ class FitBlocks:
     """The released cells of blocks, from their noisy ones."""
 
     level: int
-    fit: Fit
+    fit: FittedValues
     grant: Grant
 
     def __call__(self, jobs: pa.Table, index: Integers, count: Integers, /) -> Iterator[Cells]:
@@ -225,7 +233,7 @@ class FitBlocks:
 
 
 @dataclass(frozen=True)
-class AsTheyAre:
+class KeepNoisyCells:
     """The cells of blocks, released as they are: noisy ones."""
 
     level: int
@@ -237,7 +245,7 @@ class AsTheyAre:
 
 
 @dataclass(frozen=True)
-class Listed:
+class KnownCells:
     """Released cells that are known already."""
 
     cells: Cells
@@ -248,11 +256,11 @@ class Listed:
 
 
 _NONE = np.empty(0, dtype=np.int64)
-_NOTHING = Fit(_NONE, _NONE, _NONE > 0, 0)
+_NOTHING = FittedValues(_NONE, _NONE, _NONE > 0, 0)
 
 
 def _anywhere(
-    domain: Domain, total: int, output: Output, store: Store, generator: np.random.Generator
+    domain: Domain, total: int, output: ReleaseTarget, store: CellStore, generator: np.random.Generator
 ) -> tuple[PartFile, ...]:
     """No cell of a huge domain is above 0: people of whom nothing is known but that they exist."""
     index, value = anywhere(domain, total, generator)
@@ -260,4 +268,4 @@ def _anywhere(
     cells = index[released > 0], released[released > 0]
     nowhere = np.zeros(1, dtype=np.int64)
     jobs = Jobs(domain.bits, nowhere, nowhere, {}, np.zeros(1, dtype=np.bool_))
-    return output.write(store, jobs, Listed(cells))
+    return output.write(store, jobs, KnownCells(cells))

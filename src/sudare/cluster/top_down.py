@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sudare.arrays import Integers
 from sudare.cluster.cut import Cut
-from sudare.cluster.parts import Output, PartFile
-from sudare.cluster.store import Integers, Jobs, Store, in_parts
+from sudare.cluster.parts import PartFile, ReleaseTarget
+from sudare.cluster.store import CellStore, Jobs, in_parts
 from sudare.cluster.task import InCluster, in_cluster
 from sudare.noise import Grant, delegate, metered, secret
 from sudare.tables.descent import Leaves, Visited
@@ -31,7 +32,7 @@ def _(method: TopDown) -> InCluster | None:
     return None if method.serial else release_top_down
 
 
-def release_top_down(task: Asked, store: Store, cut: Cut, output: Output) -> tuple[PartFile, ...]:
+def release_top_down(task: Asked, store: CellStore, cut: Cut, output: ReleaseTarget) -> tuple[PartFile, ...]:
     """The top on the driver, everything below it on the workers."""
     total, shares = measured_root(task)
     refinement = Refinement(task.domain, shares, task.sensitivity)

@@ -1,7 +1,7 @@
 """The tree, cut in two: the driver has its top, workers the subtrees.
 
 Pass 1: workers measure their subtrees, join them upwards, and answer with two numbers each: the subtree's sum by its
-children, and its variance; and with what they tallied of categories (`Tally`). The driver finishes the way up, then
+children, and its variance; and with what they tallied of categories (`MixMeasurements`). The driver finishes the way up, then
 splits people down to a whole number for each subtree.
 Pass 2: workers make the very same measurements again (see `Grant`) and split on, down to cells.
 """
@@ -16,17 +16,18 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from sudare.arrays import Booleans, Integers
 from sudare.cluster.cut import Cut
-from sudare.cluster.parts import Output, PartFile
-from sudare.cluster.store import Integers, Jobs, Store, answers_by_node, in_parts
+from sudare.cluster.parts import PartFile, ReleaseTarget
+from sudare.cluster.store import CellStore, Jobs, answers_by_node, in_parts
 from sudare.cluster.task import InCluster, in_cluster
 from sudare.errors import AccountingError
 from sudare.noise import Grant, Part, delegate, metered, secret
 from sudare.tables.method import Asked, Cells
-from sudare.tables.mix import Mix, Tally, mix_level
+from sudare.tables.mix import Mix, MixMeasurements, mix_level
 from sudare.tables.spread import spread
 from sudare.tables.tree import Tree
-from sudare.tables.tree_level import Flags, Level, populated_levels
+from sudare.tables.tree_level import Level, populated_levels
 from sudare.tables.tree_passes import Start, TreePlan, ascend, cell_sums, descend, released_cells, split_down
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ def _(method: Tree) -> InCluster:
     return partial(release_tree, method)
 
 
-def release_tree(method: Tree, task: Asked, store: Store, cut: Cut, output: Output) -> tuple[PartFile, ...]:
+def release_tree(method: Tree, task: Asked, store: CellStore, cut: Cut, output: ReleaseTarget) -> tuple[PartFile, ...]:
     """Both passes, between the driver and its workers."""
     margin = method.measure_margin(task, lambda: store.margin(mix_level(task.domain)))
     total, variance, budgets = method.measure_root(task)
@@ -84,7 +85,7 @@ class Subtrees:
 
     @property
     def mixed_bits(self) -> list[int]:
-        """Of the subtrees' levels within a place, from the top: see `Tally`."""
+        """Of the subtrees' levels within a place, from the top: see `MixMeasurements`."""
         below = [self.plan.below(depth + 1) for depth in range(self.depth, len(self.plan.branching))]
         return [mix_level(self.plan.domain) - own for own in below if own < mix_level(self.plan.domain)]
 
@@ -124,7 +125,7 @@ class MeasureSubtrees:
 
         part, levels = self.subtrees.measured(jobs, index, count)
         total, variance = levels[0].sums()
-        tally = [Tally.of(self.subtrees.plan.domain, levels).flat().tobytes(), *([b""] * (len(total) - 1))]
+        tally = [MixMeasurements.of(self.subtrees.plan.domain, levels).flat().tobytes(), *([b""] * (len(total) - 1))]
         return pa.table([levels[0].node, total, variance, np.full(len(total), part.seal), tally], schema=self.gives)
 
 
@@ -170,7 +171,7 @@ class TopSums:
     """Exact sums for the driver's levels: all that it can afford in one question, deeper ones where it goes."""
 
     plan: TreePlan
-    store: Store
+    store: CellStore
     cut: Cut
     levels: list[tuple[Integers, Integers]] = field(default_factory=list)
 
@@ -193,7 +194,7 @@ class TopSums:
         return last
 
 
-def _top(plan: TreePlan, start: Start, store: Store, cut: Cut, task: Asked) -> list[Level]:
+def _top(plan: TreePlan, start: Start, store: CellStore, cut: Cut, task: Asked) -> list[Level]:
     """The driver's levels on the way down: at least one, and as many as the cut says."""
     top: list[Level] = []
     for level in descend(plan, start, TopSums(plan, store, cut), task.source):
@@ -223,7 +224,7 @@ def _work(subtrees: Subtrees, top: list[Level], cut: Cut) -> Work:
     return work
 
 
-def _rows(level: Level, which: Flags, bits: int) -> Work:
+def _rows(level: Level, which: Booleans, bits: int) -> Work:
     """Some children of a level, of 2**bits subtrees each."""
     rows = np.zeros(np.count_nonzero(which), dtype=_WORK)
     rows["node"], rows["block_level"], rows["seal"] = level.children[which] << bits, level.below, _NONE
@@ -231,7 +232,7 @@ def _rows(level: Level, which: Flags, bits: int) -> Work:
     return rows
 
 
-def _join_upwards(subtrees: Subtrees, top: list[Level], work: Work, store: Store) -> Tally:
+def _join_upwards(subtrees: Subtrees, top: list[Level], work: Work, store: CellStore) -> MixMeasurements:
     """Pass 1: the top joined with what its subtrees measured, which leave the seals of that with the work."""
     inner = work["seal"] != _NONE
     parts: list[bytes] = []
@@ -244,7 +245,9 @@ def _join_upwards(subtrees: Subtrees, top: list[Level], work: Work, store: Store
         work["seal"][inner] = found["seal"].to_numpy()
         parts = found["tally"].to_pylist()
     ascend(top)
-    return Tally.of(subtrees.plan.domain, top).joined(subtrees.mixed_bits, (np.frombuffer(own) for own in parts if own))
+    return MixMeasurements.of(subtrees.plan.domain, top).joined(
+        subtrees.mixed_bits, (np.frombuffer(own) for own in parts if own)
+    )
 
 
 def _split_top(plan: TreePlan, top: list[Level], total: int, generator: np.random.Generator) -> Integers:

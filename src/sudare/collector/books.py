@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Books:
+class SurveyLedger:
     """The ledger at ``path`` and the account in it; ``cap`` is set where the account has none yet."""
 
     path: str

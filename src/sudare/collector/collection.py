@@ -17,7 +17,7 @@ import numpy as np
 from sudare.collector.group_commit import GroupCommit, Receipt
 from sudare.collector.refusals import StorageError
 from sudare.collector.sqlite_store import SqliteStore
-from sudare.collector.storage import Row, Store
+from sudare.collector.storage import ReportStore, Row
 from sudare.collector.survey import Survey
 from sudare.errors import InputError
 from sudare.local import Reports, Tally
@@ -37,7 +37,7 @@ class Collection:
         except StorageError:
             store.close()
             raise
-        self._store: Store | None = store
+        self._store: ReportStore | None = store
         self._lock = Lock()
         self._group = GroupCommit(self._commit)
 
@@ -88,7 +88,7 @@ class Collection:
                 self._tally.add(self._packed(b"".join(new)))
         return fresh
 
-    def _counted(self, store: Store) -> Tally:
+    def _counted(self, store: ReportStore) -> Tally:
         tally = Tally(self.survey.encoding)
         try:
             for chunk in store.chunks(self._chunk_rows):
@@ -128,7 +128,7 @@ def export(survey: Survey, path: Path, *, report: Path | None = None, language: 
     return len(reports)
 
 
-def open_store(url: str, identity: dict[str, Any], *, create: bool = True) -> Store:
+def open_store(url: str, identity: dict[str, Any], *, create: bool = True) -> ReportStore:
     """The store at ``url``, made where there is none if ``create``; refuses one of another survey, or in use.
 
     ``url`` is the path of a SQLite file, or ``postgresql://user@host/database``.

@@ -15,7 +15,7 @@ from sudare.local import Estimate, estimate
 FRESH = 1.0  # seconds for which an estimate is given again without looking
 
 
-class Estimates:
+class EstimateService:
     """What ``GET /estimate`` answers for ``collection``."""
 
     def __init__(self, collection: Collection) -> None:

@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from sudare.charts import Spec, View, bars
-from sudare.charts.places import TileMap, Tiles, tile_maps
+from sudare.charts.places import TileLayout, TileMap, tile_maps
 from sudare.collector.answers import Answers
 from sudare.collector.survey import Survey
 from sudare.domain import CountTable, Domain, Mesh
@@ -120,7 +120,7 @@ def _picture(answers: Answers, labels: list[str], made: Estimate, words: Words) 
         rows, columns = (list(axis) for axis in zip(*answers.places, strict=True))
         top = max(float(made.counts.max()), 1.0)
         one = TileMap(text("people"), made.counts, domain=(0.0, top))
-        return Chart("estimate", {0: tile_maps(Tiles(labels, rows, columns), [one], columns=1)}), [text("map")]
+        return Chart("estimate", {0: tile_maps(TileLayout(labels, rows, columns), [one], columns=1)}), [text("map")]
     places = np.arange(answers.size)
     note = [text("bars", level=words.percent(made.level))]
     if answers.size > MOST_BARS:

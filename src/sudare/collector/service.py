@@ -25,7 +25,7 @@ from starlette.requests import ClientDisconnect
 
 import sudare
 from sudare.collector.collection import Collection
-from sudare.collector.estimates import Estimates
+from sudare.collector.estimates import EstimateService
 from sudare.collector.intake import MOST_REPORTS, largest_body, most_reports, rows_of
 from sudare.collector.pages import HEADERS, language_of, page
 from sudare.collector.rate import RateLimit
@@ -70,7 +70,7 @@ def create_app(collection: Collection, watch: Watch | None = None) -> FastAPI:
     # A batch above the rate could never be taken, however often it is sent.
     most = min(most_reports(survey.encoding), survey.rate or MOST_REPORTS)
     content = survey.to_json() | {"most_reports": most}
-    estimates = Estimates(collection)
+    estimates = EstimateService(collection)
     limit = RateLimit(survey.rate)
     most_bytes = largest_body(survey.encoding)
 

@@ -19,7 +19,7 @@ Row = tuple[bytes, bytes]
 """The id of a report, and the report."""
 
 
-class Store(Protocol):
+class ReportStore(Protocol):
     """The reports of one survey."""
 
     def add(self, rows: Sequence[Row]) -> list[bool]:

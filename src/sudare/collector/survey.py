@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import Any
 
 from sudare.collector.answers import Answers
-from sudare.collector.books import Books
+from sudare.collector.books import SurveyLedger
 from sudare.collector.law import device_law
 from sudare.domain import Bins
 from sudare.errors import InputError
@@ -51,7 +51,7 @@ class Survey:
     origins: tuple[str, ...] = ()
     rate: int = 600
     behind_proxy: bool = False
-    books: Books | None = field(default=None, repr=False)
+    books: SurveyLedger | None = field(default=None, repr=False)
     translations: dict[str, Translation] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:

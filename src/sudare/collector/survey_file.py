@@ -18,7 +18,7 @@ from typing import Annotated, Any, Literal, Union, get_args
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from sudare.collector.answers import Answers
-from sudare.collector.books import Books
+from sudare.collector.books import SurveyLedger
 from sudare.collector.survey import Survey, Translation
 from sudare.domain import Bins, Categories, Mesh
 from sudare.errors import InputError, Message, MissingFileError, SudareError, did_you_mean
@@ -33,13 +33,13 @@ ENCODED = tuple(name for name in ENCODINGS if name != "permanent_unary")
 _ORIGIN = re.compile(r"https?://[^\s/?#@]+|\*")
 
 
-class Part(BaseModel):
+class FilePart(BaseModel):
     """What all parts of a survey file share: no unknown keys, no changes after reading."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Labels(Part):
+class Labels(FilePart):
     """A list of words."""
 
     type: Literal["labels"]
@@ -50,7 +50,7 @@ class Labels(Part):
         return Answers(Categories(self.labels))
 
 
-class Tiles(Part):
+class TileLabels(FilePart):
     """Words with a place on a tile map: ``[row, column]``, row 0 in the north."""
 
     type: Literal["tiles"]
@@ -61,7 +61,7 @@ class Tiles(Part):
         return Answers(Categories(self.tiles), tuple(self.tiles.values()))
 
 
-class Meshes(Part):
+class Meshes(FilePart):
     """Meshes of JIS X 0410: a window of rows and columns (half-open), or what lies under codes."""
 
     type: Literal["mesh"]
@@ -76,7 +76,7 @@ class Meshes(Part):
         return Answers(Mesh(self.size, self.rows, self.columns, codes))
 
 
-class Numbers(Part):
+class Numbers(FilePart):
     """Ranges of a number: from ``start`` to ``stop`` by ``step``."""
 
     type: Literal["bins"]
@@ -89,14 +89,14 @@ class Numbers(Part):
         return Answers(Bins(self.start, self.stop, self.step))
 
 
-class PrivacyPart(Part):
+class PrivacyPart(FilePart):
     """How an answer is randomised before it is sent."""
 
     encoding: str = Field(default="optimised_unary", description="one of the encodings of sudare.local")
     epsilon: int | Decimal = Field(description="of one report; finite, above 0")
 
 
-class EstimatePart(Part):
+class EstimatePart(FilePart):
     """What is shown, from how many reports on, and to whom."""
 
     method: Literal["auto", "simplex", "mle"] = "auto"
@@ -104,7 +104,7 @@ class EstimatePart(Part):
     token: str | None = Field(default=None, description="asked for by /estimate; env:NAME reads a variable")
 
 
-class ServicePart(Part):
+class ServicePart(FilePart):
     """Who may send, how much, and where the reports are kept."""
 
     storage: str = Field(default="reports.db", description="a SQLite file, or postgresql://...; env:NAME")
@@ -121,14 +121,14 @@ class ServicePart(Part):
         return origins
 
 
-class CapPart(Part):
+class CapPart(FilePart):
     """The most that all surveys and releases of a data set may spend together."""
 
     epsilon: int | Decimal
     delta: int | Decimal | None = None
 
 
-class LedgerPart(Part):
+class LedgerPart(FilePart):
     """Where the survey's cost is booked, once for all its reports: a person reports once."""
 
     path: str = Field(description="the ledger's file, beside the survey")
@@ -138,7 +138,7 @@ class LedgerPart(Part):
     confirm_similar_name: bool = Field(default=False, description="as in a recipe: dataset looks like another name")
 
 
-class TranslationPart(Part):
+class TranslationPart(FilePart):
     """The texts of a survey in another language."""
 
     title: str | None = None
@@ -146,7 +146,7 @@ class TranslationPart(Part):
     labels: tuple[str, ...] | None = None
 
 
-class SurveyFile(Part):
+class SurveyFile(FilePart):
     """All of it, as written."""
 
     format: int = Field(default=FORMAT, ge=1, description="of the file itself; a newer one needs a newer Sudare")
@@ -154,7 +154,7 @@ class SurveyFile(Part):
     title: str = ""
     question: str = Field(min_length=1, max_length=2000)
     answers: Annotated[
-        Union[Labels, Tiles, Meshes, Numbers],  # noqa: UP007 - Pydantic reads it at run time
+        Union[Labels, TileLabels, Meshes, Numbers],  # noqa: UP007 - Pydantic reads it at run time
         Field(discriminator="type"),
     ]
     privacy: PrivacyPart
@@ -247,11 +247,11 @@ def _encoding(privacy: PrivacyPart, answers: Answers) -> Encoding:
     return encoding_from_json(written)
 
 
-def _books(ledger: LedgerPart | None) -> Books | None:
+def _books(ledger: LedgerPart | None) -> SurveyLedger | None:
     if ledger is None:
         return None
     cap = None if ledger.cap is None else Cap.asked(**ledger.cap.model_dump(exclude_none=True))
-    return Books(ledger.path, ledger.dataset, cap, ledger.confirm_other_history, ledger.confirm_similar_name)
+    return SurveyLedger(ledger.path, ledger.dataset, cap, ledger.confirm_other_history, ledger.confirm_similar_name)
 
 
 def _secret(written: str, where: str) -> str:
@@ -289,7 +289,9 @@ def _known_keys(place: tuple[int | str, ...]) -> set[str]:
     """The keys that the part of a survey at ``place`` may have."""
     kind: Any = SurveyFile
     if place and place[0] == "answers":
-        tags = {get_args(part.model_fields["type"].annotation)[0]: part for part in (Labels, Tiles, Meshes, Numbers)}
+        tags = {
+            get_args(part.model_fields["type"].annotation)[0]: part for part in (Labels, TileLabels, Meshes, Numbers)
+        }
         kind = tags[str(place[-1])]
     elif place and place[0] == "translations":
         kind = TranslationPart if len(place) > 1 else None

@@ -9,7 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from sudare.domain.columns import BoolArray, IntArray, same_length, whole_array, within
+from sudare.arrays import Booleans, Integers
+from sudare.domain.columns import same_length, whole_array, within
 from sudare.domain.regions import Region
 from sudare.errors import DomainError, Message, either
 
@@ -30,11 +31,11 @@ class Attribute(ABC):
     region: Region
 
     @abstractmethod
-    def positions(self, *columns: Any) -> tuple[tuple[IntArray, ...], BoolArray]:
+    def positions(self, *columns: Any) -> tuple[tuple[Integers, ...], Booleans]:
         """Raw columns as positions along each axis, possibly outside the box, and which are known."""
 
     @abstractmethod
-    def names(self, *coordinates: IntArray) -> NDArray[Any]:
+    def names(self, *coordinates: Integers) -> NDArray[Any]:
         """What a person reads for cells of the box."""
 
     @abstractmethod
@@ -60,7 +61,7 @@ class Attribute(ABC):
         """Logical cells: those of the region."""
         return self.region.size
 
-    def locate(self, *columns: Any) -> tuple[tuple[IntArray, ...], BoolArray]:
+    def locate(self, *columns: Any) -> tuple[tuple[Integers, ...], Booleans]:
         """Coordinates of raw values, one int64 array per axis, and which values are inside.
 
         What is missing, unknown, outside the box or masked has ``inside=False`` and coordinate 0.
@@ -70,7 +71,7 @@ class Attribute(ABC):
             inside = inside & (position >= 0) & (position < length)
         return self._inside(positions, inside)
 
-    def clamp(self, *columns: Any) -> tuple[tuple[IntArray, ...], BoolArray]:
+    def clamp(self, *columns: Any) -> tuple[tuple[Integers, ...], Booleans]:
         """Like `locate`, but numbers outside the box move to its nearest cell."""
         positions, known = self._read(columns)
         nearest = tuple(
@@ -82,7 +83,7 @@ class Attribute(ABC):
         """What a person reads for these cells; refuses coordinates outside the box."""
         return self.names(*self._cells(coordinates))
 
-    def allowed(self, *coordinates: Any) -> BoolArray:
+    def allowed(self, *coordinates: Any) -> Booleans:
         """Whether cells may hold people; False outside the box."""
         arrays = self._axes(coordinates)
         inside = np.ones(arrays[0].shape, dtype=bool)
@@ -90,18 +91,18 @@ class Attribute(ABC):
             inside &= (array >= 0) & (array < length)
         return self._inside(arrays, inside)[1]
 
-    def cell(self, rank: Any) -> tuple[IntArray, ...]:
+    def cell(self, rank: Any) -> tuple[Integers, ...]:
         """Coordinates of the logical cells with these ranks in [0, size)."""
         ranks = whole_array(rank, "a rank")
         if not within(ranks, self.size):
             raise DomainError("a rank is outside the attribute", allowed="0 to {size}", size=self.size - 1)
         return self.region.cell(ranks)
 
-    def block_counts(self, shifts: Sequence[int], *prefixes: Any) -> IntArray:
+    def block_counts(self, shifts: Sequence[int], *prefixes: Any) -> Integers:
         """Logical cells whose coordinates, shifted right by ``shifts`` bits, equal ``prefixes``."""
         return self.region.block_counts(shifts, *self._axes(prefixes))
 
-    def _read(self, columns: tuple[Any, ...]) -> tuple[tuple[IntArray, ...], BoolArray]:
+    def _read(self, columns: tuple[Any, ...]) -> tuple[tuple[Integers, ...], Booleans]:
         if len(columns) not in self.columns_taken:
             raise DomainError(
                 "a {kind} attribute takes another number of columns",
@@ -111,7 +112,7 @@ class Attribute(ABC):
             )
         return self.positions(*columns)
 
-    def _inside(self, positions: tuple[IntArray, ...], inside: BoolArray) -> tuple[tuple[IntArray, ...], BoolArray]:
+    def _inside(self, positions: tuple[Integers, ...], inside: Booleans) -> tuple[tuple[Integers, ...], Booleans]:
         """Sets what is outside to 0 and takes the region into account."""
         cells = tuple(np.where(inside, position, 0) for position in positions)
         allowed = inside & self.region.allowed(*cells)
@@ -119,7 +120,7 @@ class Attribute(ABC):
             return cells, allowed
         return tuple(np.where(allowed, cell, 0) for cell in cells), allowed
 
-    def _axes(self, coordinates: tuple[Any, ...]) -> tuple[IntArray, ...]:
+    def _axes(self, coordinates: tuple[Any, ...]) -> tuple[Integers, ...]:
         if len(coordinates) != len(self.lengths):
             raise DomainError(
                 "a {kind} attribute has another number of axes",
@@ -131,7 +132,7 @@ class Attribute(ABC):
         same_length(arrays, Message("coordinates"))
         return arrays
 
-    def _cells(self, coordinates: tuple[Any, ...]) -> tuple[IntArray, ...]:
+    def _cells(self, coordinates: tuple[Any, ...]) -> tuple[Integers, ...]:
         arrays = self._axes(coordinates)
         for array, length in zip(arrays, self.lengths, strict=True):
             if not within(array, length):

@@ -12,8 +12,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from sudare.arrays import Booleans, Floats, Integers
 from sudare.domain.attribute import Attribute
-from sudare.domain.columns import BoolArray, FloatArray, IntArray, read_numbers
+from sudare.domain.columns import read_numbers
 from sudare.domain.regions import Box
 from sudare.errors import DomainError, Message
 from sudare.privacy import Number, exact, positive
@@ -64,14 +65,14 @@ class Bins(Attribute):
         object.__setattr__(self, "edges", declared)
         object.__setattr__(self, "region", Box((len(declared) - 1,)))
 
-    def positions(self, *columns: Any) -> tuple[tuple[IntArray, ...], BoolArray]:
+    def positions(self, *columns: Any) -> tuple[tuple[Integers, ...], Booleans]:
         """One column of numbers; position -1 is below all bins, the number of bins is above them."""
         values, known = read_numbers(columns[0], "a value to be binned")
         edges = self._whole_edges if values.dtype == np.int64 else self._finite_edges
         below = 0 if self.edges[0] is None else -1
         return (np.searchsorted(edges, values, side="right").astype(np.int64) + below,), known
 
-    def names(self, *coordinates: IntArray) -> NDArray[Any]:
+    def names(self, *coordinates: Integers) -> NDArray[Any]:
         """``"0-14"`` and ``"65+"`` where all edges are whole, ``"[0, 0.1)"`` elsewhere."""
         return np.asarray(self._names[coordinates[0]])
 
@@ -84,11 +85,11 @@ class Bins(Attribute):
         return "1 bin" if len(self.edges) == 2 else f"{len(self.edges) - 1:,} bins"
 
     @cached_property
-    def _finite_edges(self) -> FloatArray:
+    def _finite_edges(self) -> Floats:
         return np.array([edge for edge in self.edges if edge is not None], dtype=np.float64)
 
     @cached_property
-    def _whole_edges(self) -> IntArray:
+    def _whole_edges(self) -> Integers:
         # A whole number reaches an edge exactly when it reaches the next whole number above the edge.
         return np.array([ceil(edge) for edge in self.edges if edge is not None], dtype=np.int64)
 

@@ -10,8 +10,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from sudare.arrays import Booleans, Integers
 from sudare.domain.attribute import Attribute
-from sudare.domain.columns import BoolArray, IntArray, read_column
+from sudare.domain.columns import read_column
 from sudare.domain.regions import Box
 from sudare.domain.text import number, plain, plain_texts, twice
 from sudare.errors import DomainError
@@ -42,7 +43,7 @@ class Categories(Attribute):
         object.__setattr__(self, "values", declared)
         object.__setattr__(self, "region", Box((len(declared),)))
 
-    def positions(self, *columns: Any) -> tuple[tuple[IntArray, ...], BoolArray]:
+    def positions(self, *columns: Any) -> tuple[tuple[Integers, ...], Booleans]:
         """One column; a value that is not declared is not known."""
         array, masked = read_column(columns[0])
         if array.dtype.kind == "O":
@@ -56,7 +57,7 @@ class Categories(Attribute):
         known = position >= 0
         return (np.maximum(position, 0),), known if masked is None else known & ~masked
 
-    def names(self, *coordinates: IntArray) -> NDArray[Any]:
+    def names(self, *coordinates: Integers) -> NDArray[Any]:
         """The declared values."""
         return np.asarray(self._array[coordinates[0]])
 
@@ -81,13 +82,13 @@ class Categories(Attribute):
         return np.array(self.values)
 
     @cached_property
-    def _sorted(self) -> tuple[NDArray[Any], IntArray]:
+    def _sorted(self) -> tuple[NDArray[Any], Integers]:
         """The values as they are compared, in ascending order, and the rank of each as declared."""
         compared = np.array(list(self._ranks))
         ranks = np.argsort(compared, kind="stable").astype(np.int64)
         return compared[ranks], ranks
 
-    def _look_up(self, array: NDArray[Any]) -> IntArray:
+    def _look_up(self, array: NDArray[Any]) -> Integers:
         """Ranks of an array of the values' own kind; -1 for what is not declared."""
         values, ranks = self._sorted
         place = np.minimum(np.searchsorted(values, array), values.size - 1)
@@ -98,7 +99,7 @@ class Categories(Attribute):
         return found
 
 
-def _look_up_objects(array: NDArray[Any], ranks: dict[Any, int], whole: bool) -> IntArray:
+def _look_up_objects(array: NDArray[Any], ranks: dict[Any, int], whole: bool) -> Integers:
     """Ranks of Python objects; -1 for what is not declared. Where ``whole`` numbers are, text is the number it says."""
     values = [_said(value) for value in array.tolist()] if whole else plain_texts(array).tolist()
     try:

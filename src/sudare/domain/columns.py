@@ -11,16 +11,13 @@ import operator
 from collections.abc import Iterable
 from decimal import Decimal
 from numbers import Integral, Real
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sudare.arrays import Booleans, Floats, Integers
 from sudare.errors import DomainError, Message, SudareError
-
-IntArray: TypeAlias = NDArray[np.int64]
-FloatArray: TypeAlias = NDArray[np.float64]
-BoolArray: TypeAlias = NDArray[np.bool_]
 
 FARTHEST = 2**62
 """Positions are kept within plus and minus this: no axis is longer, and sums of two still fit an int64."""
@@ -28,7 +25,7 @@ FARTHEST = 2**62
 _MISSING_TYPES = {"NoneType", "NAType", "NaTType"}
 
 
-def read_column(column: Any) -> tuple[NDArray[Any], BoolArray | None]:
+def read_column(column: Any) -> tuple[NDArray[Any], Booleans | None]:
     """A column as a one-dimensional array, and which entries are masked (None if it has no mask).
 
     >>> read_column(["533946113", None])[0].dtype.kind
@@ -49,7 +46,7 @@ def read_column(column: Any) -> tuple[NDArray[Any], BoolArray | None]:
     return np.atleast_1d(array), None if masked is None else np.atleast_1d(masked)
 
 
-def read_numbers(column: Any, what: str) -> tuple[IntArray | FloatArray, BoolArray]:
+def read_numbers(column: Any, what: str) -> tuple[Integers | Floats, Booleans]:
     """A column of numbers as int64 (kept within plus and minus 2**62) or float64, and which are known.
 
     >>> values, known = read_numbers([3, None, 5], "an age")
@@ -57,8 +54,8 @@ def read_numbers(column: Any, what: str) -> tuple[IntArray | FloatArray, BoolArr
     ([3, 0, 5], [True, False, True])
     """
     array, masked = read_column(column)
-    values: IntArray | FloatArray
-    known: BoolArray
+    values: Integers | Floats
+    known: Booleans
     if array.dtype.kind == "O":
         values, known = _numbers_of_objects(array, what)
     elif array.dtype.kind in "iu":
@@ -71,7 +68,7 @@ def read_numbers(column: Any, what: str) -> tuple[IntArray | FloatArray, BoolArr
     return values, known if masked is None else known & ~masked
 
 
-def read_positions(column: Any, what: str) -> tuple[IntArray, BoolArray]:
+def read_positions(column: Any, what: str) -> tuple[Integers, Booleans]:
     """Whole numbers as int64, and which are known; a fraction is not a position and so not known."""
     values, known = read_numbers(column, what)
     if values.dtype == np.int64:
@@ -80,12 +77,12 @@ def read_positions(column: Any, what: str) -> tuple[IntArray, BoolArray]:
     return floats_within(np.where(known, values, 0.0)), known
 
 
-def floats_within(values: FloatArray) -> IntArray:
+def floats_within(values: Floats) -> Integers:
     """Floats that hold whole numbers or infinities as int64, kept within plus and minus 2**62."""
     return np.clip(values, -float(FARTHEST), float(FARTHEST)).astype(np.int64)
 
 
-def whole_array(values: Any, what: str, error: type[SudareError] = DomainError) -> IntArray:
+def whole_array(values: Any, what: str, error: type[SudareError] = DomainError) -> Integers:
     """Numbers that must all be whole, as int64 of any shape; refuses anything else without showing it."""
     array = unmasked(values, what, error)
     if array.dtype.kind == "O":
@@ -134,7 +131,7 @@ def whole_number(value: Any, what: Message, least: int = 0) -> int:
     return number
 
 
-def _within(array: NDArray[Any]) -> IntArray:
+def _within(array: NDArray[Any]) -> Integers:
     """Integers of any width as int64, kept within plus and minus 2**62."""
     if array.dtype.itemsize < 8:
         return array.astype(np.int64)
@@ -144,7 +141,7 @@ def _within(array: NDArray[Any]) -> IntArray:
 
 def _numbers_of_objects(
     array: NDArray[Any], what: str, error: type[SudareError] = DomainError
-) -> tuple[IntArray | FloatArray, BoolArray]:
+) -> tuple[Integers | Floats, Booleans]:
     """An array of Python objects as numbers; int64 where all known ones are whole."""
     for kind in set(map(type, array.tolist())):
         number = issubclass(kind, Real | Decimal) and not issubclass(kind, bool | np.bool_)
@@ -179,7 +176,7 @@ def plain_type(kind: str) -> str:
     return "text" if kind.startswith(("str", "bytes")) else kind
 
 
-def within(array: IntArray, limit: int) -> bool:
+def within(array: Integers, limit: int) -> bool:
     """Whether all numbers are in [0, limit): one pass, as a negative number reads as a huge unsigned one."""
     return array.size == 0 or int(array.view(np.uint64).max()) < limit
 

@@ -12,9 +12,10 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from sudare.arrays import Booleans, Integers
 from sudare.domain.attribute import Attribute
 from sudare.domain.attributes import attribute_from_json
-from sudare.domain.columns import BoolArray, IntArray, same_length, whole_array, whole_number, within
+from sudare.domain.columns import same_length, whole_array, whole_number, within
 from sudare.domain.morton import BitPlan, interleave
 from sudare.domain.order import Groups, default_groups, groups_of
 from sudare.errors import DomainError, Message, did_you_mean
@@ -124,7 +125,7 @@ class Domain:
             level += sum((length - 1).bit_length() for name in group for length in self.attributes[name].lengths)
         return 0
 
-    def index(self, *coordinates: Any) -> IntArray:
+    def index(self, *coordinates: Any) -> Integers:
         """Indices of cells, given one array per axis of `shape` (all of one shape, which is kept)."""
         if len(coordinates) != len(self.shape):
             raise DomainError(
@@ -142,14 +143,14 @@ class Domain:
                 )
         return self.plan.encode([array.reshape(-1) for array in arrays]).reshape(arrays[0].shape)
 
-    def coordinates(self, index: Any) -> tuple[IntArray, ...]:
+    def coordinates(self, index: Any) -> tuple[Integers, ...]:
         """Coordinates of indices in [0, 2**bits), one array per axis; padding lies beyond `shape`."""
         array = whole_array(index, "an index")
         if not within(array, 1 << self.bits):
             raise DomainError("an index is outside the padded domain", allowed="0 to 2**{bits} - 1", bits=self.bits)
         return tuple(axis.reshape(array.shape) for axis in self.plan.decode(array.reshape(-1)))
 
-    def locate(self, columns: Mapping[str, Any]) -> tuple[IntArray, BoolArray]:
+    def locate(self, columns: Mapping[str, Any]) -> tuple[Integers, Booleans]:
         """Indices of raw values, and which rows are inside; index 0 where a row is not.
 
         ``columns`` has one entry per attribute: a column, or a tuple of columns (latitude and longitude of
@@ -157,7 +158,7 @@ class Domain:
         """
         return self._read(columns, clamp=False)
 
-    def clamp(self, columns: Mapping[str, Any]) -> tuple[IntArray, BoolArray]:
+    def clamp(self, columns: Mapping[str, Any]) -> tuple[Integers, Booleans]:
         """Like `locate`, but numbers outside move to the nearest cell of their attribute's box."""
         return self._read(columns, clamp=True)
 
@@ -166,7 +167,7 @@ class Domain:
         coordinates = self.coordinates(index)
         return {name: attribute.labels(*own) for name, attribute, own in self._by_attribute(coordinates)}
 
-    def contains(self, index: Any) -> BoolArray:
+    def contains(self, index: Any) -> Booleans:
         """Whether indices are logical cells; False for padding, masked cells and what is out of range."""
         array = whole_array(index, "an index")
         flat = array.reshape(-1)
@@ -179,7 +180,7 @@ class Domain:
                     inside[piece] &= attribute.allowed(*own)
         return np.asarray(inside.reshape(array.shape), dtype=bool)
 
-    def cells(self, rank: Any) -> IntArray:
+    def cells(self, rank: Any) -> Integers:
         """Indices of the logical cells with these ranks in [0, size): row-major over the attributes.
 
         Each cell has one rank. Ranks do not follow the order of indices.
@@ -195,7 +196,7 @@ class Domain:
         pairs = zip(self.attributes.values(), reversed(own_ranks), strict=True)
         return self.index(*(axis for attribute, own in pairs for axis in attribute.cell(own)))
 
-    def block_sizes(self, block: Any, level: int) -> IntArray:
+    def block_sizes(self, block: Any, level: int) -> Integers:
         """Logical cells in blocks of 2**level neighbours in index order; 0 for a block outside.
 
         >>> from sudare.domain import Line
@@ -268,7 +269,7 @@ class Domain:
         # A read-only view of a dict cannot be pickled; workers get the declaration and build it again.
         return _rebuild, (self.groups, dict(self.attributes))
 
-    def _read(self, columns: Mapping[str, Any], clamp: bool) -> tuple[IntArray, BoolArray]:
+    def _read(self, columns: Mapping[str, Any], clamp: bool) -> tuple[Integers, Booleans]:
         for name in columns:
             if name not in self.attributes:
                 raise DomainError(
@@ -277,8 +278,8 @@ class Domain:
                     allowed=self.attributes,
                     hint=did_you_mean(name, self.attributes),
                 )
-        coordinates: list[IntArray] = []
-        insides: list[BoolArray] = []
+        coordinates: list[Integers] = []
+        insides: list[Booleans] = []
         for name, attribute in self.attributes.items():
             if name not in columns:
                 raise DomainError("an attribute has no column", value=name)
@@ -290,7 +291,7 @@ class Domain:
         all_inside = np.logical_and.reduce(insides)
         return np.where(all_inside, self.index(*coordinates), 0), all_inside
 
-    def _by_attribute(self, axes: Sequence[IntArray]) -> list[tuple[str, Attribute, tuple[IntArray, ...]]]:
+    def _by_attribute(self, axes: Sequence[Integers]) -> list[tuple[str, Attribute, tuple[Integers, ...]]]:
         """Per-axis arrays dealt out to the attributes they belong to."""
         dealt, start = [], 0
         for name, attribute in self.attributes.items():

@@ -8,8 +8,9 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from sudare.arrays import Booleans, Integers
 from sudare.domain.attribute import Attribute
-from sudare.domain.columns import BoolArray, IntArray, read_positions, same_length, whole_number
+from sudare.domain.columns import read_positions, same_length, whole_number
 from sudare.domain.regions import MaskedBox, Region, mask_from_runs, mask_to_runs, region_of
 from sudare.errors import Message
 
@@ -27,19 +28,19 @@ class Line(Attribute):
     spatial: ClassVar[bool] = True
 
     length: int
-    mask: BoolArray | None = field(default=None, compare=False, repr=False)
+    mask: Booleans | None = field(default=None, compare=False, repr=False)
     region: Region = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "length", whole_number(self.length, Message("the length of a line"), 1))
         _settle(self, (self.length,))
 
-    def positions(self, *columns: Any) -> tuple[tuple[IntArray, ...], BoolArray]:
+    def positions(self, *columns: Any) -> tuple[tuple[Integers, ...], Booleans]:
         """One column of whole numbers."""
         position, known = read_positions(columns[0], "a position on a line")
         return (position,), known
 
-    def names(self, *coordinates: IntArray) -> NDArray[Any]:
+    def names(self, *coordinates: Integers) -> NDArray[Any]:
         """The positions themselves."""
         return coordinates[0]
 
@@ -71,7 +72,7 @@ class Grid(Attribute):
 
     rows: int
     columns: int
-    mask: BoolArray | None = field(default=None, compare=False, repr=False)
+    mask: Booleans | None = field(default=None, compare=False, repr=False)
     region: Region = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -79,14 +80,14 @@ class Grid(Attribute):
         object.__setattr__(self, "columns", whole_number(self.columns, Message("the columns of a grid"), 1))
         _settle(self, (self.rows, self.columns))
 
-    def positions(self, *columns: Any) -> tuple[tuple[IntArray, ...], BoolArray]:
+    def positions(self, *columns: Any) -> tuple[tuple[Integers, ...], Booleans]:
         """Two columns of whole numbers: row and column."""
         row, row_known = read_positions(columns[0], "a row of a grid")
         column, column_known = read_positions(columns[1], "a column of a grid")
         same_length((row, column), Message("the row and the column of a grid"))
         return (row, column), row_known & column_known
 
-    def names(self, *coordinates: IntArray) -> NDArray[Any]:
+    def names(self, *coordinates: Integers) -> NDArray[Any]:
         """Row and column side by side: shape (cells, 2)."""
         return np.stack(coordinates, axis=-1)
 

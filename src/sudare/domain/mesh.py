@@ -18,15 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from sudare.domain.columns import (
-    BoolArray,
-    FloatArray,
-    IntArray,
-    floats_within,
-    read_numbers,
-    whole_array,
-    within,
-)
+from sudare.arrays import Booleans, Floats, Integers
+from sudare.domain.columns import floats_within, read_numbers, whole_array, within
 from sudare.errors import DomainError, did_you_mean
 
 FIRST_LEVEL_ROWS = 100
@@ -107,7 +100,7 @@ def level_of_digits(digits: int) -> MeshLevel | None:
     return next((level for level in LEVELS.values() if level.digits == digits), None)
 
 
-def rows_and_columns(codes: IntArray, size: str) -> tuple[IntArray, IntArray, BoolArray]:
+def rows_and_columns(codes: Integers, size: str) -> tuple[Integers, Integers, Booleans]:
     """Rows and columns of whole-number codes of one level; what is no code has ``valid=False`` and 0, 0.
 
     >>> row, column, valid = rows_and_columns(np.array([533946113, 533946115]), "500m")
@@ -127,7 +120,7 @@ def rows_and_columns(codes: IntArray, size: str) -> tuple[IntArray, IntArray, Bo
     return packed >> _COLUMN_BITS, packed & ((1 << _COLUMN_BITS) - 1), valid
 
 
-def codes_of(rows: Any, columns: Any, size: str) -> IntArray:
+def codes_of(rows: Any, columns: Any, size: str) -> Integers:
     """The codes at these rows and columns, as whole numbers.
 
     >>> codes_of([8563], [6362], "500m").tolist()
@@ -138,7 +131,7 @@ def codes_of(rows: Any, columns: Any, size: str) -> IntArray:
     return np.asarray(of_rows[row] + of_columns[column], dtype=np.int64)
 
 
-def rows_and_columns_at(latitudes: Any, longitudes: Any, size: str) -> tuple[IntArray, IntArray, BoolArray]:
+def rows_and_columns_at(latitudes: Any, longitudes: Any, size: str) -> tuple[Integers, Integers, Booleans]:
     """Rows and columns of places in degrees, possibly outside the system, and which places are known.
 
     A mesh holds its southern and western border and not its northern and eastern one:
@@ -161,7 +154,7 @@ def rows_and_columns_at(latitudes: Any, longitudes: Any, size: str) -> tuple[Int
     return _floor(north), _floor(east), known
 
 
-def corners(rows: Any, columns: Any, size: str) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+def corners(rows: Any, columns: Any, size: str) -> tuple[Floats, Floats, Floats, Floats]:
     """South, west, north and east of meshes in degrees, each rounded once.
 
     >>> south, west, north, east = corners([8562], [6362], "500m")
@@ -172,7 +165,7 @@ def corners(rows: Any, columns: Any, size: str) -> tuple[FloatArray, FloatArray,
     return (*_degrees(2 * row, 2 * column, size), *_degrees(2 * row + 2, 2 * column + 2, size))
 
 
-def row_areas(rows: IntArray, size: str) -> FloatArray:
+def row_areas(rows: Integers, size: str) -> Floats:
     """Square kilometres of one cell in each of these rows, on the ellipsoid GRS80 (that of the maps of Japan).
 
     Between two latitudes a strip of one radian of longitude has the difference of
@@ -184,7 +177,7 @@ def row_areas(rows: IntArray, size: str) -> FloatArray:
     return np.asarray(_POLAR_RADIUS_KM**2 / 2 * (north - south) * np.radians(1 / level.columns_per_degree))
 
 
-def centres(rows: Any, columns: Any, size: str) -> tuple[FloatArray, FloatArray]:
+def centres(rows: Any, columns: Any, size: str) -> tuple[Floats, Floats]:
     """Latitude and longitude of the centres of meshes.
 
     >>> row, column, _ = rows_and_columns(np.array([533946114]), "500m")
@@ -195,7 +188,7 @@ def centres(rows: Any, columns: Any, size: str) -> tuple[FloatArray, FloatArray]
     return _degrees(2 * row + 1, 2 * column + 1, size)
 
 
-def parents(codes: IntArray, size: str, coarser: str) -> IntArray:
+def parents(codes: Integers, size: str, coarser: str) -> Integers:
     """The codes of the meshes of a coarser level (or the same) that hold these: a code's first digits.
 
     >>> parents(np.array([533946113]), "500m", "10km").tolist()
@@ -205,7 +198,7 @@ def parents(codes: IntArray, size: str, coarser: str) -> IntArray:
     return np.asarray(codes // 10 ** (mesh_level(size).digits - mesh_level(coarser).digits), dtype=np.int64)
 
 
-def children(codes: IntArray, size: str, finer: str) -> IntArray:
+def children(codes: Integers, size: str, finer: str) -> Integers:
     """The codes of the meshes of a finer level inside each: shape (codes, children), from south-west on.
 
     >>> children(np.array([53394611]), "1km", "500m").tolist()
@@ -225,11 +218,11 @@ def _coarse_to_fine(coarse: str, fine: str) -> None:
         raise DomainError("the mesh is cut the wrong way", value=fine, allowed="{coarse} or finer", coarse=coarse)
 
 
-def _floor(positions: FloatArray) -> IntArray:
+def _floor(positions: Floats) -> Integers:
     return floats_within(np.floor(positions + BOUNDARY_TOLERANCE))
 
 
-def _within_system(rows: Any, columns: Any, size: str) -> tuple[IntArray, IntArray]:
+def _within_system(rows: Any, columns: Any, size: str) -> tuple[Integers, Integers]:
     limit = mesh_level(size).limit
     row, column = whole_array(rows, "a mesh row"), whole_array(columns, "a mesh column")
     for array in (row, column):
@@ -240,7 +233,7 @@ def _within_system(rows: Any, columns: Any, size: str) -> tuple[IntArray, IntArr
     return row, column
 
 
-def _degrees(half_rows: IntArray, half_columns: IntArray, size: str) -> tuple[FloatArray, FloatArray]:
+def _degrees(half_rows: Integers, half_columns: Integers, size: str) -> tuple[Floats, Floats]:
     """Latitude and longitude of places counted in half cells: one division each, so one rounding."""
     level = mesh_level(size)
     east_of_greenwich = half_columns + 2 * 100 * level.columns_per_degree
@@ -248,7 +241,7 @@ def _degrees(half_rows: IntArray, half_columns: IntArray, size: str) -> tuple[Fl
 
 
 @lru_cache
-def _reading_tables(size: str) -> tuple[tuple[int, IntArray], ...]:
+def _reading_tables(size: str) -> tuple[tuple[int, Integers], ...]:
     """A code's digits in groups of at most four, last group first: how many, and what each value adds.
 
     An entry is row * 2**32 + column in cells of the level, or negative where a digit is out of range.
@@ -268,13 +261,13 @@ def _reading_tables(size: str) -> tuple[tuple[int, IntArray], ...]:
     return tuple((len(group), _table(group)) for group in reversed(groups))
 
 
-def _digit(unit: int, allowed: int = 10) -> IntArray:
+def _digit(unit: int, allowed: int = 10) -> Integers:
     """What the digits 0 to 9 add; only the first ``allowed`` of them are digits here."""
     value = np.arange(10, dtype=np.int64)
     return np.where(value < allowed, value * unit, _NOT_A_DIGIT)
 
 
-def _table(digits: Sequence[IntArray]) -> IntArray:
+def _table(digits: Sequence[Integers]) -> Integers:
     """What each value of neighbouring digits adds."""
     table = digits[0]
     for digit in digits[1:]:
@@ -283,7 +276,7 @@ def _table(digits: Sequence[IntArray]) -> IntArray:
 
 
 @lru_cache
-def _writing_tables(size: str) -> tuple[IntArray, IntArray]:
+def _writing_tables(size: str) -> tuple[Integers, Integers]:
     """What each row, and each column, of the level adds to a code."""
     level = mesh_level(size)
     position = np.arange(level.limit, dtype=np.int64)

@@ -9,8 +9,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from sudare.arrays import Booleans, Floats, Integers
 from sudare.domain.attribute import Attribute
-from sudare.domain.columns import BoolArray, FloatArray, IntArray, whole_number
+from sudare.domain.columns import whole_number
 from sudare.domain.mesh import (
     centres,
     codes_of,
@@ -82,7 +83,7 @@ class Mesh(Attribute):
         object.__setattr__(self, "columns", column_range)
         object.__setattr__(self, "region", region)
 
-    def positions(self, *columns: Any) -> tuple[tuple[IntArray, ...], BoolArray]:
+    def positions(self, *columns: Any) -> tuple[tuple[Integers, ...], Booleans]:
         """One column of codes, or latitudes and longitudes in degrees."""
         if len(columns) == 2:
             row, column, known = rows_and_columns_at(columns[0], columns[1], self.cell_size)
@@ -90,15 +91,15 @@ class Mesh(Attribute):
             row, column, known = read_codes(columns[0], self.cell_size, self.leading_zeros)
         return (row - self.rows[0], column - self.columns[0]), known
 
-    def names(self, *coordinates: IntArray) -> NDArray[Any]:
+    def names(self, *coordinates: Integers) -> NDArray[Any]:
         """Mesh codes as int64."""
         return codes_of(*self._absolute(coordinates), self.cell_size)
 
-    def corners(self, *coordinates: Any) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    def corners(self, *coordinates: Any) -> tuple[Floats, Floats, Floats, Floats]:
         """South, west, north and east of cells in degrees."""
         return corners(*self._absolute(self._cells(coordinates)), self.cell_size)
 
-    def centres(self, *coordinates: Any) -> tuple[FloatArray, FloatArray]:
+    def centres(self, *coordinates: Any) -> tuple[Floats, Floats]:
         """Latitude and longitude of the centres of cells."""
         return centres(*self._absolute(self._cells(coordinates)), self.cell_size)
 
@@ -147,7 +148,7 @@ class Mesh(Attribute):
             return f"Mesh({self.cell_size!r}, codes={_shortened(self.region.codes())})"
         return f"Mesh({self.cell_size!r}, rows={self.rows}, columns={self.columns})"
 
-    def _absolute(self, coordinates: tuple[IntArray, ...]) -> tuple[IntArray, IntArray]:
+    def _absolute(self, coordinates: tuple[Integers, ...]) -> tuple[Integers, Integers]:
         return coordinates[0] + self.rows[0], coordinates[1] + self.columns[0]
 
 

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sudare.domain.columns import BoolArray, IntArray, read_column
+from sudare.arrays import Booleans, Integers
+from sudare.domain.columns import read_column
 from sudare.domain.mesh import LEVELS, MeshLevel, mesh_level, rows_and_columns
 from sudare.domain.text import plain_texts
 from sudare.errors import DomainError
@@ -20,7 +21,7 @@ from sudare.errors import DomainError
 _ROWS_AT_ONCE = 1 << 16
 
 
-def read_codes(column: Any, size: str, leading_zeros: bool = False) -> tuple[IntArray, IntArray, BoolArray]:
+def read_codes(column: Any, size: str, leading_zeros: bool = False) -> tuple[Integers, Integers, Booleans]:
     """Rows and columns of a private column of codes of one level, and which of them are codes.
 
     A code has all its digits. Whole numbers cannot begin with zero, as codes south of 6 degrees 40 minutes
@@ -37,7 +38,7 @@ def read_codes(column: Any, size: str, leading_zeros: bool = False) -> tuple[Int
     return np.where(masked, 0, row), np.where(masked, 0, mesh_column), valid & ~masked
 
 
-def read_declared_codes(codes: Any, finest: str) -> dict[str, tuple[IntArray, IntArray]]:
+def read_declared_codes(codes: Any, finest: str) -> dict[str, tuple[Integers, Integers]]:
     """Rows and columns of declared codes by level; refuses the first that is no code, or finer than wanted.
 
     >>> found = read_declared_codes(["5339", 53394611], "500m")
@@ -69,7 +70,7 @@ def read_declared_codes(codes: Any, finest: str) -> dict[str, tuple[IntArray, In
     return found
 
 
-def _numbers(array: NDArray[Any], level: MeshLevel, leading_zeros: bool) -> IntArray:
+def _numbers(array: NDArray[Any], level: MeshLevel, leading_zeros: bool) -> Integers:
     """The codes as whole numbers; -1 for what does not have the level's digits."""
     written, kind = array, array.dtype.kind
     width = level.digits + 1  # one more than a code has: what is longer is cut and stays too long
@@ -93,7 +94,7 @@ def _numbers(array: NDArray[Any], level: MeshLevel, leading_zeros: bool) -> IntA
     return numbers
 
 
-def _numbers_of_text(array: NDArray[Any], digits: int) -> IntArray:
+def _numbers_of_text(array: NDArray[Any], digits: int) -> Integers:
     """Text of exactly ``digits`` ASCII digits as whole numbers, -1 for other text."""
     numbers = np.full(array.size, -1, dtype=np.int64)
     character = np.dtype(np.uint32 if array.dtype.kind == "U" else np.uint8)

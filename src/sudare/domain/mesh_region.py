@@ -14,13 +14,13 @@ from typing import TypeAlias
 
 import numpy as np
 
-from sudare.domain.columns import BoolArray, IntArray
+from sudare.arrays import Booleans, Integers
 from sudare.domain.mesh import LEVELS, codes_of, mesh_level
 
 _STRIDE = 2**20
 """A row and a column make one key: row * 2**20 + column. Both stay below 100 * 640."""
 
-Shares: TypeAlias = list[tuple[IntArray, IntArray]]
+Shares: TypeAlias = list[tuple[Integers, Integers]]
 """Places along an axis with the number of cells of each that count: at most two for one interval."""
 
 
@@ -30,19 +30,19 @@ class MeshSquares:
 
     size: str
     side: int
-    keys: IntArray
+    keys: Integers
 
     @property
-    def rows(self) -> IntArray:
+    def rows(self) -> Integers:
         """Rows at the meshes' own level."""
         return self.keys // _STRIDE
 
     @property
-    def columns(self) -> IntArray:
+    def columns(self) -> Integers:
         """Columns at the meshes' own level."""
         return self.keys % _STRIDE
 
-    def span(self, places: IntArray) -> tuple[int, int]:
+    def span(self, places: Integers) -> tuple[int, int]:
         """The first cell under rows (or columns) of meshes, and the one after the last."""
         return int(places.min()) * self.side, (int(places.max()) + 1) * self.side
 
@@ -60,11 +60,11 @@ class MeshRegion:
         """Cells under the meshes."""
         return sum(part.side**2 * part.keys.size for part in self.squares)
 
-    def allowed(self, *coordinates: IntArray) -> BoolArray:
+    def allowed(self, *coordinates: Integers) -> Booleans:
         """Whether a cell lies under one of the meshes."""
         return self.block_counts((0, 0), *coordinates) > 0
 
-    def cell(self, rank: IntArray) -> tuple[IntArray, ...]:
+    def cell(self, rank: Integers) -> tuple[Integers, ...]:
         """Mesh by mesh, coarse ones first; row-major inside each."""
         row, column = np.zeros_like(rank), np.zeros_like(rank)
         first = 0
@@ -77,7 +77,7 @@ class MeshRegion:
             first += cells * part.keys.size
         return row, column
 
-    def block_counts(self, shifts: Sequence[int], *prefixes: IntArray) -> IntArray:
+    def block_counts(self, shifts: Sequence[int], *prefixes: Integers) -> Integers:
         """Cells under the meshes in each block: at most four look-ups a block and level."""
         counts = np.zeros(prefixes[0].shape, dtype=np.int64)
         here = np.ones(counts.shape, dtype=bool)
@@ -122,7 +122,7 @@ class MeshRegion:
         return hash((self.origin, self.lengths, self.size))
 
 
-def mesh_region(meshes: dict[str, tuple[IntArray, IntArray]], size: str) -> MeshRegion:
+def mesh_region(meshes: dict[str, tuple[Integers, Integers]], size: str) -> MeshRegion:
     """The region under meshes given by (rows, columns) for each level, in cells of ``size``.
 
     >>> MeshRegion.codes(mesh_region({"80km": (np.array([53]), np.array([39]))}, "500m"))
@@ -148,11 +148,11 @@ def mesh_region(meshes: dict[str, tuple[IntArray, IntArray]], size: str) -> Mesh
     return MeshRegion(squares, (south, west), (max(north_south) - south, max(east_west) - west))
 
 
-def _coarser(keys: IntArray, ratio: int) -> IntArray:
+def _coarser(keys: Integers, ratio: int) -> Integers:
     return keys // _STRIDE // ratio * _STRIDE + keys % _STRIDE // ratio
 
 
-def _meshes_of_blocks(block: IntArray, shift: int, side: int, origin: int) -> Shares:
+def _meshes_of_blocks(block: Integers, shift: int, side: int, origin: int) -> Shares:
     """Along one axis: the places in the table that a block looks up, and how many cells they stand for.
 
     A block longer than a mesh was summed up already and looks up itself. A shorter one reaches into at
@@ -164,7 +164,7 @@ def _meshes_of_blocks(block: IntArray, shift: int, side: int, origin: int) -> Sh
 
 
 @lru_cache(maxsize=16)
-def _blocks_of_meshes(part: MeshSquares, origin: tuple[int, int], shifts: tuple[int, ...]) -> tuple[IntArray, IntArray]:
+def _blocks_of_meshes(part: MeshSquares, origin: tuple[int, int], shifts: tuple[int, ...]) -> tuple[Integers, Integers]:
     """The table that blocks look up: sorted keys, and cells of each.
 
     Along an axis where blocks are longer than meshes, each mesh falls into at most two blocks and the table
@@ -185,7 +185,7 @@ def _blocks_of_meshes(part: MeshSquares, origin: tuple[int, int], shifts: tuple[
     return keys, totals
 
 
-def _split(piece: IntArray, length: int, other_length: int, offset: int) -> Shares:
+def _split(piece: Integers, length: int, other_length: int, offset: int) -> Shares:
     """Intervals number ``piece`` of ``length``, moved by ``offset``: what they share with longer intervals.
 
     >>> [(place.tolist(), cells.tolist()) for place, cells in _split(np.array([0, 1]), 4, 10, 3)]

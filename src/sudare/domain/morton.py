@@ -13,7 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
-from sudare.domain.columns import IntArray
+from sudare.arrays import Integers
 
 CHUNK_BITS = 12
 _ELEMENTS_AT_ONCE = 1 << 16
@@ -65,7 +65,7 @@ class BitPlan:
         last = self.order[max(0, self.bits - level) :]
         return tuple(last.count(axis) for axis in range(self.axes))
 
-    def encode(self, coordinates: Sequence[IntArray]) -> IntArray:
+    def encode(self, coordinates: Sequence[Integers]) -> Integers:
         """Indices of flat coordinate arrays, one per axis, all of one length and within their widths."""
         index = np.zeros(len(coordinates[0]), dtype=np.int64)
         scratch = _scratch(index.size)
@@ -75,7 +75,7 @@ class BitPlan:
                 _scatter(coordinates[axis][piece], tables, index[piece], scratch)
         return index
 
-    def decode(self, index: IntArray) -> tuple[IntArray, ...]:
+    def decode(self, index: Integers) -> tuple[Integers, ...]:
         """Coordinates of a flat array of indices in [0, 2**bits), one array per axis."""
         coordinates = tuple(np.zeros(index.size, dtype=np.int64) for _ in range(self.axes))
         scratch = _scratch(index.size)
@@ -105,11 +105,11 @@ class BitPlan:
         return tuple(sum(self.widths[:axis]) for axis in range(self.axes))
 
     @cached_property
-    def _encoding(self) -> tuple[tuple[IntArray, ...], ...]:
+    def _encoding(self) -> tuple[tuple[Integers, ...], ...]:
         return tuple(_tables(places) for places in self._places)
 
     @cached_property
-    def _decoding(self) -> tuple[IntArray, ...]:
+    def _decoding(self) -> tuple[Integers, ...]:
         # All axes come out of one gather per chunk of the index: their bits fit side by side in one word.
         targets = [0] * self.bits
         for axis, places in enumerate(self._places):
@@ -118,7 +118,7 @@ class BitPlan:
         return _tables(targets)
 
 
-def _tables(targets: Sequence[int]) -> tuple[IntArray, ...]:
+def _tables(targets: Sequence[int]) -> tuple[Integers, ...]:
     """Tables that send bit k of a word to bit ``targets[k]``: one per chunk of the word."""
     tables = []
     for start in range(0, len(targets), CHUNK_BITS):
@@ -132,13 +132,13 @@ def _tables(targets: Sequence[int]) -> tuple[IntArray, ...]:
     return tuple(tables)
 
 
-def _scratch(elements: int) -> tuple[IntArray, IntArray]:
+def _scratch(elements: int) -> tuple[Integers, Integers]:
     """Two work arrays of one piece each."""
     length = min(elements, _ELEMENTS_AT_ONCE)
     return np.empty(length, dtype=np.int64), np.empty(length, dtype=np.int64)
 
 
-def _scatter(words: IntArray, tables: Sequence[IntArray], out: IntArray, scratch: tuple[IntArray, IntArray]) -> None:
+def _scatter(words: Integers, tables: Sequence[Integers], out: Integers, scratch: tuple[Integers, Integers]) -> None:
     """Moves the bits of ``words`` as ``tables`` say and adds them to ``out``."""
     chunk, moved = (work[: words.size] for work in scratch)
     for position, table in enumerate(tables):

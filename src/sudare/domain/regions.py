@@ -16,7 +16,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from sudare.domain.columns import BoolArray, IntArray, whole_array
+from sudare.arrays import Booleans, Integers
+from sudare.domain.columns import whole_array
 from sudare.errors import DomainError
 
 
@@ -31,13 +32,13 @@ class Region(Protocol):
     def size(self) -> int:
         """Cells of the region."""
 
-    def allowed(self, *coordinates: IntArray) -> BoolArray:
+    def allowed(self, *coordinates: Integers) -> Booleans:
         """Whether cells of the box belong to the region."""
 
-    def cell(self, rank: IntArray) -> tuple[IntArray, ...]:
+    def cell(self, rank: Integers) -> tuple[Integers, ...]:
         """The coordinates of the cells with these ranks in [0, size)."""
 
-    def block_counts(self, shifts: Sequence[int], *prefixes: IntArray) -> IntArray:
+    def block_counts(self, shifts: Sequence[int], *prefixes: Integers) -> Integers:
         """Cells of the region whose coordinates, shifted right by ``shifts``, equal ``prefixes``."""
 
 
@@ -56,15 +57,15 @@ class Box:
         """Cells of the box."""
         return prod(self.lengths)
 
-    def allowed(self, *coordinates: IntArray) -> BoolArray:
+    def allowed(self, *coordinates: Integers) -> Booleans:
         """True everywhere."""
         return np.ones(coordinates[0].shape, dtype=bool)
 
-    def cell(self, rank: IntArray) -> tuple[IntArray, ...]:
+    def cell(self, rank: Integers) -> tuple[Integers, ...]:
         """Row-major."""
         return tuple(np.asarray(axis, dtype=np.int64) for axis in np.unravel_index(rank, self.lengths))
 
-    def block_counts(self, shifts: Sequence[int], *prefixes: IntArray) -> IntArray:
+    def block_counts(self, shifts: Sequence[int], *prefixes: Integers) -> Integers:
         """The product over the axes of what the block and the box share."""
         counts = np.ones(prefixes[0].shape, dtype=np.int64)
         for length, shift, prefix in zip(self.lengths, shifts, prefixes, strict=True):
@@ -82,7 +83,7 @@ class MaskedBox:
     (3, [2])
     """
 
-    mask: BoolArray = field(repr=False)
+    mask: Booleans = field(repr=False)
 
     def __post_init__(self) -> None:
         if not self.mask.any():
@@ -101,15 +102,15 @@ class MaskedBox:
         """How many cells are True."""
         return int(np.count_nonzero(self.mask))
 
-    def allowed(self, *coordinates: IntArray) -> BoolArray:
+    def allowed(self, *coordinates: Integers) -> Booleans:
         """The mask at these coordinates."""
         return np.asarray(self.mask[coordinates], dtype=bool)
 
-    def cell(self, rank: IntArray) -> tuple[IntArray, ...]:
+    def cell(self, rank: Integers) -> tuple[Integers, ...]:
         """Row-major among the cells that are True."""
         return Box(self.lengths).cell(self._positions[rank])
 
-    def block_counts(self, shifts: Sequence[int], *prefixes: IntArray) -> IntArray:
+    def block_counts(self, shifts: Sequence[int], *prefixes: Integers) -> Integers:
         """By inclusion and exclusion over the corners of each block in the summed-area table."""
         ends = [
             _ends(prefix, shift, length) for length, shift, prefix in zip(self.lengths, shifts, prefixes, strict=True)
@@ -127,7 +128,7 @@ class MaskedBox:
         return hash((self.lengths, self.size))
 
     @cached_property
-    def _positions(self) -> IntArray:
+    def _positions(self) -> Integers:
         return np.flatnonzero(self.mask)
 
     @cached_property
@@ -154,7 +155,7 @@ def region_of(lengths: tuple[int, ...], mask: Any) -> Box | MaskedBox:
     return Box(lengths) if array.all() else MaskedBox(array)
 
 
-def mask_to_runs(mask: BoolArray) -> list[int]:
+def mask_to_runs(mask: Booleans) -> list[int]:
     """Run lengths of a mask in row-major order, beginning with a (possibly empty) run of False.
 
     >>> mask_to_runs(np.array([True, True, False, True]))
@@ -166,7 +167,7 @@ def mask_to_runs(mask: BoolArray) -> list[int]:
     return [0, *runs] if flat[0] else runs
 
 
-def mask_from_runs(runs: Any, lengths: tuple[int, ...]) -> BoolArray:
+def mask_from_runs(runs: Any, lengths: tuple[int, ...]) -> Booleans:
     """The inverse of `mask_to_runs`."""
     counts = whole_array(runs, "a run of the mask")
     if counts.ndim != 1 or (counts < 0).any() or int(counts.sum()) != prod(lengths):
@@ -175,6 +176,6 @@ def mask_from_runs(runs: Any, lengths: tuple[int, ...]) -> BoolArray:
     return np.repeat(values, counts).reshape(lengths)
 
 
-def _ends(prefix: IntArray, shift: int, length: int) -> tuple[IntArray, IntArray]:
+def _ends(prefix: Integers, shift: int, length: int) -> tuple[Integers, Integers]:
     """First cell of each block along an axis and the one after its last, both within [0, length]."""
     return np.clip(prefix << shift, 0, length), np.clip((prefix + 1) << shift, 0, length)

@@ -10,7 +10,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from sudare.domain.columns import FloatArray, IntArray, plain_type, unmasked, whole_array, whole_number
+from sudare.arrays import Floats, Integers
+from sudare.domain.columns import plain_type, unmasked, whole_array, whole_number
 from sudare.domain.domain import Domain
 from sudare.domain.grid import Grid, Line
 from sudare.errors import Message, TableError
@@ -37,8 +38,8 @@ class CountTable:
     """
 
     domain: Domain
-    index: IntArray
-    count: IntArray | FloatArray
+    index: Integers
+    count: Integers | Floats
     unit: Unit = field(default_factory=Unit)
     private: bool = field(default=True, kw_only=True)
     bounded: InitVar[bool] = field(default=False, kw_only=True)
@@ -98,7 +99,7 @@ class CountTable:
         """The sum of all counts: an exact int, or a float for a table of floats."""
         return float(self.count.sum()) if self.count.dtype.kind == "f" else _exact_sum(self.count)
 
-    def block_sums(self, level: int) -> tuple[IntArray, IntArray | FloatArray]:
+    def block_sums(self, level: int) -> tuple[Integers, Integers | Floats]:
         """Blocks of 2**level neighbours in index order that hold stored cells, ascending, and their sums.
 
         >>> table = CountTable(Domain(cell=Line(8)), index=[0, 1, 6], count=[1, 2, 4])
@@ -138,14 +139,14 @@ class CountTable:
         return f"CountTable over {self.domain.describe()}, released: {len(self):,} stored, total {self.total:,}"
 
 
-def _private_counts(count: Any) -> IntArray:
+def _private_counts(count: Any) -> Integers:
     counts = whole_array(count, "a count", TableError)
     if counts.size and int(counts.min()) < 0:
         raise TableError("a count is negative", allowed="whole numbers >= 0")
     return counts
 
 
-def _released_values(value: Any) -> IntArray | FloatArray:
+def _released_values(value: Any) -> Integers | Floats:
     values = unmasked(value, "a released value", TableError)
     if values.dtype.kind != "f":
         return whole_array(values, "a released value", TableError)
@@ -154,7 +155,7 @@ def _released_values(value: Any) -> IntArray | FloatArray:
     return values.astype(np.float64, copy=False)
 
 
-def _total_of_sizes(count: IntArray | FloatArray) -> int | float:
+def _total_of_sizes(count: Integers | Floats) -> int | float:
     if count.dtype.kind == "f":
         return float(np.abs(count).sum())
     # The most negative int64 has no absolute value; what is as large as that is refused all the same.

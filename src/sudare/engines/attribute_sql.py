@@ -20,7 +20,7 @@ from sudare.domain.columns import FARTHEST
 from sudare.domain.mesh import MeshLevel, mesh_level
 from sudare.domain.text import plain
 from sudare.engines.dialect import Dialect, text_literal
-from sudare.engines.protocol import Bound, Column
+from sudare.engines.protocol import RowBound, SourceColumn
 
 if TYPE_CHECKING:
     import pyarrow
@@ -33,7 +33,7 @@ _SHORT_INTEGERS = ("TINYINT", "SMALLINT", "INTEGER", "UTINYINT", "USMALLINT", "U
 
 
 @dataclass(frozen=True)
-class Translation:
+class AttributeSql:
     """How one attribute is read: ``axes`` are names of the last layer, one per axis."""
 
     axes: tuple[str, ...]
@@ -44,7 +44,7 @@ class Translation:
     """Declared tables by name, each with what stands after FROM to join it to the raw layer as {table}."""
 
 
-def translate(attribute: Attribute, columns: Sequence[Column], prefix: str, dialect: Dialect) -> Translation:
+def translate(attribute: Attribute, columns: Sequence[SourceColumn], prefix: str, dialect: Dialect) -> AttributeSql:
     """The SQL of an attribute read from these columns; every name in it begins with ``prefix``."""
     if isinstance(attribute, Categories):
         return _categories(attribute, columns[0], prefix, dialect)
@@ -58,7 +58,7 @@ def translate(attribute: Attribute, columns: Sequence[Column], prefix: str, dial
     return _positions(columns, prefix, dialect)
 
 
-def unit_sql(bound: Bound, dialect: Dialect) -> str:
+def unit_sql(bound: RowBound, dialect: Dialect) -> str:
     """Whose row it is: a whole number or text; NULL where it is missing, NaN, has a fraction or means nobody."""
     column, name = bound.unit, bound.unit.sql
     if column.kind == "number" and column.type.startswith("DECIMAL"):
@@ -79,12 +79,12 @@ def unit_sql(bound: Bound, dialect: Dialect) -> str:
     return f"CASE WHEN {written} IN ({listed}) THEN NULL ELSE {own} END"
 
 
-def count_sql(column: Column, dialect: Dialect) -> str:
+def count_sql(column: SourceColumn, dialect: Dialect) -> str:
     """A count as BIGINT (2**62 + 1 for what is larger) or DOUBLE, as it stands: right or wrong."""
     return _whole(column, dialect, FARTHEST + 1) if column.kind == "whole" else _double(column, dialect)
 
 
-def _positions(columns: Sequence[Column], prefix: str, dialect: Dialect) -> Translation:
+def _positions(columns: Sequence[SourceColumn], prefix: str, dialect: Dialect) -> AttributeSql:
     """Lines and grids: the columns are positions."""
     axes = tuple(f"{prefix}axis{number}" for number in range(len(columns)))
     raw: Layer = {}
@@ -101,10 +101,10 @@ def _positions(columns: Sequence[Column], prefix: str, dialect: Dialect) -> Tran
             raw[f"{axis}_digits"] = _clipped(_parsed(column, dialect.wide, dialect))
             exact = f"COALESCE({axis}_digits, {layer[axis]})"
             layer[axis] = f"CASE WHEN abs({number}) < {2**53} THEN {layer[axis]} ELSE {exact} END"
-    return Translation(axes, raw, (layer,) if layer else ())
+    return AttributeSql(axes, raw, (layer,) if layer else ())
 
 
-def _categories(attribute: Categories, column: Column, prefix: str, dialect: Dialect) -> Translation:
+def _categories(attribute: Categories, column: SourceColumn, prefix: str, dialect: Dialect) -> AttributeSql:
     """By joining the declared values with their positions."""
     import pyarrow
 
@@ -124,10 +124,10 @@ def _categories(attribute: Categories, column: Column, prefix: str, dialect: Dia
     else:
         read = _whole_of_any(column, dialect)
     join = f"LEFT JOIN {{table}} ON {value} = {prefix}declared"
-    return Translation((position,), {value: read}, joins={f"{prefix}categories": (join, declared)})
+    return AttributeSql((position,), {value: read}, joins={f"{prefix}categories": (join, declared)})
 
 
-def _bins(attribute: Bins, column: Column, prefix: str, dialect: Dialect) -> Translation:
+def _bins(attribute: Bins, column: SourceColumn, prefix: str, dialect: Dialect) -> AttributeSql:
     """By bisection: one layer for each bit of the number of edges that the value has reached."""
     import pyarrow
 
@@ -153,9 +153,9 @@ def _bins(attribute: Bins, column: Column, prefix: str, dialect: Dialect) -> Tra
     layers.append({f"{prefix}axis": f"CASE WHEN {known} THEN {reached} - {below} END"})
     axes, steps = (f"{prefix}axis",), tuple(layers)
     if dialect.written_lists:
-        return Translation(axes, {**raw, declared: _list(edges, "BIGINT" if whole else "DOUBLE")}, steps)
+        return AttributeSql(axes, {**raw, declared: _list(edges, "BIGINT" if whole else "DOUBLE")}, steps)
     one_row = pyarrow.table({declared: pyarrow.array([edges], list_type)})
-    return Translation(axes, raw, steps, {f"{prefix}bins": ("CROSS JOIN {table}", one_row)})
+    return AttributeSql(axes, raw, steps, {f"{prefix}bins": ("CROSS JOIN {table}", one_row)})
 
 
 def _list(numbers: Sequence[int | float | None], kind: str) -> str:
@@ -164,8 +164,8 @@ def _list(numbers: Sequence[int | float | None], kind: str) -> str:
 
 
 def _degrees(
-    attribute: Mesh, level: MeshLevel, columns: Sequence[Column], prefix: str, dialect: Dialect
-) -> Translation:
+    attribute: Mesh, level: MeshLevel, columns: Sequence[SourceColumn], prefix: str, dialect: Dialect
+) -> AttributeSql:
     """Latitude and longitude: the arithmetic of ``mesh.rows_and_columns_at``, in the same order."""
     latitude, longitude = f"{prefix}latitude", f"{prefix}longitude"
     row, column = f"{prefix}row", f"{prefix}column"
@@ -178,10 +178,10 @@ def _degrees(
         column: f"{_floor_of_double(f'{column}_steps')} - {attribute.columns[0]}",
     }
     raw = {latitude: _double(columns[0], dialect), longitude: _double(columns[1], dialect)}
-    return Translation((row, column), raw, (steps, ends))
+    return AttributeSql((row, column), raw, (steps, ends))
 
 
-def _codes(attribute: Mesh, level: MeshLevel, column: Column, prefix: str, dialect: Dialect) -> Translation:
+def _codes(attribute: Mesh, level: MeshLevel, column: SourceColumn, prefix: str, dialect: Dialect) -> AttributeSql:
     """Mesh codes: digits to rows and columns, as in ``mesh.rows_and_columns``."""
     code, possible, by = f"{prefix}code", f"{prefix}possible", dialect.quotient
     # A whole number has no leading zeros, unless the domain reaches so far south that codes begin with one.
@@ -207,22 +207,22 @@ def _codes(attribute: Mesh, level: MeshLevel, column: Column, prefix: str, diale
         f"{prefix}row": f"CASE WHEN {condition} THEN {row} - {attribute.rows[0]} END",
         f"{prefix}column": f"CASE WHEN {condition} THEN {east} - {attribute.columns[0]} END",
     }
-    return Translation(tuple(ends), {code: read}, ({possible: within}, ends))
+    return AttributeSql(tuple(ends), {code: read}, ({possible: within}, ends))
 
 
-def _double(column: Column, dialect: Dialect) -> str:
+def _double(column: SourceColumn, dialect: Dialect) -> str:
     """A number as DOUBLE, possibly NaN; NULL for text that is none."""
     if column.type.startswith("DECIMAL"):
         return f"CAST(CAST({column.sql} AS {dialect.text}) AS DOUBLE)"  # by its digits: rounded once
     return _parsed(column, "DOUBLE", dialect) if column.kind == "untyped" else f"CAST({column.sql} AS DOUBLE)"
 
 
-def _parsed(column: Column, kind: str, dialect: Dialect) -> str:
+def _parsed(column: SourceColumn, kind: str, dialect: Dialect) -> str:
     """Text as a number, NULL if it is none."""
     return dialect.parsed(f"CAST({column.sql} AS {dialect.text})", kind)
 
 
-def _whole(column: Column, dialect: Dialect, farthest: int = FARTHEST) -> str:
+def _whole(column: SourceColumn, dialect: Dialect, farthest: int = FARTHEST) -> str:
     """A column of whole numbers as BIGINT within plus and minus ``farthest``."""
     if column.type in _SHORT_INTEGERS:
         return f"CAST({column.sql} AS BIGINT)"
@@ -230,7 +230,7 @@ def _whole(column: Column, dialect: Dialect, farthest: int = FARTHEST) -> str:
     return _clipped(number, farthest)
 
 
-def _whole_of_any(column: Column, dialect: Dialect) -> str:
+def _whole_of_any(column: SourceColumn, dialect: Dialect) -> str:
     """A column of numbers as BIGINT, NULL where there is a fraction."""
     if column.kind == "whole":
         return _whole(column, dialect)

@@ -19,13 +19,13 @@ find, and the table is then refused.
 from __future__ import annotations
 
 from sudare.engines.dialect import Dialect
-from sudare.engines.protocol import Bound
+from sudare.engines.protocol import RowBound
 
 OUTSIDE, NOBODY = -1, -2
 """In place of a cell: a unit has a row outside the domain and such rows are refused; rows have no unit."""
 
 
-def settled(bound: Bound, refuse: bool, rows: str) -> str:
+def settled(bound: RowBound, refuse: bool, rows: str) -> str:
     """Groups the frozen ``rows`` by unit, and then by cell.
 
     A unit whose rows share a cell is settled: the cell gets its rows, at most ``max_rows``. So is one with two rows
@@ -52,13 +52,13 @@ def settled(bound: Bound, refuse: bool, rows: str) -> str:
     return f"SELECT cell, spread, {kept} FROM ({judged}) GROUP BY cell, spread"
 
 
-def spread_units(bound: Bound, counted: str) -> str:
+def spread_units(bound: RowBound, counted: str) -> str:
     """The units that are to be chosen from; with a limit above one, with their numbers of rows."""
     rows = "" if bound.max_rows == 1 else ", inside_rows"
     return f"SELECT spread{rows} FROM {counted} WHERE spread IS NOT NULL"
 
 
-def chosen(bound: Bound, dialect: Dialect, rows: str, spread_units: str) -> str:
+def chosen(bound: RowBound, dialect: Dialect, rows: str, spread_units: str) -> str:
     """The frozen ``rows`` of `spread_units`: all of them within the limit, else chosen by hash."""
     spread = f"SELECT spread FROM {spread_units}"
     over = spread if bound.max_rows == 1 else f"{spread} WHERE inside_rows > {bound.max_rows}"
@@ -78,6 +78,6 @@ def chosen(bound: Bound, dialect: Dialect, rows: str, spread_units: str) -> str:
     return f"{cells} UNION ALL {whole}"
 
 
-def _hash(bound: Bound, cell: str, occurrence: str) -> str:
-    """The hash that orders the rows of a unit: see `Bound`."""
+def _hash(bound: RowBound, cell: str, occurrence: str) -> str:
+    """The hash that orders the rows of a unit: see `RowBound`."""
     return f"md5(concat('{bound.key.hex()}/', {cell}, '/', {occurrence}, '/', unit))"

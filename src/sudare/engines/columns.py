@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, cast
 
 from sudare.domain import Attribute, Categories, Domain, Grid, Mesh
-from sudare.engines.protocol import OUTSIDE, Column, Kind, Outside, Placement
+from sudare.engines.protocol import OUTSIDE, Kind, Outside, Placement, SourceColumn
 from sudare.errors import InputError, Message, MissingColumnError, ParameterError, did_you_mean, either, listed
 
 _NUMBERS: tuple[Kind, ...] = ("whole", "number", "untyped")
@@ -15,7 +15,7 @@ _NAMES_SHOWN = 40
 _UNIT, _COUNTS = Message("the unit"), Message("the counts")
 
 
-def place(domain: Any, given: Any, known: Mapping[str, Column], outside: Any) -> Placement:
+def place(domain: Any, given: Any, known: Mapping[str, SourceColumn], outside: Any) -> Placement:
     """The placement that ``domain`` and ``columns=`` ask for, or the reason why there is none.
 
     ``given`` maps names of attributes to a column or a tuple of columns; an attribute that it leaves out
@@ -50,12 +50,12 @@ def place(domain: Any, given: Any, known: Mapping[str, Column], outside: Any) ->
     return Placement(domain, columns, cast(Outside, outside))
 
 
-def shown_names(known: Mapping[str, Column]) -> list[str]:
+def shown_names(known: Mapping[str, SourceColumn]) -> list[str]:
     """The names that a message may repeat: none of a file without types, whose first line may be a person's row."""
     return [] if any(column.kind == "untyped" for column in known.values()) else list(known)
 
 
-def find(name: Any, known: Mapping[str, Column], purpose: Message) -> Column:
+def find(name: Any, known: Mapping[str, SourceColumn], purpose: Message) -> SourceColumn:
     """The column of this name; the refusal lists the columns there are, where they are public."""
     if name in known:
         return known[name]
@@ -78,12 +78,12 @@ def find(name: Any, known: Mapping[str, Column], purpose: Message) -> Column:
     )
 
 
-def find_unit(name: Any, known: Mapping[str, Column]) -> Column:
+def find_unit(name: Any, known: Mapping[str, SourceColumn]) -> SourceColumn:
     """The column that says whose row it is."""
     return _of_kind(find(name, known, _UNIT), _UNITS, _UNIT, Message("whole numbers or text"))
 
 
-def find_count(name: Any, known: Mapping[str, Column]) -> Column:
+def find_count(name: Any, known: Mapping[str, SourceColumn]) -> SourceColumn:
     """The column that holds counts."""
     return _of_kind(find(name, known, _COUNTS), _NUMBERS, _COUNTS, Message("whole numbers"))
 
@@ -99,7 +99,9 @@ def outside_error(placement: Placement, attributes: Iterable[str]) -> InputError
     )
 
 
-def _columns_of(name: str, attribute: Attribute, given: Any, known: Mapping[str, Column]) -> tuple[Column, ...]:
+def _columns_of(
+    name: str, attribute: Attribute, given: Any, known: Mapping[str, SourceColumn]
+) -> tuple[SourceColumn, ...]:
     names = tuple(given) if isinstance(given, tuple | list) else (given,)
     purpose = Message("the attribute {name}", name=name)
     if len(names) not in attribute.columns_taken:
@@ -130,7 +132,7 @@ def _readable(attribute: Attribute, columns: int) -> tuple[tuple[Kind, ...], Mes
     return _NUMBERS, Message("whole numbers") if isinstance(attribute, Grid) else Message("numbers")
 
 
-def _of_kind(column: Column, kinds: tuple[Kind, ...], purpose: Message, wanted: Message) -> Column:
+def _of_kind(column: SourceColumn, kinds: tuple[Kind, ...], purpose: Message, wanted: Message) -> SourceColumn:
     if column.kind in kinds:
         return column
     raise InputError(
@@ -142,7 +144,7 @@ def _of_kind(column: Column, kinds: tuple[Kind, ...], purpose: Message, wanted: 
     )
 
 
-def _listed(name: str, columns: Sequence[Column]) -> Message:
+def _listed(name: str, columns: Sequence[SourceColumn]) -> Message:
     names = ", ".join(repr(column.name) for column in columns)
     return Message(
         "{name} (from columns {names})" if len(columns) > 1 else "{name} (from column {names})", name=name, names=names

@@ -21,10 +21,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from numpy.typing import NDArray
 
 from sudare.engines.dialect import DUCKDB, Dialect
-from sudare.engines.duckdb_sources import ArrowSource, CsvSource, Opening, ParquetSource, Source, identifier
+from sudare.engines.duckdb_sources import ArrowSource, CsvSource, Opening, ParquetSource, RecordSource, identifier
 from sudare.engines.file_state import unreadable
 from sudare.engines.overlap import Matches, hashes_of, matches_of, sums_of
-from sudare.engines.protocol import Bound, CellCounts, Column, CountRows, Groups, Kind, Placement
+from sudare.engines.protocol import CellCounts, CountRows, Groups, Kind, Placement, RowBound, SourceColumn
 from sudare.engines.scratch import PrivateFolder
 from sudare.engines.text_sql import source_sql
 from sudare.engines.verbs import cells_sql, columns_of, counts_of, groups_of, needed, values_of
@@ -50,14 +50,14 @@ _KINDS: dict[str, Kind] = {
 class DuckdbEngine:
     """The verbs of `sudare.engines.protocol.Engine` over one source."""
 
-    source: Source
-    columns: Mapping[str, Column]
+    source: RecordSource
+    columns: Mapping[str, SourceColumn]
     memory_limit: str = MEMORY_LIMIT
     scratch: Path | None = None
     """The place for what does not fit into memory, see `sudare.engines.scratch`."""
 
     @classmethod
-    def over(cls, source: Source, scratch: Path | None = None) -> DuckdbEngine:
+    def over(cls, source: RecordSource, scratch: Path | None = None) -> DuckdbEngine:
         """The engine over a source, of which only names and types of columns are read."""
         own = not isinstance(source, ParquetSource | CsvSource | ArrowSource)
         opened = _connection(source, MEMORY_LIMIT, scratch) if own else _describing(source)
@@ -71,45 +71,45 @@ class DuckdbEngine:
             }
         return cls(source, columns, scratch=scratch)
 
-    def count_rows(self, placement: Placement, bound: Bound | None) -> CellCounts:
+    def count_rows(self, placement: Placement, bound: RowBound | None) -> CellCounts:
         """See `Engine`."""
         with self._opened(needed(columns_of(placement), bound)) as shell:
             found = shell.ask(cells_sql(shell, placement, bound))
         return CellCounts(found.column("cell").to_numpy(), found.column("kept").to_numpy())
 
-    def read_counts(self, placement: Placement, count: Column) -> CountRows:
+    def read_counts(self, placement: Placement, count: SourceColumn) -> CountRows:
         """See `Engine`."""
         with self._opened(needed(columns_of(placement), None, count)) as shell:
             return counts_of(shell, placement, count)
 
-    def group_rows(self, columns: Sequence[Column], bound: Bound | None) -> Groups:
+    def group_rows(self, columns: Sequence[SourceColumn], bound: RowBound | None) -> Groups:
         """See `Engine`."""
         with self._opened(needed(columns, bound)) as shell:
             return groups_of(shell, columns, bound)
 
-    def read_values(self, columns: Sequence[Column], bound: Bound | None) -> list[NDArray[Any]]:
+    def read_values(self, columns: Sequence[SourceColumn], bound: RowBound | None) -> list[NDArray[Any]]:
         """See `Engine`."""
         with self._opened(needed(columns, bound)) as shell:
             shell.connection.execute("SET preserve_insertion_order = true")
             return values_of(shell, columns, bound)
 
-    def hash_rows(self, columns: Sequence[Column], named: bool) -> pyarrow.Table:
+    def hash_rows(self, columns: Sequence[SourceColumn], named: bool) -> pyarrow.Table:
         """See `Engine`."""
         with self._opened(columns) as shell:
             return hashes_of(shell, columns, named)
 
-    def match_rows(self, columns: Sequence[Column], named: bool, others: pyarrow.Table) -> Matches:
+    def match_rows(self, columns: Sequence[SourceColumn], named: bool, others: pyarrow.Table) -> Matches:
         """See `Engine`."""
         with self._opened(columns) as shell:
             return matches_of(shell, columns, named, others)
 
-    def sum_rows(self, columns: Sequence[Column]) -> tuple[int, int, int]:
+    def sum_rows(self, columns: Sequence[SourceColumn]) -> tuple[int, int, int]:
         """See `Engine`."""
         with self._opened(columns) as shell:
             return sums_of(shell, columns)
 
     @contextmanager
-    def _opened(self, columns: Sequence[Column]) -> Iterator[DuckdbShell]:
+    def _opened(self, columns: Sequence[SourceColumn]) -> Iterator[DuckdbShell]:
         """A shell in which ``source`` has the columns that are needed and no others."""
         with _connection(self.source, self.memory_limit, self.scratch) as (connection, folder):
             relation = self.source.open(Opening(connection, folder, [column.name for column in columns]))
@@ -154,18 +154,18 @@ class DuckdbShell:
         return interruptibly(question, self.connection.interrupt)
 
 
-def _column(name: str, declared: str, typed: bool) -> Column:
+def _column(name: str, declared: str, typed: bool) -> SourceColumn:
     # An ENUM spells out its values, which may have been read off private data: its name is enough.
     base = declared.partition("(")[0]
     kind = "other" if declared.endswith("]") else _KINDS.get(base, "other")
     if not typed:
         kind = "untyped"
-    return Column(name, declared if base == "DECIMAL" else base, kind, identifier(name))
+    return SourceColumn(name, declared if base == "DECIMAL" else base, kind, identifier(name))
 
 
 @contextmanager
 def _connection(
-    source: Source, memory_limit: str, scratch: Path | None
+    source: RecordSource, memory_limit: str, scratch: Path | None
 ) -> Iterator[tuple[duckdb.DuckDBPyConnection, Path]]:
     """A fresh connection and a folder that lives as long; what fails inside becomes an `InputError`."""
     import duckdb
@@ -186,7 +186,7 @@ def _connection(
 
 
 @contextmanager
-def _describing(source: Source) -> Iterator[tuple[duckdb.DuckDBPyConnection, Path]]:
+def _describing(source: RecordSource) -> Iterator[tuple[duckdb.DuckDBPyConnection, Path]]:
     """A connection to a database that all share who ask for names and types: making one takes longer than the asking.
 
     No row is read in it, so that nothing is spilt; no folder comes with it, and nothing of a file is kept.
@@ -213,7 +213,7 @@ if hasattr(os, "register_at_fork"):  # a process that is copied with a database 
 
 
 @contextmanager
-def _refusing(source: Source) -> Iterator[None]:
+def _refusing(source: RecordSource) -> Iterator[None]:
     """What fails inside becomes an `InputError`."""
     import duckdb
     import pyarrow

@@ -51,7 +51,7 @@ class Opening(NamedTuple):
     """The columns to provide; None if only names and types are asked for."""
 
 
-class Source(Protocol):
+class RecordSource(Protocol):
     """Records at some place."""
 
     @property

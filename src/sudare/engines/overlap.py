@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from sudare.engines.dialect import Dialect, text_literal
-from sudare.engines.protocol import Column
+from sudare.engines.protocol import SourceColumn
 from sudare.engines.shell import Shell
 
 if TYPE_CHECKING:
@@ -190,13 +190,13 @@ def same_rows(private: Records, public: Records) -> bool:
     return bool(rows > 0 and found.rows == found.both == rows)
 
 
-def hashes_of(shell: Shell, columns: Sequence[Column], named: bool) -> pyarrow.Table:
+def hashes_of(shell: Shell, columns: Sequence[SourceColumn], named: bool) -> pyarrow.Table:
     """See `Engine.hash_rows`."""
     row = row_sql(columns, named, shell.dialect)
     return shell.ask(f"SELECT {row} AS hash, count(*) AS times FROM {shell.name('source')} GROUP BY 1")
 
 
-def matches_of(shell: Shell, columns: Sequence[Column], named: bool, others: pyarrow.Table) -> Matches:
+def matches_of(shell: Shell, columns: Sequence[SourceColumn], named: bool, others: pyarrow.Table) -> Matches:
     """See `Engine.match_rows`."""
     shell.register("others", others)
     row = row_sql(columns, named, shell.dialect)
@@ -211,7 +211,7 @@ def matches_of(shell: Shell, columns: Sequence[Column], named: bool, others: pya
     return Matches(found["n_rows"], found["n_once"], found["n_found"], found["n_both"], found["kinds"], found["spread"])
 
 
-def sums_of(shell: Shell, columns: Sequence[Column]) -> tuple[int, int, int]:
+def sums_of(shell: Shell, columns: Sequence[SourceColumn]) -> tuple[int, int, int]:
     """See `Engine.sum_rows`."""
     row = row_sql(columns, True, shell.dialect, digits=30)
     halves = [shell.dialect.hexadecimal(f"substr(hash, {first}, 15)") for first in (1, 16)]
@@ -221,14 +221,14 @@ def sums_of(shell: Shell, columns: Sequence[Column]) -> tuple[int, int, int]:
     return found["n"], int(found["half0"] or 0), int(found["half1"] or 0)
 
 
-def row_sql(columns: Sequence[Column], named: bool, dialect: Dialect, digits: int = 16) -> str:
+def row_sql(columns: Sequence[SourceColumn], named: bool, dialect: Dialect, digits: int = 16) -> str:
     """A hash of a row, in hexadecimal: of its values as they stand, or sorted where names do not count."""
     values = [_value_sql(column, dialect) for column in columns]
     text = f"concat_ws({_BETWEEN}, {', '.join(values)})" if named else dialect.sorted_text(values, _BETWEEN)
     return f"substr(md5({text}), 1, {digits})"
 
 
-def _value_sql(column: Column, dialect: Dialect) -> str:
+def _value_sql(column: SourceColumn, dialect: Dialect) -> str:
     """A value as text in one spelling; '' where it is missing."""
     if column.type == dialect.zoned:
         return f"COALESCE(CAST({dialect.seconds(column.sql)} AS {dialect.text}), '')"

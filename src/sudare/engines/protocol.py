@@ -35,7 +35,7 @@ UNKNOWN = -(2**63)
 
 
 @dataclass(frozen=True)
-class Column:
+class SourceColumn:
     """A column of the records: its name, its type in DuckDB's words, what that means here, and what SQL calls it."""
 
     name: str
@@ -49,12 +49,12 @@ class Placement:
     """Which columns place a row in which domain, and what happens to rows that lie outside."""
 
     domain: Domain
-    columns: Mapping[str, tuple[Column, ...]]
+    columns: Mapping[str, tuple[SourceColumn, ...]]
     outside: Outside
 
 
 @dataclass(frozen=True)
-class Bound:
+class RowBound:
     """At most ``max_rows`` rows for each value of ``unit``, chosen by a hash under a secret ``key``.
 
     The rule is the same in every engine, whatever the order of the rows. Only rows inside the domain take
@@ -68,7 +68,7 @@ class Bound:
     key and j), and the first ``max_rows`` are kept: under a random key, each set of so many rows is equally likely.
     """
 
-    unit: Column
+    unit: SourceColumn
     max_rows: int
     key: bytes
     missing: MissingUnit = REFUSE
@@ -117,27 +117,27 @@ class Engine(Protocol):
     a value of theirs."""
 
     @property
-    def columns(self) -> Mapping[str, Column]:
+    def columns(self) -> Mapping[str, SourceColumn]:
         """The columns of the records, by name."""
 
-    def count_rows(self, placement: Placement, bound: Bound | None) -> CellCounts:
+    def count_rows(self, placement: Placement, bound: RowBound | None) -> CellCounts:
         """How many rows each cell has, after at most so many of each unit are kept."""
 
-    def read_counts(self, placement: Placement, count: Column) -> CountRows:
+    def read_counts(self, placement: Placement, count: SourceColumn) -> CountRows:
         """The rows of a table that holds one count per cell."""
 
-    def group_rows(self, columns: Sequence[Column], bound: Bound | None) -> Groups:
+    def group_rows(self, columns: Sequence[SourceColumn], bound: RowBound | None) -> Groups:
         """The distinct tuples of ``columns`` as text, after at most so many rows of each unit are kept."""
 
-    def read_values(self, columns: Sequence[Column], bound: Bound | None) -> list[NDArray[Any]]:
+    def read_values(self, columns: Sequence[SourceColumn], bound: RowBound | None) -> list[NDArray[Any]]:
         """The columns, rows in the same order every time: float64 for numbers (NaN where missing), else objects of text
         (None where missing)."""
 
-    def hash_rows(self, columns: Sequence[Column], named: bool) -> pyarrow.Table:
+    def hash_rows(self, columns: Sequence[SourceColumn], named: bool) -> pyarrow.Table:
         """The distinct rows as ``hash``, with how many ``times`` each is there: see `sudare.engines.overlap`."""
 
-    def match_rows(self, columns: Sequence[Column], named: bool, others: pyarrow.Table) -> Matches:
+    def match_rows(self, columns: Sequence[SourceColumn], named: bool, others: pyarrow.Table) -> Matches:
         """The rows beside those of another source, given as `hash_rows` gives them."""
 
-    def sum_rows(self, columns: Sequence[Column]) -> tuple[int, int, int]:
+    def sum_rows(self, columns: Sequence[SourceColumn]) -> tuple[int, int, int]:
         """The number of rows, and the sums of the two halves of their hashes: the same whatever the order of rows."""

@@ -20,8 +20,8 @@ from sudare.engines.duckdb_sources import (
     DatabaseSource,
     LazyFrameSource,
     ParquetSource,
+    RecordSource,
     RelationSource,
-    Source,
 )
 from sudare.engines.file_state import FilesState
 from sudare.engines.parquet_files import files_in, files_like
@@ -108,7 +108,7 @@ def read_by_spark(source: Any, encoding: str | None, delimiter: str | None, scra
     return Records(SparkEngine.over(frame, held.name, held.typed, check, untyped, scratch), state)
 
 
-def _looked_at(source: Any, encoding: str | None, delimiter: str | None) -> tuple[Source, FilesState]:
+def _looked_at(source: Any, encoding: str | None, delimiter: str | None) -> tuple[RecordSource, FilesState]:
     """The source, and its files as they stood before anything of them was read."""
     first = source[0] if isinstance(source, tuple) and source else source
     named = FilesState.of([Path(first)] if isinstance(first, str | Path) and _is_file(first) else [])
@@ -134,7 +134,7 @@ def _engine_of(source: Any, engine: str | None) -> str:
     return "spark"
 
 
-def _found(source: Any, encoding: str | None, delimiter: str | None) -> Source:
+def _found(source: Any, encoding: str | None, delimiter: str | None) -> RecordSource:
     if isinstance(source, str | Path):
         return _at_path(source, encoding, delimiter)
     _refuse_layout(encoding, delimiter)
@@ -148,7 +148,7 @@ def _refuse_layout(encoding: str | None, delimiter: str | None) -> None:
         raise ParameterError("a delimiter belongs to a CSV file", value=delimiter, allowed="None")
 
 
-def _at_path(given: str | Path, encoding: str | None, delimiter: str | None) -> Source:
+def _at_path(given: str | Path, encoding: str | None, delimiter: str | None) -> RecordSource:
     if scheme_of(given):
         return AddressSource(str(given), require_reader(str(given), "duckdb"))
     path = Path(given)
@@ -204,7 +204,7 @@ def _refuse_other_format(path: Path, expected: Message) -> None:
         )
 
 
-def _in_database(pair: tuple[Any, ...]) -> Source:
+def _in_database(pair: tuple[Any, ...]) -> RecordSource:
     if len(pair) != 2 or not isinstance(pair[0], str | Path) or not isinstance(pair[1], str):
         raise InputError(
             "this pair is not a database file and the name of a table",
@@ -215,7 +215,7 @@ def _in_database(pair: tuple[Any, ...]) -> Source:
     return DatabaseSource(_existing(Path(pair[0])), pair[1])
 
 
-def _in_memory(source: Any) -> Source:
+def _in_memory(source: Any) -> RecordSource:
     import duckdb
     import narwhals
     import pyarrow
@@ -246,7 +246,7 @@ def _in_memory(source: Any) -> Source:
     )
 
 
-def _in_arrow(name: str, data: Any) -> Source:
+def _in_arrow(name: str, data: Any) -> RecordSource:
     names = data.schema.names
     if not names:
         raise InputError("the source has no columns", value=name)
@@ -273,7 +273,7 @@ def _converted(frame: Any) -> pyarrow.Table:
     return pyarrow.table(columns)
 
 
-def _spooled(reader: pyarrow.RecordBatchReader) -> Source:
+def _spooled(reader: pyarrow.RecordBatchReader) -> RecordSource:
     """A stream can be read once and records more often: it is kept in a file as long as the source lives."""
     import pyarrow
     from pyarrow import dataset

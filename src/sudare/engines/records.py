@@ -16,7 +16,7 @@ from sudare.domain.ids import MissingUnit
 from sudare.engines.columns import find, find_count, find_unit, place, shown_names
 from sudare.engines.counted import table_of_counts
 from sudare.engines.file_state import NO_FILES, FilesState
-from sudare.engines.protocol import KEY_BYTES, Bound, Column, Engine, Groups, Placement
+from sudare.engines.protocol import KEY_BYTES, Engine, Groups, Placement, RowBound, SourceColumn
 from sudare.engines.text_sql import TEXTS
 from sudare.errors import Message, ParameterError, did_you_mean
 from sudare.privacy import Unit
@@ -29,7 +29,7 @@ class Question(NamedTuple):
     """What an engine is asked to count, and who is protected by it."""
 
     placement: Placement
-    bound: Bound | None
+    bound: RowBound | None
     unit: Unit
 
 
@@ -120,7 +120,7 @@ class Records:
         placement = place(domain, columns, self.engine.columns, outside)
         drawn = os.urandom(KEY_BYTES) if key is None else key
         if unit is not None:
-            bound = Bound(find_unit(unit, self.engine.columns), max_rows, drawn, MissingUnit.of(missing_unit))
+            bound = RowBound(find_unit(unit, self.engine.columns), max_rows, drawn, MissingUnit.of(missing_unit))
             return Question(placement, bound, Unit("person", max_rows))
         if max_rows != 1:
             raise ParameterError(
@@ -230,7 +230,7 @@ class Records:
         max_rows: int = 1,
         key: bytes | None = None,
         missing_unit: str | MissingUnit = "error",
-    ) -> tuple[list[Column], Bound | None]:
+    ) -> tuple[list[SourceColumn], RowBound | None]:
         """What `groups` and `values` ask the engine for, checked before any row is read."""
         names = [columns] if isinstance(columns, str) else list(columns)
         if not names or len(set(names)) < len(names):
@@ -239,7 +239,7 @@ class Records:
         if unit is None:
             return wanted, None
         drawn = os.urandom(KEY_BYTES) if key is None else key
-        return wanted, Bound(find_unit(unit, self.engine.columns), max_rows, drawn, MissingUnit.of(missing_unit))
+        return wanted, RowBound(find_unit(unit, self.engine.columns), max_rows, drawn, MissingUnit.of(missing_unit))
 
     @property
     def shown_names(self) -> list[str]:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from sudare.engines.attribute_sql import unit_sql
 from sudare.engines.dialect import Dialect
-from sudare.engines.protocol import Bound, Column
+from sudare.engines.protocol import RowBound, SourceColumn
 
 _NUMBERS = ("whole", "number", "truth")
 
@@ -17,13 +17,13 @@ NOBODY_COLUMN = "nobody"
 """Beside bounded columns: whether the row has no unit. There are such rows only where they are refused."""
 
 
-def own_rows_sql(columns: Sequence[Column], bound: Bound | None, dialect: Dialect, source: str) -> str:
+def own_rows_sql(columns: Sequence[SourceColumn], bound: RowBound | None, dialect: Dialect, source: str) -> str:
     """The columns c0, c1, ... in their own types, after bounding."""
     own = ", ".join(f"{column.sql} AS c{place}" for place, column in enumerate(columns))
     return _bounded(own, columns, bound, dialect, source)
 
 
-def tuples_sql(columns: Sequence[Column], dialect: Dialect, rows: str) -> str:
+def tuples_sql(columns: Sequence[SourceColumn], dialect: Dialect, rows: str) -> str:
     """Each distinct tuple of the columns of `own_rows_sql` as text, with its number of rows."""
     names = [f"c{place}" for place in range(len(columns))]
     # Grouped in the columns' own types, which is far faster, and only then written as text.
@@ -33,7 +33,7 @@ def tuples_sql(columns: Sequence[Column], dialect: Dialect, rows: str) -> str:
     return f"SELECT {texts}, n FROM ({grouped})"
 
 
-def values_sql(columns: Sequence[Column], bound: Bound | None, dialect: Dialect, source: str) -> str:
+def values_sql(columns: Sequence[SourceColumn], bound: RowBound | None, dialect: Dialect, source: str) -> str:
     """The columns c0, c1, ...: numbers as doubles, all else as text.
 
     One pass, and with a bound the last thing done to a row: nothing regroups rows after they were chosen.
@@ -42,7 +42,7 @@ def values_sql(columns: Sequence[Column], bound: Bound | None, dialect: Dialect,
     return _bounded(own, columns, bound, dialect, source)
 
 
-def _text(column: Column, name: str, dialect: Dialect) -> str:
+def _text(column: SourceColumn, name: str, dialect: Dialect) -> str:
     if column.kind == "number":
         # A whole number in a column of floats is written as one: 39, not 39.0. TRY, since DuckDB folds the condition
         # where a Parquet file's smallest and largest value decide it, and these say nothing of a NaN: it is missing.
@@ -52,15 +52,17 @@ def _text(column: Column, name: str, dialect: Dialect) -> str:
     return f"CAST({name} AS {dialect.text})"
 
 
-def _value(column: Column, dialect: Dialect) -> str:
+def _value(column: SourceColumn, dialect: Dialect) -> str:
     kind = "DOUBLE" if column.kind in _NUMBERS else dialect.text
     return f"CAST({column.sql} AS {kind})"
 
 
-def _bounded(selected: str, columns: Sequence[Column], bound: Bound | None, dialect: Dialect, source: str) -> str:
+def _bounded(
+    selected: str, columns: Sequence[SourceColumn], bound: RowBound | None, dialect: Dialect, source: str
+) -> str:
     """The rows; with a bound, so many of each unit as it allows, and `NOBODY_COLUMN`.
 
-    The hash is that of `Bound` with the row's own text behind the unit: rows that agree in all the columns asked
+    The hash is that of `RowBound` with the row's own text behind the unit: rows that agree in all the columns asked
     for are interchangeable, and told apart by their number. Rows without a unit are left out, or, where they are to be
     refused, bounded like those of one more unit, so that a few of them tell.
     """
@@ -79,7 +81,7 @@ def _bounded(selected: str, columns: Sequence[Column], bound: Bound | None, dial
     return f"SELECT {listed}, unit IS NULL AS {NOBODY_COLUMN} FROM ({ranked}) WHERE place <= {bound.max_rows}"
 
 
-def _row_text(columns: Sequence[Column], dialect: Dialect) -> str:
+def _row_text(columns: Sequence[SourceColumn], dialect: Dialect) -> str:
     """A row as one text: the length of each column's own before it, so that two rows never share one."""
     texts = [f"CAST({column.sql} AS {dialect.text})" for column in columns]
     parts = [f"CASE WHEN {text} IS NULL THEN '-' ELSE concat(length({text}), ':', {text}) END" for text in texts]

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from sudare.engines.dialect import SPARK, Dialect
 from sudare.engines.file_state import unreadable
 from sudare.engines.overlap import Matches, hashes_of, matches_of, sums_of
-from sudare.engines.protocol import Bound, CellCounts, Column, CountRows, Groups, Kind, Placement
+from sudare.engines.protocol import CellCounts, CountRows, Groups, Kind, Placement, RowBound, SourceColumn
 from sudare.engines.rows_sql import values_sql
 from sudare.engines.spark_failures import failures, quietly, refuse_early_death
 from sudare.engines.spark_scratch import Scratch
@@ -56,7 +56,7 @@ class SparkEngine:
     """The verbs of `sudare.engines.protocol.Engine` over one frame."""
 
     frame: DataFrame
-    columns: Mapping[str, Column]
+    columns: Mapping[str, SourceColumn]
     name: str
     check: Callable[[], None] | None = None
     """What is asked of the source before each verb."""
@@ -90,56 +90,58 @@ class SparkEngine:
         }
         return cls(frame, columns, name, check, scratch)
 
-    def count_rows(self, placement: Placement, bound: Bound | None) -> CellCounts:
+    def count_rows(self, placement: Placement, bound: RowBound | None) -> CellCounts:
         """See `Engine`."""
         with self.counted(placement, bound) as frame:
             found = frame.toArrow()
         return CellCounts(found.column("cell").to_numpy(), found.column("kept").to_numpy())
 
     @contextmanager
-    def counted(self, placement: Placement, bound: Bound | None, scratch: Scratch | None = None) -> Iterator[DataFrame]:
+    def counted(
+        self, placement: Placement, bound: RowBound | None, scratch: Scratch | None = None
+    ) -> Iterator[DataFrame]:
         """What `count_rows` gives, left in Spark: a frame of ``cell`` and ``kept`` that lives as long as the block."""
         with self._opened(needed(columns_of(placement), bound), scratch) as shell:
             yield shell.spark.sql(cells_sql(shell, placement, bound))
 
-    def read_counts(self, placement: Placement, count: Column) -> CountRows:
+    def read_counts(self, placement: Placement, count: SourceColumn) -> CountRows:
         """See `Engine`."""
         with self._opened(needed(columns_of(placement), None, count)) as shell:
             return counts_of(shell, placement, count)
 
-    def group_rows(self, columns: Sequence[Column], bound: Bound | None) -> Groups:
+    def group_rows(self, columns: Sequence[SourceColumn], bound: RowBound | None) -> Groups:
         """See `Engine`."""
         with self._opened(needed(columns, bound)) as shell:
             return groups_of(shell, columns, bound)
 
-    def read_values(self, columns: Sequence[Column], bound: Bound | None) -> list[NDArray[Any]]:
+    def read_values(self, columns: Sequence[SourceColumn], bound: RowBound | None) -> list[NDArray[Any]]:
         """See `Engine`."""
         with self._opened(needed(columns, bound)) as shell:
             return values_of(shell, columns, bound)
 
-    def hash_rows(self, columns: Sequence[Column], named: bool) -> pyarrow.Table:
+    def hash_rows(self, columns: Sequence[SourceColumn], named: bool) -> pyarrow.Table:
         """See `Engine`."""
         with self._opened(columns) as shell:
             return hashes_of(shell, columns, named)
 
-    def match_rows(self, columns: Sequence[Column], named: bool, others: pyarrow.Table) -> Matches:
+    def match_rows(self, columns: Sequence[SourceColumn], named: bool, others: pyarrow.Table) -> Matches:
         """See `Engine`."""
         with self._opened(columns) as shell:
             return matches_of(shell, columns, named, others)
 
-    def sum_rows(self, columns: Sequence[Column]) -> tuple[int, int, int]:
+    def sum_rows(self, columns: Sequence[SourceColumn]) -> tuple[int, int, int]:
         """See `Engine`."""
         with self._opened(columns) as shell:
             return sums_of(shell, columns)
 
     @contextmanager
-    def selected(self, columns: Sequence[Column], bound: Bound | None) -> Iterator[DataFrame]:
+    def selected(self, columns: Sequence[SourceColumn], bound: RowBound | None) -> Iterator[DataFrame]:
         """What `read_values` gives, left in Spark: a frame of c0, c1, ... that lives as long as the block."""
         with self._opened(needed(columns, bound)) as shell:
             yield shell.spark.sql(values_sql(columns, bound, shell.dialect, shell.name("source")))
 
     @contextmanager
-    def _opened(self, columns: Sequence[Column], scratch: Scratch | None = None) -> Iterator[SparkShell]:
+    def _opened(self, columns: Sequence[SourceColumn], scratch: Scratch | None = None) -> Iterator[SparkShell]:
         """A shell in which ``source`` has the columns that are needed and no others."""
         if self.check is not None:
             self.check()
@@ -242,9 +244,9 @@ def refusing(name: str) -> Iterator[None]:
         raise unreadable(name) from None
 
 
-def _column(name: str, declared: str, typed: bool, sql: str) -> Column:
+def _column(name: str, declared: str, typed: bool, sql: str) -> SourceColumn:
     if declared.startswith("decimal"):
         kind: Kind = "whole" if declared.endswith(",0)") else "number"
-        return Column(name, declared.upper(), kind, sql)
+        return SourceColumn(name, declared.upper(), kind, sql)
     known, kind = _TYPES.get(declared.partition("(")[0].replace("varchar", "string"), (declared.upper(), "other"))
-    return Column(name, known.partition("<")[0], kind if typed else "untyped", sql)
+    return SourceColumn(name, known.partition("<")[0], kind if typed else "untyped", sql)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sudare.engines.addresses import scheme_of
-from sudare.engines.duckdb_sources import ArrowSource, CsvSource, ParquetSource, Source
+from sudare.engines.duckdb_sources import ArrowSource, CsvSource, ParquetSource, RecordSource
 from sudare.engines.spark_session import spark_session, without_pandas_warning
 from sudare.errors import InputError
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
 
-def frame_of(source: Source, scratch: Path | None = None) -> DataFrame:
+def frame_of(source: RecordSource, scratch: Path | None = None) -> DataFrame:
     """The rows of a source as a Spark frame."""
     spark = spark_session(scratch)
     if isinstance(source, ParquetSource):

@@ -8,12 +8,12 @@ from collections.abc import Sequence
 
 from sudare.domain.text import FOLDED, SPACES, UNTRIMMED, WHOLE
 from sudare.engines.dialect import Dialect
-from sudare.engines.protocol import Column
+from sudare.engines.protocol import SourceColumn
 
 TEXTS = ("text", "untyped")
 
 
-def source_sql(columns: Sequence[Column], relation: str, dialect: Dialect) -> str:
+def source_sql(columns: Sequence[SourceColumn], relation: str, dialect: Dialect) -> str:
     """The columns of a relation under their own names; those of text in their plain form.
 
     In a file without types, text of which nothing is left is missing, as an empty field is.
@@ -23,7 +23,7 @@ def source_sql(columns: Sequence[Column], relation: str, dialect: Dialect) -> st
     return f"SELECT {plain} FROM (SELECT {trimmed} FROM {relation})"
 
 
-def _trimmed(column: Column, dialect: Dialect) -> str:
+def _trimmed(column: SourceColumn, dialect: Dialect) -> str:
     if column.kind not in TEXTS:
         return column.sql
     text = f"CAST({column.sql} AS {dialect.text})"
@@ -33,7 +33,7 @@ def _trimmed(column: Column, dialect: Dialect) -> str:
     return f"CASE WHEN {dialect.holds(text, UNTRIMMED)} THEN {trimmed} ELSE {text} END AS {column.sql}"
 
 
-def _without_zeros(column: Column, dialect: Dialect) -> str:
+def _without_zeros(column: SourceColumn, dialect: Dialect) -> str:
     if column.kind not in TEXTS:
         return column.sql
     whole = f"contains({column.sql}, '.') AND {dialect.matches(column.sql, WHOLE)}"

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sudare.engines.attribute_sql import count_sql, unit_sql
 from sudare.engines.bound_sql import NOBODY, OUTSIDE, chosen, settled, spread_units
 from sudare.engines.place_sql import locate_rows, outside_refusal, place_rows
-from sudare.engines.protocol import UNKNOWN, Bound, Column, CountRows, Groups, Placement
+from sudare.engines.protocol import UNKNOWN, CountRows, Groups, Placement, RowBound, SourceColumn
 from sudare.engines.rows_sql import NOBODY_COLUMN, own_rows_sql, tuples_sql, values_sql
 from sudare.engines.shell import Shell
 
@@ -24,18 +24,18 @@ FEW = 2**21
 """So many rows of one number may be sent to every worker."""
 
 
-def needed(columns: Sequence[Column], bound: Bound | None, *further: Column) -> list[Column]:
+def needed(columns: Sequence[SourceColumn], bound: RowBound | None, *further: SourceColumn) -> list[SourceColumn]:
     """The columns that a question needs, each once."""
     units = [] if bound is None else [bound.unit]
     return list({column.name: column for column in [*columns, *units, *further]}.values())
 
 
-def columns_of(placement: Placement) -> list[Column]:
+def columns_of(placement: Placement) -> list[SourceColumn]:
     """The columns that place a row."""
     return [column for columns in placement.columns.values() for column in columns]
 
 
-def cells_sql(shell: Shell, placement: Placement, bound: Bound | None) -> str:
+def cells_sql(shell: Shell, placement: Placement, bound: RowBound | None) -> str:
     """The query for ``cell`` and ``kept``, its rows after bounding: one row per cell; refuses rows outside."""
     place_rows(shell, placement, {} if bound is None else {"unit": unit_sql(bound, shell.dialect)})
     refuse = placement.outside == "error"
@@ -61,7 +61,7 @@ def cells_sql(shell: Shell, placement: Placement, bound: Bound | None) -> str:
     return f"SELECT cell, CAST(sum(kept) AS BIGINT) AS kept FROM ({cells}) GROUP BY cell HAVING sum(kept) > 0"
 
 
-def counts_of(shell: Shell, placement: Placement, count: Column) -> CountRows:
+def counts_of(shell: Shell, placement: Placement, count: SourceColumn) -> CountRows:
     """See `Engine.read_counts`."""
     axes = locate_rows(shell, placement, {"counted": count_sql(count, shell.dialect)})
     known = [f"COALESCE({axis}, CAST({UNKNOWN} AS BIGINT)) AS {axis}" for axis in axes]
@@ -69,7 +69,7 @@ def counts_of(shell: Shell, placement: Placement, count: Column) -> CountRows:
     return CountRows(tuple(rows.column(axis).to_numpy() for axis in axes), rows.column("counted").to_numpy())
 
 
-def groups_of(shell: Shell, columns: Sequence[Column], bound: Bound | None) -> Groups:
+def groups_of(shell: Shell, columns: Sequence[SourceColumn], bound: RowBound | None) -> Groups:
     """See `Engine.group_rows`."""
     rows = own_rows_sql(columns, bound, shell.dialect, shell.name("source"))
     if bound is not None:
@@ -83,7 +83,7 @@ def groups_of(shell: Shell, columns: Sequence[Column], bound: Bound | None) -> G
     return Groups(codes[order], tuple(labels for _, labels in coded), found.column("n").to_numpy()[order])
 
 
-def values_of(shell: Shell, columns: Sequence[Column], bound: Bound | None) -> list[NDArray[Any]]:
+def values_of(shell: Shell, columns: Sequence[SourceColumn], bound: RowBound | None) -> list[NDArray[Any]]:
     """See `Engine.read_values`."""
     rows = values_sql(columns, bound, shell.dialect, shell.name("source"))
     if bound is not None:  # rows that were bounded come in any order, those of a file in its own
@@ -95,7 +95,7 @@ def values_of(shell: Shell, columns: Sequence[Column], bound: Bound | None) -> l
     return [column.to_numpy() for column in found.columns]
 
 
-def refuse_nobody(bound: Bound, found: pyarrow.Table) -> None:
+def refuse_nobody(bound: RowBound, found: pyarrow.Table) -> None:
     """Refuse rows without a unit: of those that `rows_sql` leaves where they are refused, one is enough."""
     import pyarrow.compute
 

@@ -23,7 +23,7 @@ WORTH = 1.1
 
 
 @dataclass(frozen=True)
-class Candidate:
+class EncodingCandidate:
     """An encoding, the length of its report, and the root mean square error of a share, times sqrt(users)."""
 
     encoding: Encoding
@@ -37,7 +37,7 @@ class Choice:
 
     encoding: Encoding
     why: str
-    candidates: tuple[Candidate, ...]
+    candidates: tuple[EncodingCandidate, ...]
 
     def __str__(self) -> str:
         return self.why
@@ -67,13 +67,13 @@ def choose(*, size: int, epsilon: Number, users: int | None = None) -> Choice:
     return Choice(chosen.encoding, _sentence(chosen, candidates[0], users), tuple(candidates))
 
 
-def _candidate(encoding: Encoding) -> Candidate:
+def _candidate(encoding: Encoding) -> EncodingCandidate:
     constant, slope = noise_terms(encoding)
-    return Candidate(encoding, encoding.report_bytes, round((constant + slope / encoding.size) ** 0.5, 9))
+    return EncodingCandidate(encoding, encoding.report_bytes, round((constant + slope / encoding.size) ** 0.5, 9))
 
 
-def _sentence(chosen: Candidate, best: Candidate, users: int | None) -> str:
-    def error(one: Candidate) -> str:
+def _sentence(chosen: EncodingCandidate, best: EncodingCandidate, users: int | None) -> str:
+    def error(one: EncodingCandidate) -> str:
         return f"{one.error:.3g} / sqrt(users)" if users is None else f"{one.error * users**0.5:,.0f}"
 
     unit = "" if users is None else " people"
@@ -83,5 +83,5 @@ def _sentence(chosen: Candidate, best: Candidate, users: int | None) -> str:
     return f"{text}; {best.encoding.name} has {error(best)} in {_bytes(best)}"
 
 
-def _bytes(one: Candidate) -> str:
+def _bytes(one: EncodingCandidate) -> str:
     return "1 byte" if one.report_bytes == 1 else f"{one.report_bytes:,} bytes"

@@ -18,13 +18,12 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sudare.arrays import Floats
 from sudare.errors import ParameterError
 from sudare.estimate import accelerate, em, project_rows
 from sudare.estimate.em import Fitted, Stop
 
-Floats: TypeAlias = NDArray[np.float64]
 Apply: TypeAlias = Callable[[Floats], Floats]
 STOPS = ("prior", "held_out", "converged")
 _FLOOR = 1e-15

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from sudare.arrays import Floats
 from sudare.errors import InputError, ParameterError, did_you_mean
 from sudare.estimate import project_rows
 from sudare.estimate.em import Fitted
@@ -21,7 +22,6 @@ from sudare.local.tally import Tally
 from sudare.local.unbiased import covariance, interval, noise_terms, standard_error, unbiased_counts
 from sudare.privacy import Guarantee
 
-Floats: TypeAlias = NDArray[np.float64]
 Given: TypeAlias = Reports | Tally | Iterable[Reports]
 METHODS = ("auto", "mle", "simplex", "em", "ems")
 SMALL = 64
@@ -30,7 +30,7 @@ LARGEST_COVARIANCE = 4096
 
 
 @dataclass(frozen=True)
-class Sum:
+class EstimatedSum:
     """People in a set of values: as in `Estimate`, for the whole set."""
 
     count: float
@@ -79,7 +79,7 @@ class Estimate:
             )
         return covariance(self.encoding, self.counts, self.reports)
 
-    def sum(self, values: ArrayLike) -> Sum:
+    def sum(self, values: ArrayLike) -> EstimatedSum:
         """The people who hold any of ``values``: a group of places, a range of cells, with its own interval."""
         chosen = np.unique(np.asarray(values, dtype=np.int64))
         if not len(chosen) or not 0 <= chosen[0] <= chosen[-1] < self.encoding.size:
@@ -90,7 +90,7 @@ class Estimate:
         count, middle = float(self.counts[chosen].sum()), float(self.unbiased[chosen].sum())
         ends = (min(max(middle + sign * _reach(self.level) * error, 0), self.reports) for sign in (-1, 1))
         low, high = ends
-        return Sum(count, error, min(low, count), max(high, count))
+        return EstimatedSum(count, error, min(low, count), max(high, count))
 
     @property
     def summary(self) -> dict[str, Any]:

@@ -10,17 +10,13 @@ noise lets through have wide intervals, and rightly so.
 
 from __future__ import annotations
 
-from typing import TypeAlias
-
 import numpy as np
-from numpy.typing import NDArray
 
+from sudare.arrays import Floats
 from sudare.errors import ParameterError
 from sudare.estimate.em import Fitted
 from sudare.local.em import fit
 from sudare.noise.response import Channel
-
-Floats: TypeAlias = NDArray[np.float64]
 
 
 def smoothed(shares: Floats) -> Floats:

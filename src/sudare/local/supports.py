@@ -9,16 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from math import expm1
-from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sudare.arrays import Floats
 from sudare.local.encoding import Encoding
 from sudare.local.layout import Packed
 from sudare.local.reports import Reports
 
-Floats: TypeAlias = NDArray[np.float64]
 _ROWS = 1 << 16
 _SAMPLE = 1 << 12
 _WORD = 8

@@ -13,7 +13,7 @@ from sudare.local.estimation import Estimate
 from sudare.local.square_wave import SquareWave
 
 
-class Row(NamedTuple):
+class ValueRow(NamedTuple):
     """One value: its label, the estimated count, its standard error and interval."""
 
     label: str
@@ -23,7 +23,7 @@ class Row(NamedTuple):
     high: float
 
 
-def named_rows(made: Estimate, labels: Sequence[str] | None = None) -> list[Row]:
+def named_rows(made: Estimate, labels: Sequence[str] | None = None) -> list[ValueRow]:
     """One row per value, in order; without ``labels``, numbers from 0 on, or the cells of numbers.
 
     >>> from sudare.local import SymmetricUnary, estimate
@@ -37,7 +37,7 @@ def named_rows(made: Estimate, labels: Sequence[str] | None = None) -> list[Row]
     elif labels is None:
         labels = [str(value) for value in range(made.encoding.size)]
     columns = (made.counts, made.standard_error, made.low, made.high)
-    return [Row(*row) for row in zip(labels, *(column.tolist() for column in columns), strict=True)]
+    return [ValueRow(*row) for row in zip(labels, *(column.tolist() for column in columns), strict=True)]
 
 
 def read_labels(path: Path, size: int) -> list[str]:
@@ -55,12 +55,12 @@ def read_labels(path: Path, size: int) -> list[str]:
     return labels
 
 
-def write_csv(rows: Sequence[Row], path: Path) -> Path:
+def write_csv(rows: Sequence[ValueRow], path: Path) -> Path:
     """All rows with all digits."""
     try:
         with path.open("w", encoding="utf-8", newline="") as file:
             writer = csv.writer(file, lineterminator="\n")
-            writer.writerow(Row._fields)
+            writer.writerow(ValueRow._fields)
             writer.writerows(rows)
     except OSError as problem:
         raise OutputError("the counts cannot be written: {reason}", value=path, reason=system_reason(problem)) from None

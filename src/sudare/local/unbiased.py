@@ -9,15 +9,11 @@ need not add up to n. Given the people, reports are independent, so its variance
 
 from __future__ import annotations
 
-from typing import TypeAlias
-
 import numpy as np
-from numpy.typing import NDArray
 
+from sudare.arrays import Floats
 from sudare.errors import ParameterError
 from sudare.local.encoding import Encoding
-
-Floats: TypeAlias = NDArray[np.float64]
 
 
 def chances_of(encoding: Encoding) -> tuple[float, float]:

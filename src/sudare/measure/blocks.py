@@ -6,19 +6,17 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sudare.arrays import Floats, Integers, Numbers
 from sudare.domain import CountTable
 from sudare.errors import ParameterError
-from sudare.measure.columns import Columns
+from sudare.measure.columns import ColumnArrays
 from sudare.measure.logical import logical_blocks
-from sudare.measure.pairs import Integers, Values, pair
-
-Floats = NDArray[np.float64]
+from sudare.measure.pairs import pair
 
 
 @dataclass(frozen=True)
-class BlockErrors(Columns):
+class BlockErrors(ColumnArrays):
     """One entry per level. All means are over every logical block, also where both tables are zero.
 
     ``cells`` is the size of a whole block (2**level), ``blocks`` how many there are, ``mean_truth`` what a
@@ -76,7 +74,7 @@ def error_by_block(truth: CountTable, released: CountTable, levels: Iterable[int
     )
 
 
-def _merge(block: Integers, error: Values) -> tuple[Integers, Values]:
+def _merge(block: Integers, error: Numbers) -> tuple[Integers, Numbers]:
     """Sum the errors of equal neighbours; ``block`` is ascending."""
     first = np.flatnonzero(np.diff(block, prepend=-1))
     return block[first], np.add.reduceat(error, first) if len(first) else error

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-class Columns:
+class ColumnArrays:
     """A frozen dataclass whose fields are arrays of one length."""
 
     def to_arrow(self) -> pa.Table:

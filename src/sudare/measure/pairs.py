@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sudare.arrays import Integers, Numbers
 from sudare.domain import CountTable
 from sudare.errors import ParameterError
-
-Integers = NDArray[np.int64]
-Values = NDArray[Any]  # int64 counts, or float64 where a method gives out floats
 
 
 @dataclass(frozen=True)
@@ -20,11 +16,11 @@ class Pairs:
     """Cells that at least one table stores: ``index`` (k,), ``truth`` (k,) and ``released`` (k,)."""
 
     index: Integers
-    truth: Values
-    released: Values
+    truth: Numbers
+    released: Numbers
 
     @property
-    def error(self) -> Values:
+    def error(self) -> Numbers:
         """Released minus true: int64 while both are whole, else float64."""
         return np.asarray(self.released - self.truth)
 
@@ -39,7 +35,7 @@ def pair(truth: CountTable, released: CountTable) -> Pairs:
     return Pairs(index, _spread(truth, index), _spread(released, index))
 
 
-def _spread(table: CountTable, index: Integers) -> Values:
+def _spread(table: CountTable, index: Integers) -> Numbers:
     values = np.zeros(len(index), dtype=table.count.dtype)
     values[np.searchsorted(index, table.index)] = table.count
     return values

@@ -6,18 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sudare.arrays import Floats, Integers
 from sudare.domain import CountTable
 from sudare.errors import ParameterError
-from sudare.measure.columns import Columns
-from sudare.measure.pairs import Integers, pair
-
-Floats = NDArray[np.float64]
+from sudare.measure.columns import ColumnArrays
+from sudare.measure.pairs import pair
 
 
 @dataclass(frozen=True)
-class ValueErrors(Columns):
+class ValueErrors(ColumnArrays):
     """One entry per range ``lower <= true count < upper``; without ``cells`` in it, its errors are NaN."""
 
     lower: Floats

@@ -12,14 +12,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sudare.arrays import Integers
 from sudare.noise.gaussian import discrete_gaussian
 from sudare.noise.laplace import discrete_laplace
 from sudare.noise.source import Source
 from sudare.privacy import Budget
 
-Ints = NDArray[np.int64]
 _WIDE = 4
 """A variance from which on the discrete and the continuous Gaussian have the same one, to the last bit of a double."""
 
@@ -46,7 +45,7 @@ class AddedLaplace:
         ratio = math.exp(-1 / float(self.scale))
         return ratio ** (level + 1) / ((1 + ratio) * (1 - ratio)) if ratio < 1 else math.inf
 
-    def draw(self, source: Source, size: int) -> Ints:
+    def draw(self, source: Source, size: int) -> Integers:
         """``size`` independent values."""
         return discrete_laplace(self.scale, source, size)
 
@@ -58,7 +57,7 @@ class AddedLaplace:
         """
         return sum(map(abs, change)) / self.scale
 
-    def log_ratio(self, noisy: Ints, here: Ints, there: Ints) -> float:
+    def log_ratio(self, noisy: Integers, here: Integers, there: Integers) -> float:
         """ln P(noisy | here)/P(noisy | there), in whole numbers until the last division."""
         return float(Fraction(int((np.abs(noisy - there) - np.abs(noisy - here)).sum())) / self.scale)
 
@@ -97,7 +96,7 @@ class AddedGaussian:
         density = math.exp(-(height**2) / 2) / math.sqrt(2 * math.pi)
         return math.sqrt(self.variance) * max(0.0, density - height * math.erfc(height / math.sqrt(2)) / 2)
 
-    def draw(self, source: Source, size: int) -> Ints:
+    def draw(self, source: Source, size: int) -> Integers:
         """``size`` independent values."""
         return discrete_gaussian(self.variance, source, size)
 
@@ -109,7 +108,7 @@ class AddedGaussian:
         """
         return sum(step * step for step in change) / (2 * self.variance)
 
-    def log_ratio(self, noisy: Ints, here: Ints, there: Ints) -> float:
+    def log_ratio(self, noisy: Integers, here: Integers, there: Integers) -> float:
         """ln P(noisy | here)/P(noisy | there), in whole numbers until the last division."""
         near, far = noisy - here, noisy - there
         return float(Fraction(int((far * far - near * near).sum())) / (2 * self.variance))

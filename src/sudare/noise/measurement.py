@@ -12,6 +12,7 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from sudare.arrays import Integers
 from sudare.errors import AccountingError, TableError
 from sudare.noise.added import Added, AddedGaussian, added
 from sudare.noise.meter import Blocks, meter_here
@@ -22,7 +23,6 @@ from sudare.noise.sparse import Sparse, SparseNoise
 from sudare.noise.sparse_gaussian import SparseGaussian
 from sudare.privacy import Budget, Number, positive
 
-Ints = NDArray[np.int64]
 _LARGEST_VALUE = 2**61
 
 
@@ -215,7 +215,7 @@ def respond(values: NDArray[np.int64], law: Law, source: Source, label: str) -> 
     return reports
 
 
-def sample(keys: Ints, counts: Ints, rate: Fraction, source: Source, label: str) -> Ints:
+def sample(keys: Integers, counts: Integers, rate: Fraction, source: Source, label: str) -> Integers:
     """How many of the ``counts`` records of each kind are kept: each with probability ``rate``, by a coin of its own.
 
     ``keys`` (kinds, columns) tells kinds apart, so that a tape can be replayed for a neighbour. Privacy: whether a

@@ -9,12 +9,10 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sudare.arrays import Integers
 from sudare.errors import AccountingError
 from sudare.privacy import Budget
-
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -30,7 +28,7 @@ class Blocks:
     False
     """
 
-    number: Ints
+    number: Integers
     bits: int
 
     def __post_init__(self) -> None:

@@ -11,17 +11,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sudare.arrays import Integers
 from sudare.noise.bernoulli import Bernoulli
 from sudare.noise.source import Source
-
-Ints = NDArray[np.int64]
 
 _COINS = 2**26
 
 
-def draw_sample(counts: Ints, rate: Fraction, source: Source) -> Ints:
+def draw_sample(counts: Integers, rate: Fraction, source: Source) -> Integers:
     """How many records of each kind are drawn: an exact coin for every record.
 
     >>> draw_sample(np.array([1000, 0, 3]), Fraction(1, 2), Source.from_seed(5)).shape
@@ -50,11 +48,11 @@ class Sampled:
 
     label: str
     rate: Fraction
-    keys: Ints
-    counts: Ints
-    kept: Ints
+    keys: Integers
+    counts: Integers
+    kept: Integers
 
-    def again(self, keys: Ints, counts: Ints, drawn: bool) -> Ints:
+    def again(self, keys: Integers, counts: Integers, drawn: bool) -> Integers:
         """How many of a neighbour's records are kept, who has the same coins for the records that both have.
 
         Of a kind with fewer records now, those that were not kept are gone first; records that are new were all

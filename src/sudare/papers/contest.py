@@ -8,9 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sudare.arrays import Floats
 from sudare.domain import CountTable
 from sudare.measure import density, error_by_value
-from sudare.papers.float_noise import Estimator, Floats, float_release
+from sudare.papers.float_noise import Estimator, float_release
 from sudare.papers.tuning import tuned
 from sudare.tables.method import Method
 from sudare.tables.release import release
@@ -20,7 +21,7 @@ Estimate = Callable[[float, int], CountTable]
 
 
 @dataclass(frozen=True)
-class Contender:
+class SparseContender:
     """A method, the paper's own estimate (``floats``), and what the paper says of it.
 
     ``strength`` (fixed) or ``bounds`` (to tune within) are for epsilon 1; where ``per_noise``, they grow with the
@@ -40,7 +41,7 @@ class Contender:
 
 
 @dataclass(frozen=True)
-class Score:
+class CellScore:
     """Means over runs: RMSE of a cell, share of cells not zero, and RMSE and mean error (4,) by true count."""
 
     error: float
@@ -50,27 +51,27 @@ class Score:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class ContestOutcome:
     """What a contender did on one table: with float noise as in the paper (None for our own), and with whole noise.
 
     ``strengths`` are the ones used with each; ``seconds`` are for one run with whole noise, NaN where nothing is tuned.
     """
 
-    contender: Contender
+    contender: SparseContender
     epsilon: float
-    floats: Score | None
-    whole: Score
+    floats: CellScore | None
+    whole: CellScore
     strengths: tuple[float | None, float | None]
     first: CountTable
     seconds: float
     seconds_tuned: float
 
 
-def score(truth: CountTable, estimates: Sequence[CountTable]) -> Score:
+def score(truth: CountTable, estimates: Sequence[CountTable]) -> CellScore:
     """The mean error of releases."""
     ranges = [error_by_value(truth, one) for one in estimates]
     squares = [np.nansum(one.cells * one.root_mean_square_error**2) / truth.domain.size for one in ranges]
-    return Score(
+    return CellScore(
         float(np.mean(np.sqrt(squares))),
         float(np.mean([density(one) for one in estimates])),
         np.mean([one.root_mean_square_error for one in ranges], axis=0),
@@ -78,7 +79,9 @@ def score(truth: CountTable, estimates: Sequence[CountTable]) -> Score:
     )
 
 
-def compete(truth: CountTable, contender: Contender, epsilon: float, runs: int, *, floats: bool = True) -> Outcome:
+def compete(
+    truth: CountTable, contender: SparseContender, epsilon: float, runs: int, *, floats: bool = True
+) -> ContestOutcome:
     """One contender at one epsilon, tuned on the truth where it has bounds; the clock runs for whole noise only."""
 
     def whole(strength: float, seed: int) -> CountTable:
@@ -98,7 +101,7 @@ def compete(truth: CountTable, contender: Contender, epsilon: float, runs: int, 
     start = time.perf_counter()
     made = [whole(own_strength, seed) for seed in range(runs)]
     seconds = time.perf_counter() - start
-    return Outcome(
+    return ContestOutcome(
         contender,
         epsilon,
         paper,
@@ -110,7 +113,7 @@ def compete(truth: CountTable, contender: Contender, epsilon: float, runs: int, 
     )
 
 
-def _strength(truth: CountTable, contender: Contender, estimate: Estimate, epsilon: float, runs: int) -> float:
+def _strength(truth: CountTable, contender: SparseContender, estimate: Estimate, epsilon: float, runs: int) -> float:
     unit = 1 / epsilon if contender.per_noise else 1.0
     if contender.bounds is None:
         return contender.strength * unit

@@ -9,12 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sudare.arrays import Floats
 from sudare.domain import CountTable
 from sudare.estimate.simplex import round_real_to_total
 
-Floats = NDArray[np.float64]
 Estimator = Callable[[Floats, int, float], Floats]
 """Noisy cells (n,), the total and a strength -> the estimate (n,)."""
 

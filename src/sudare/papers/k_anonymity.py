@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sudare.anonymity.classes import Classes
 from sudare.anonymity.delta import smallest_epsilon
@@ -24,6 +23,7 @@ from sudare.anonymity.exclusion import excluded
 from sudare.anonymity.recode import recode
 from sudare.anonymity.sampling import class_epsilons
 from sudare.anonymity.tuples import Tuples
+from sudare.arrays import Floats, Integers
 from sudare.charts import Spec, fill
 from sudare.errors import ParameterError
 from sudare.noise import Source
@@ -35,9 +35,6 @@ from sudare.words import OnProgress, Progress, Stage, unheard
 
 RUNS, QUICK_RUNS, VARIANT_RUNS = 100, 10, 10
 DELTA = Fraction(1, 10**6)
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 
 class Setting(NamedTuple):
@@ -62,11 +59,11 @@ SETTINGS = (
 )
 
 
-class Output(NamedTuple):
+class SampleOutput(NamedTuple):
     """What one sample gave: n_t and d_t of its classes, the cuts as bytes, and whether section 3.2 sets it aside."""
 
-    taken: Ints
-    held: Ints
+    taken: Integers
+    held: Integers
     cuts: bytes = b""
     excluded: bool = False
 
@@ -75,7 +72,7 @@ class Output(NamedTuple):
         return float(class_epsilons(self.taken, self.held, sample).max(initial=0.0))
 
 
-Variant = Callable[[Tuples, Setting, Source], Output]
+Variant = Callable[[Tuples, Setting, Source], SampleOutput]
 
 
 def _drawn(population: Tuples, sample: Fraction, source: Source) -> Tuples:
@@ -86,28 +83,28 @@ def _drawn(population: Tuples, sample: Fraction, source: Source) -> Tuples:
 def _on_sample(method: str, limit: float = 0.0, relaxed: bool = False) -> Variant:
     """Recode the sample, as the paper does, by one of our methods."""
 
-    def variant(population: Tuples, setting: Setting, source: Source) -> Output:
+    def variant(population: Tuples, setting: Setting, source: Source) -> SampleOutput:
         drawn = _drawn(population, setting.sample, source)
         made = recode(drawn, drawn.judge(setting.k), method, limit, relaxed).published(setting.k)
         classes = Classes(made, population)
         cuts = b"" if made.generalisation is None else b"".join(cut.tobytes() for cut in made.generalisation.cuts)
         aside = excluded(population.hierarchies, classes.cells, classes.taken, setting.k)
-        return Output(classes.taken, classes.held, cuts, aside)
+        return SampleOutput(classes.taken, classes.held, cuts, aside)
 
     return variant
 
 
-def _suppressed(population: Tuples, setting: Setting, source: Source) -> Output:
+def _suppressed(population: Tuples, setting: Setting, source: Source) -> SampleOutput:
     """No generalisation: the raw tuples that occur k times in the sample."""
     taken = draw_sample(population.counts, setting.sample, source)
     kept = taken >= setting.k
-    return Output(taken[kept], population.counts[kept])
+    return SampleOutput(taken[kept], population.counts[kept])
 
 
-def _sampled_last(population: Tuples, setting: Setting, source: Source) -> Output:
+def _sampled_last(population: Tuples, setting: Setting, source: Source) -> SampleOutput:
     """All records recoded by passes first, then a sample of the classes: k holds for d_t and not for n_t."""
     made = recode(population, population.judge(setting.k), "passes")
-    return Output(draw_sample(made.sizes, setting.sample, source), made.sizes)
+    return SampleOutput(draw_sample(made.sizes, setting.sample, source), made.sizes)
 
 
 VARIANTS: dict[str, Variant] = {
@@ -122,12 +119,12 @@ VARIANTS: dict[str, Variant] = {
 
 
 @dataclass(frozen=True)
-class Outcome:
+class SettingOutcome:
     """The outputs of the paper's algorithm in one setting, and those of the other variants."""
 
     setting: Setting
-    outputs: tuple[Output, ...]
-    variants: dict[str, tuple[Output, ...]]
+    outputs: tuple[SampleOutput, ...]
+    variants: dict[str, tuple[SampleOutput, ...]]
 
     @cached_property
     def epsilons(self) -> Floats:
@@ -160,7 +157,7 @@ class Reproduction:
     population: Tuples
     basis: str
     runs: int
-    outcomes: tuple[Outcome, ...]
+    outcomes: tuple[SettingOutcome, ...]
     files: tuple[Path, ...] = ()
 
     @property
@@ -294,7 +291,7 @@ def reproduce(
     return replace(made, files=write_files(folder, made.sheets, figures(made), progress))
 
 
-def _outcomes(population: Tuples, runs: int, progress: OnProgress) -> Iterator[Outcome]:
+def _outcomes(population: Tuples, runs: int, progress: OnProgress) -> Iterator[SettingOutcome]:
     algorithm, *_ = VARIANTS.values()
     for number, setting in enumerate(SETTINGS):
         progress(
@@ -310,7 +307,7 @@ def _outcomes(population: Tuples, runs: int, progress: OnProgress) -> Iterator[O
             name: tuple(outputs[run] if kind == 0 else variant(population, setting, source(kind, run)) for run in few)
             for kind, (name, variant) in enumerate(VARIANTS.items())
         }
-        yield Outcome(setting, outputs, variants)
+        yield SettingOutcome(setting, outputs, variants)
 
 
 def figures(made: Reproduction) -> dict[str, Spec]:
@@ -341,10 +338,10 @@ def _record_counts(population: Tuples, basis: str) -> Spec:
     )
 
 
-def _curves(outcomes: list[Outcome], where: Callable[[Setting], float], title: str, fixed: str) -> Spec:
+def _curves(outcomes: list[SettingOutcome], where: Callable[[Setting], float], title: str, fixed: str) -> Spec:
     points: list[dict[str, Any]] = []
 
-    def add(series: str, outcome: Outcome, mean: float, spread: float = 0.0) -> None:
+    def add(series: str, outcome: SettingOutcome, mean: float, spread: float = 0.0) -> None:
         if math.isfinite(mean):
             low, high = max(mean - spread, 0.0), mean + spread
             points.append({"series": series, "x": where(outcome.setting), "y": mean, "low": low, "high": high})

@@ -23,7 +23,7 @@ from sudare.papers import mixture_correlated as correlated
 from sudare.papers import mixture_synthetic as synthetic
 from sudare.papers.files import make_folder, write_files
 from sudare.papers.mixture_figures import figures
-from sudare.papers.mixture_synthetic import Draw, l1_percent
+from sudare.papers.mixture_synthetic import RecoveredDraw, l1_percent
 from sudare.papers.sheet import Entry, Sheet
 from sudare.words import OnProgress, Progress, Stage, unheard
 
@@ -35,10 +35,10 @@ class Reproduction:
     """The paper's experiments, done again: ``sheets`` are its tables with our numbers, ``files`` what was written."""
 
     basis: str
-    draws: dict[int, list[Draw]]
-    columns: dict[str, adult.Column]
+    draws: dict[int, list[RecoveredDraw]]
+    columns: dict[str, adult.RecoveredColumn]
     cross: adult.Cross
-    cases: list[correlated.Case]
+    cases: list[correlated.CorrelatedCase]
     files: tuple[Path, ...] = ()
 
     def mean(self, size: int, name: str) -> float:

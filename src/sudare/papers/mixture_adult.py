@@ -7,18 +7,15 @@ import os
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sudare.arrays import Floats
 from sudare.errors import InputError
 from sudare.papers.mixture_synthetic import l1_percent
 from sudare.reconstruct import Mixture, iterative_bayes, perturb
 from sudare.reconstruct.mixture import Covariance
 from sudare.words import OnProgress, Progress, Stage
-
-Floats: TypeAlias = NDArray[np.float64]
 
 FILE = Path("adult") / "adult.data.gz"
 RECORDS = 32_561
@@ -38,7 +35,7 @@ CROSS = {"age": np.array([17, 25, 35, 45, 55, 65, 90.0]), "education-num": np.ar
 
 
 @dataclass(frozen=True)
-class Column:
+class RecoveredColumn:
     """A column recovered: ``true`` shares of its bins, and in each run those of every method."""
 
     true: Floats
@@ -85,7 +82,7 @@ def _invented() -> dict[str, Floats]:
     }
 
 
-def columns(data: dict[str, Floats], runs: int, progress: OnProgress) -> dict[str, Column]:
+def columns(data: dict[str, Floats], runs: int, progress: OnProgress) -> dict[str, RecoveredColumn]:
     """Each column perturbed by itself at k = 2, and recovered by both methods."""
     found = {}
     for name, bounds in BOUNDS.items():
@@ -99,7 +96,7 @@ def columns(data: dict[str, Floats], runs: int, progress: OnProgress) -> dict[st
             made[IBT_LATE].append(iterative_bayes(values, noise, edges, stop=LIMIT).probabilities)
             made[MIXTURE].append(Mixture().fit(values, noise).histogram(edges))
             made[PLAIN].append(Mixture(components=4, prior=0).fit(values, noise).histogram(edges))
-        found[name] = Column(np.histogram(x, edges)[0] / len(x), float(noisy.scale), made)
+        found[name] = RecoveredColumn(np.histogram(x, edges)[0] / len(x), float(noisy.scale), made)
     return found
 
 

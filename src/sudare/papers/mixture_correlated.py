@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sudare.arrays import Floats
 from sudare.papers.mixture_synthetic import l1_percent
 from sudare.reconstruct import Mixture, iterative_bayes, perturb
 from sudare.reconstruct.mixture import Covariance
 from sudare.words import OnProgress, Progress, Stage
-
-Floats: TypeAlias = NDArray[np.float64]
 
 WEIGHTS = (0.6, 0.4)
 MEANS = np.array([[0.0, 0.0], [4.0, 3.0]])
@@ -28,7 +25,7 @@ CASES: tuple[tuple[int, str, float | None, int | None], ...] = (
 
 
 @dataclass(frozen=True)
-class Case:
+class CorrelatedCase:
     """How well each method recovers the 12 x 12 cross table, mean over the runs; two components are given."""
 
     size: int
@@ -45,7 +42,7 @@ def records(size: int, seed: int) -> Floats:
     return np.asarray(MEANS[which] + np.einsum("nij,nj->ni", factors[which], rng.standard_normal((size, 2))))
 
 
-def experiment(runs: int, progress: OnProgress) -> list[Case]:
+def experiment(runs: int, progress: OnProgress) -> list[CorrelatedCase]:
     """Every case, so many times."""
     cases = []
     for size, noise, k, epsilon in CASES:
@@ -63,5 +60,5 @@ def experiment(runs: int, progress: OnProgress) -> list[Case]:
             table = iterative_bayes(made.values, made.channel, edges).probabilities
             found.setdefault("IBT", []).append(l1_percent(true, table))
         accuracy = {name: float(np.mean(each)) for name, each in found.items()}
-        cases.append(Case(size, noise, float(made.scale[0]), accuracy))
+        cases.append(CorrelatedCase(size, noise, float(made.scale[0]), accuracy))
     return cases

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sudare.arrays import Floats
 from sudare.reconstruct import Histogram, Mixture, Perturbed, iterative_bayes, perturb
 from sudare.reconstruct.distribution import clearly_better
 from sudare.reconstruct.sample import sample_of
 from sudare.words import OnProgress, Progress, Stage
-
-Floats: TypeAlias = NDArray[np.float64]
 
 WEIGHTS, MEANS, VARIANCES = (0.1, 0.6, 0.2, 0.1), (-1.0, 3.0, 5.0, 9.0), (0.1, 0.2, 0.5, 0.01)
 SCALES = {1_000: 3.18, 10_000: 2.45, 100_000: 2.03, 1_000_000: 1.75}
@@ -27,7 +24,7 @@ AUTO = "mixture, K held out"
 
 
 @dataclass(frozen=True)
-class Draw:
+class RecoveredDraw:
     """One set of records: ``true`` shares of 50 bins between its least and largest value, and what was recovered."""
 
     edges: Floats
@@ -52,7 +49,7 @@ def records(size: int, seed: int) -> Floats:
     return rng.normal(np.array(MEANS)[which], np.sqrt(VARIANCES)[which])
 
 
-def draw(size: int, seed: int, *, gradient: bool = False) -> Draw:
+def draw(size: int, seed: int, *, gradient: bool = False) -> RecoveredDraw:
     """Records perturbed at k = 2 and recovered in every way. As in the paper, the bounds are the sample's own range.
 
     Nothing but these bounds is read off the records: numbers of components and of steps, the smoothing, and which of
@@ -70,7 +67,7 @@ def draw(size: int, seed: int, *, gradient: bool = False) -> Draw:
         for rate in RATES:
             paper = Mixture(components=4, method="gradient", rate=rate, steps=GRADIENT_STEPS)
             found[gradient_name(rate)] = paper.fit(made.values, made.channel).histogram(edges)
-    return Draw(edges, np.histogram(x, edges)[0] / size, float(made.scale), found)
+    return RecoveredDraw(edges, np.histogram(x, edges)[0] / size, float(made.scale), found)
 
 
 def gradient_name(rate: float) -> str:
@@ -95,9 +92,9 @@ def _recovered(made: Perturbed, edges: Floats) -> dict[str, Floats]:
     return found
 
 
-def experiment(runs: Mapping[int, int], progress: OnProgress) -> dict[int, list[Draw]]:
+def experiment(runs: Mapping[int, int], progress: OnProgress) -> dict[int, list[RecoveredDraw]]:
     """So many draws of each number of records; the paper's gradient for the first two of each up to 10,000."""
-    found: dict[int, list[Draw]] = {}
+    found: dict[int, list[RecoveredDraw]] = {}
     for size, times in runs.items():
         found[size] = []
         for run in range(times):

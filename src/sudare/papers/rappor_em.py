@@ -15,11 +15,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sudare.arrays import Floats
 from sudare.errors import ParameterError
 from sudare.local import (
     Encoding,
@@ -47,7 +47,6 @@ RUNS, QUICK_RUNS = 10, 2
 SHOWN_HOUR = HOURS.index("17:00")
 TOLERANCE, _MOST_STEPS = 1e-6, 5_000
 
-Floats: TypeAlias = NDArray[np.float64]
 
 ESTIMATES: dict[str, Callable[[Reports], Floats]] = {
     "MLE": lambda reports: estimate(reports, "mle").counts,

@@ -20,7 +20,7 @@ from sudare.charts.values import Bars, error_by_value
 from sudare.domain import CountTable
 from sudare.errors import ParameterError
 from sudare.papers.census import JAPAN, census_window
-from sudare.papers.contest import Contender, Outcome, compete
+from sudare.papers.contest import ContestOutcome, SparseContender, compete
 from sudare.papers.files import make_folder, write_files
 from sudare.papers.float_noise import negative_l2, nonnegative_lasso, simplex
 from sudare.papers.sheet import Entry, Sheet
@@ -42,7 +42,7 @@ _TIMED_EPSILON = 0.1
 
 
 CONTENDERS = (
-    Contender(
+    SparseContender(
         "Proposed",
         NegativeL2,
         negative_l2,
@@ -52,7 +52,7 @@ CONTENDERS = (
         seconds=(0.16, 2.24, 48.25),
         seconds_tuned=(1.43, 19.36, 467.63),
     ),
-    Contender(
+    SparseContender(
         "Simplex",
         lambda _: Simplex(),
         simplex,
@@ -60,7 +60,7 @@ CONTENDERS = (
         nonzero=(6.54, 6.76, 3.40),
         seconds=(0.13, 1.97, 49.43),
     ),
-    Contender(
+    SparseContender(
         "NNL, best lambda",
         NonnegativeLasso,
         nonnegative_lasso,
@@ -70,7 +70,7 @@ CONTENDERS = (
         nonzero=(8.82, 7.23, 3.39),
         seconds_tuned=(5.37, 60.36, None),
     ),
-    Contender(
+    SparseContender(
         "NNL, lambda epsilon = 3.85",
         NonnegativeLasso,
         nonnegative_lasso,
@@ -79,7 +79,7 @@ CONTENDERS = (
         error=(6.4286, 0.6103, 0.0324),
         nonzero=(8.82, 7.23, 3.39),
     ),
-    Contender(
+    SparseContender(
         "LM",
         lambda _: Laplace(clip=True),
         nonnegative_lasso,
@@ -87,7 +87,7 @@ CONTENDERS = (
         nonzero=(46.69, 32.41, 7.44),
         seconds=(0.10, 1.59, 34.42),
     ),
-    Contender("Negative l2, auto (Sudare)", lambda _: NegativeL2()),
+    SparseContender("Negative l2, auto (Sudare)", lambda _: NegativeL2()),
 )
 PAPER_ON_JAPAN = {"Proposed": (5.30, 250.62, 2409.15), "Simplex": (5.96, 233.96, None)}
 """Non-zero %, seconds for 25 runs, and seconds with tuning."""
@@ -191,7 +191,7 @@ def reproduce(
     return replace(made, files=write_files(folder, sheets, _figures(small, outcomes, large, basis, largest), progress))
 
 
-def _against_paper(name: str, title: str, outcomes: Sequence[Outcome], metric: str) -> Sheet:
+def _against_paper(name: str, title: str, outcomes: Sequence[ContestOutcome], metric: str) -> Sheet:
     factor = 100 if metric == "nonzero" else 1
     rows: list[tuple[Entry, ...]] = []
     for outcome in outcomes:
@@ -205,7 +205,7 @@ def _against_paper(name: str, title: str, outcomes: Sequence[Outcome], metric: s
     return Sheet(name, title, header, tuple(rows))
 
 
-def _times(timed: dict[int, list[Outcome]]) -> Sheet:
+def _times(timed: dict[int, list[ContestOutcome]]) -> Sheet:
     rows: list[tuple[Entry, ...]] = []
     for place, (side, outcomes) in enumerate(timed.items()):
         for outcome in outcomes:
@@ -221,7 +221,7 @@ def _times(timed: dict[int, list[Outcome]]) -> Sheet:
     return Sheet("table3", "Table 3: seconds for 100 runs", header, tuple(rows))
 
 
-def _japan(outcomes: Sequence[Outcome], runs: int) -> Sheet:
+def _japan(outcomes: Sequence[ContestOutcome], runs: int) -> Sheet:
     rows: list[tuple[Entry, ...]] = []
     for outcome in outcomes:
         nonzero, seconds, with_tuning = PAPER_ON_JAPAN.get(outcome.contender.name, (None, None, None))
@@ -241,7 +241,7 @@ def _japan(outcomes: Sequence[Outcome], runs: int) -> Sheet:
     return Sheet("table4", title, header, tuple(rows))
 
 
-def _ranges(tables: dict[str, Sequence[Outcome]]) -> Sheet:
+def _ranges(tables: dict[str, Sequence[ContestOutcome]]) -> Sheet:
     rows: list[tuple[Entry, ...]] = []
     for table, outcomes in tables.items():
         for outcome in outcomes:
@@ -253,7 +253,7 @@ def _ranges(tables: dict[str, Sequence[Outcome]]) -> Sheet:
     return Sheet("ranges", "Figures 2 to 4 and 6: error by true count", header, tuple(rows))
 
 
-def _choices(outcomes: Sequence[Outcome]) -> Sheet:
+def _choices(outcomes: Sequence[ContestOutcome]) -> Sheet:
     rows: list[tuple[Entry, ...]] = [
         (outcome.contender.name, outcome.first.domain.size, outcome.epsilon, *outcome.strengths, outcome.whole.error)
         for outcome in outcomes
@@ -264,7 +264,11 @@ def _choices(outcomes: Sequence[Outcome]) -> Sheet:
 
 
 def _figures(
-    small: CountTable, outcomes: Sequence[Outcome], large: CountTable, basis: str, largest: Sequence[Outcome]
+    small: CountTable,
+    outcomes: Sequence[ContestOutcome],
+    large: CountTable,
+    basis: str,
+    largest: Sequence[ContestOutcome],
 ) -> dict[str, Spec]:
     """Figure 1 with what the methods make of it, 2 to 4, 5 and 6."""
     frame = map_frame(next(iter(small.domain.attributes.values())))
@@ -283,6 +287,6 @@ def _figures(
     return drawn
 
 
-def _bars(outcomes: Sequence[Outcome], title: str) -> Spec:
+def _bars(outcomes: Sequence[ContestOutcome], title: str) -> Spec:
     scores = [(outcome.contender.name, outcome.floats or outcome.whole) for outcome in outcomes]
     return error_by_value([Bars(name, one.range_error, one.range_mean) for name, one in scores], RANGES, title=title)

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sudare.arrays import Floats
 from sudare.errors import Message
 from sudare.privacy import Fact, Guarantee
 from sudare.reweight import Space, Weighting
@@ -25,8 +25,6 @@ from sudare.reweight.parametric import Parametric
 from sudare.reweight.public_features import PublicFeatures
 from sudare.reweight.rows import columns_of
 from sudare.reweight.weighting import Model
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

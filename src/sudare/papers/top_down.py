@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sudare.arrays import Floats
 from sudare.charts import Curve, Panel, Spec, error_by_area, map_frame, panels
 from sudare.domain import CountTable
 from sudare.errors import ParameterError
@@ -35,8 +35,6 @@ RUNS, QUICK_RUNS = 100, 10
 _PEOPLE, _POPULATED = 48_070_008, 0.391  # of the census in this window, for the stand-in
 _ZOOM = 800.0  # where the paper's second figure ends
 _CUT = 40  # from here on the noise alone lifts one empty cell in a hundred
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -12,11 +12,10 @@ import os
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sudare.arrays import Floats, Integers
 from sudare.errors import InputError
 from sudare.local import Encoding, HadamardResponse, LocalHashing, SubsetSelection, SymmetricUnary, estimate
 from sudare.papers.sheet import Entry, Sheet
@@ -32,9 +31,6 @@ STAND_IN = 70_000
 """Positions that are invented where there are no real ones."""
 _FILES = ("traintraces_TK.csv.gz", "testtraces_TK.csv.gz")
 _LARGEST = 50
-
-Integers: TypeAlias = NDArray[np.int64]
-Floats: TypeAlias = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from sudare.papers.ulsif_adult import QUERIES as ADULT_QUERIES
 from sudare.papers.ulsif_adult import Answered, load
 from sudare.papers.ulsif_adult import compete as compete_on_adult
 from sudare.papers.ulsif_noise import BASE, CLAIMED, Slope, slopes
-from sudare.papers.ulsif_setting import CONTENDERS, GRID, Contender, Draw, Score, compete, density, true_ratio
+from sudare.papers.ulsif_setting import CONTENDERS, GRID, Draw, RatioContender, RatioScore, compete, density, true_ratio
 from sudare.words import OnProgress, Progress, Stage, unheard
 
 EPSILONS = (0.1, 1.0, 10.0)
@@ -38,7 +38,7 @@ class Reproduction:
     """The paper's experiment with numbers: ``sheets`` are the tables, ``files`` what was written."""
 
     runs: int
-    scores: dict[tuple[str, float], Score]
+    scores: dict[tuple[str, float], RatioScore]
     slopes: list[Slope]
     adult: list[Answered]
     adult_basis: str
@@ -190,7 +190,7 @@ def figures(made: Reproduction) -> dict[str, Spec]:
     }
 
 
-def _panel(title: str, contender: Contender, draw: Draw, x: Any, before: list[Series], after: Any = ()) -> Spec:
+def _panel(title: str, contender: RatioContender, draw: Draw, x: Any, before: list[Series], after: Any = ()) -> Spec:
     """The true ratio and the ideal estimate, then one line for each epsilon, in the same colours in every panel."""
     lines = [_curve(contender, draw, x, epsilon, f"epsilon {epsilon:g}") for epsilon in EPSILONS]
     highest = max(float(np.max(line.y)) for line in lines)
@@ -204,7 +204,7 @@ def _panel(title: str, contender: Contender, draw: Draw, x: Any, before: list[Se
     )
 
 
-def _curve(contender: Contender, draw: Draw, x: Any, epsilon: float, name: str | None = None) -> Series:
+def _curve(contender: RatioContender, draw: Draw, x: Any, epsilon: float, name: str | None = None) -> Series:
     return Series(name or contender.name, x, contender.ratio(draw, epsilon, 0)(x), "line")
 
 

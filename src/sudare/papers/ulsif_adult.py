@@ -9,11 +9,12 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from sudare.arrays import Floats
 from sudare.noise import Source
 from sudare.papers.adult_tuples import adult_columns, adult_folder
 from sudare.papers.spherical_noise import Classifier
 from sudare.reweight import Space
-from sudare.reweight.choice import Choice
+from sudare.reweight.choice import BasisChoice
 from sudare.reweight.estimators import fit_tilt
 from sudare.reweight.measurement import measure_mean
 from sudare.reweight.promise import budget_of
@@ -21,7 +22,6 @@ from sudare.reweight.public_features import PublicFeatures
 from sudare.reweight.rows import Rows
 from sudare.words import OnProgress, Progress, Stage
 
-Floats: TypeAlias = NDArray[np.float64]
 Columns: TypeAlias = dict[str, NDArray[Any]]
 
 BOUNDS = {"age": (17.0, 90.0), "education-num": (1.0, 16.0), "hours-per-week": (1.0, 99.0)}
@@ -48,7 +48,7 @@ QUERIES = (
 
 
 @dataclass(frozen=True)
-class Case:
+class AdultCase:
     """Private and public columns, the space they are declared in, and what they are."""
 
     private: Columns
@@ -61,7 +61,7 @@ class Case:
         return np.asarray(queries(self.private).mean(axis=0))
 
 
-def load() -> Case:
+def load() -> AdultCase:
     """Adult, if it is at hand."""
     folder = adult_folder()
     if folder is None:
@@ -74,7 +74,7 @@ def load() -> Case:
     return _split(kept, women, space, "Adult: women private, men public")
 
 
-def _invented() -> Case:
+def _invented() -> AdultCase:
     """Two groups whose columns differ, as many as Adult has."""
     generator = np.random.default_rng(20_130_601)
     rows = 45_222
@@ -98,9 +98,9 @@ def _invented() -> Case:
     return _split(columns, women, space, "an invented stand-in, no real records")
 
 
-def _split(columns: Columns, women: NDArray[np.bool_], space: Space, basis: str) -> Case:
+def _split(columns: Columns, women: NDArray[np.bool_], space: Space, basis: str) -> AdultCase:
     private = {name: column[women] for name, column in columns.items()}
-    return Case(private, {name: column[~women] for name, column in columns.items()}, space, basis)
+    return AdultCase(private, {name: column[~women] for name, column in columns.items()}, space, basis)
 
 
 def queries(columns: Columns) -> Floats:
@@ -132,7 +132,7 @@ class Answered:
     errors: Floats
 
 
-def compete(case: Case, epsilons: tuple[float, ...], runs: int, progress: OnProgress) -> list[Answered]:
+def compete(case: AdultCase, epsilons: tuple[float, ...], runs: int, progress: OnProgress) -> list[Answered]:
     """Our default, the same with named pairs, and the importance weighting mechanism at its best strength."""
     truth, public = case.truth(), queries(case.public)
     answered = [Answered("no weights", epsilons[0], np.abs(public.mean(axis=0) - truth)[None, :])]
@@ -156,10 +156,10 @@ def _errors(weights: list[Floats], public: Floats, truth: Floats) -> Floats:
     return np.stack([np.abs(one @ public / one.sum() - truth) for one in weights])
 
 
-def _tilt(case: Case, pairs: list[tuple[str, str]]) -> Callable[[float, int], Floats]:
+def _tilt(case: AdultCase, pairs: list[tuple[str, str]]) -> Callable[[float, int], Floats]:
     """The default of `fit`, with what does not depend on the noise computed once: (epsilon, seed) -> weights."""
     below = case.space.encode(case.public)
-    choice = Choice(None, "public", None, None, pairs or "auto", "tilt", False)
+    choice = BasisChoice(None, "public", None, None, pairs or "auto", "tilt", False)
     basis = choice.of_public(case.space, below)
     features = PublicFeatures(basis, below)
     rows = Rows(case.space.encode(case.private))

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sudare.noise import Source
 from sudare.privacy import Budget
@@ -17,7 +16,6 @@ from sudare.reweight.public_features import PublicFeatures
 from sudare.reweight.space import STEPS, Space
 from sudare.reweight.ulsif import coefficients
 
-Floats = NDArray[np.float64]
 BASE = {"b": 20.0, "epsilon": 1.0, "lambda": 10.0, "n": 2000.0}
 VALUES = {
     "b": (5.0, 10.0, 20.0, 40.0),

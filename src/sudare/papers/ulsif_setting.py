@@ -11,14 +11,13 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sudare.arrays import Floats
 from sudare.papers.spherical_noise import spherical_importance_weighting
 from sudare.reweight import Gaussian, Weighting, fit, ulsif
-from sudare.reweight.leave_one_out import REGULARISATIONS, Choice, choose
+from sudare.reweight.leave_one_out import REGULARISATIONS, CrossValidationChoice, choose
 from sudare.reweight.ratio import Features
 
-Floats: TypeAlias = NDArray[np.float64]
 Ratio: TypeAlias = Callable[[Floats], Floats]
 
 PUBLIC_ROWS, PRIVATE_ROWS, CENTRES = 50, 2000, 50
@@ -45,8 +44,8 @@ class Draw:
 
     private: Floats
     public: Floats
-    at_private: Choice
-    at_public: Choice
+    at_private: CrossValidationChoice
+    at_public: CrossValidationChoice
 
     @classmethod
     def of(cls, seed: int) -> Draw:
@@ -62,7 +61,7 @@ class Draw:
 
 
 @dataclass(frozen=True)
-class Contender:
+class RatioContender:
     """A name, whether the paper has it, whether epsilon matters, and a function (draw, epsilon, seed) -> ratio."""
 
     name: str
@@ -128,26 +127,26 @@ def _importance(regularisation: float) -> Callable[[Draw, float, int], Ratio]:
 
 
 IMPORTANCE_STRENGTHS = (1e-3, 3e-3, 1e-2, 3e-2)
-CONTENDERS: tuple[Contender, ...] = (
-    Contender("uLSIF, centres from D", True, False, _plain("private")),
-    Contender("uLSIF, centres from E", True, False, _plain("public")),
-    Contender("A: noisy centres", True, True, _paper("noisy")),
-    Contender("B: centres from E", True, True, _paper("public")),
-    Contender("C: raw centres (no protection)", True, True, _paper("raw")),
-    Contender("B, lambda 0.1", True, True, _paper("public", 0.1)),
+CONTENDERS: tuple[RatioContender, ...] = (
+    RatioContender("uLSIF, centres from D", True, False, _plain("private")),
+    RatioContender("uLSIF, centres from E", True, False, _plain("public")),
+    RatioContender("A: noisy centres", True, True, _paper("noisy")),
+    RatioContender("B: centres from E", True, True, _paper("public")),
+    RatioContender("C: raw centres (no protection)", True, True, _paper("raw")),
+    RatioContender("B, lambda 0.1", True, True, _paper("public", 0.1)),
     *(
-        Contender(f"importance weighting, lambda {strength:g}", False, True, _importance(strength))
+        RatioContender(f"importance weighting, lambda {strength:g}", False, True, _importance(strength))
         for strength in IMPORTANCE_STRENGTHS
     ),
-    Contender("B, 10 centres, lambda by rule", False, True, _ours(estimator="ulsif")),
-    Contender("tilt, 10 kernels", False, True, _ours(basis="kernel")),
-    Contender("tilt, 50 kernels, delta 1e-6", False, True, _ours(basis="kernel", number=50, delta=DELTA)),
-    Contender("Sudare (tilt, 20 hats)", False, True, _ours()),
+    RatioContender("B, 10 centres, lambda by rule", False, True, _ours(estimator="ulsif")),
+    RatioContender("tilt, 10 kernels", False, True, _ours(basis="kernel")),
+    RatioContender("tilt, 50 kernels, delta 1e-6", False, True, _ours(basis="kernel", number=50, delta=DELTA)),
+    RatioContender("Sudare (tilt, 20 hats)", False, True, _ours()),
 )
 
 
 @dataclass(frozen=True)
-class Score:
+class RatioScore:
     """Errors over runs (runs,): of w under p_E, of the weighted mean, and the mean over ten queries."""
 
     ratio: Floats
@@ -171,7 +170,7 @@ def judge(draw: Draw, ratio: Ratio) -> tuple[float, float, float]:
     return error, answers[0], float(np.mean(answers))
 
 
-def compete(contender: Contender, epsilon: float, draws: list[Draw]) -> Score:
+def compete(contender: RatioContender, epsilon: float, draws: list[Draw]) -> RatioScore:
     """One contender at one epsilon on all draws."""
     rows = [judge(draw, contender.ratio(draw, epsilon, seed)) for seed, draw in enumerate(draws)]
-    return Score(*np.array(rows).T)
+    return RatioScore(*np.array(rows).T)

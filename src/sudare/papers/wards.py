@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from sudare.charts.places import Tiles
+from sudare.charts.places import TileLayout
 
 HOURS = ("8:00", "11:00", "14:00", "17:00", "20:00", "23:00")
 TOTALS = (2957, 3922, 4640, 4793, 4300, 3283)
@@ -74,8 +74,8 @@ def people(hour: int) -> NDArray[np.int64]:
     return np.concatenate([printed, whole])
 
 
-def tiles() -> Tiles:
+def tiles() -> TileLayout:
     """The wards as tiles, about where they lie."""
     places = {name: (row, column) for row, names in enumerate(_MAP) for column, name in enumerate(names) if name}
     rows, columns = zip(*(places[ward] for ward in WARDS), strict=True)
-    return Tiles(WARDS, rows, columns)
+    return TileLayout(WARDS, rows, columns)

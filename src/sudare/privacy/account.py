@@ -36,7 +36,7 @@ class Account:
     @classmethod
     def read(cls, dataset: str, entries: Iterable[Entry]) -> Account:
         """The account of ``dataset`` in a verified chain."""
-        return Books(entries).account(dataset)
+        return LedgerContents(entries).account(dataset)
 
     @property
     def balance(self) -> Balance:
@@ -100,7 +100,7 @@ class Account:
         )
 
 
-class Books:
+class LedgerContents:
     """A verified chain, read: accounts of people at once, the rows of each data set when they are asked for."""
 
     def __init__(self, entries: Iterable[Entry], checkpoint: Checkpoint | None = None) -> None:

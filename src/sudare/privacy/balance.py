@@ -10,7 +10,7 @@ from typing import Any
 from sudare.privacy.adjacency import ADDED, adjacency_of, common_adjacency
 from sudare.privacy.budget import readable
 from sudare.privacy.cap import Amounts, Cap
-from sudare.privacy.composition import Sum, Total, composes
+from sudare.privacy.composition import ComposedEpsilon, Total, composes
 from sudare.privacy.guarantee import Guarantee, Unit
 from sudare.privacy.people import People
 
@@ -20,7 +20,7 @@ _ZERO = Fraction(0)
 
 
 @dataclass(frozen=True)
-class Part:
+class AccountPart:
     """A data set of an account: its part, how many units one person can be, and what it costs that person."""
 
     dataset: str
@@ -58,10 +58,10 @@ class Balance:
     adjacencies: tuple[str, ...]
     adjacency: str = ADDED
     unit: Unit | None = None
-    summed: Sum | None = None
+    summed: ComposedEpsilon | None = None
     over: tuple[tuple[int, Amounts], ...] = ()
     account: Balance | None = None
-    parts: tuple[Part, ...] = ()
+    parts: tuple[AccountPart, ...] = ()
 
     @classmethod
     def of(
@@ -99,7 +99,7 @@ class Balance:
         total = max(totals, key=lambda each: _size(each, cap))
         found = total.sum_at(delta)
         parts = (
-            Part(each.dataset, each.part, each.units, _amounts(each.total(people.adjacency), delta))
+            AccountPart(each.dataset, each.part, each.units, _amounts(each.total(people.adjacency), delta))
             for each in people.members
         )
         return cls(
@@ -206,7 +206,7 @@ def _named(name: str, amount: Fraction | None) -> str:
     return f"{name} {readable(amount)}" if amount is not None else f"without a number in {name}"
 
 
-def _amounts(total: Total, delta: Fraction, found: Sum | None = None) -> Amounts:
+def _amounts(total: Total, delta: Fraction, found: ComposedEpsilon | None = None) -> Amounts:
     found = found or total.sum_at(delta)
     return Amounts(None if found is None else found.epsilon, total.delta, total.all_rho)
 
@@ -233,7 +233,7 @@ def _adjacencies(counted: Sequence[Guarantee]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(adjacency_of(guarantee) for guarantee in counted))
 
 
-def _sum_json(found: Sum | None) -> dict[str, str | None] | None:
+def _sum_json(found: ComposedEpsilon | None) -> dict[str, str | None] | None:
     if found is None:
         return None
     order = None if found.order is None else f"{float(found.order):.6g}"

@@ -47,7 +47,7 @@ def composes(guarantee: Guarantee) -> bool:
 
 
 @dataclass(frozen=True)
-class Sum:
+class ComposedEpsilon:
     """An epsilon, and how it was found: ``way`` is a word of `WAYS`, ``order`` its alpha.
 
     ``delta`` is what was left for reading rho and orders as an epsilon.
@@ -156,7 +156,7 @@ class Total:
         found = self.sum_at(delta)
         return None if found is None else found.epsilon
 
-    def sum_at(self, delta: Number) -> Sum | None:
+    def sum_at(self, delta: Number) -> ComposedEpsilon | None:
         """As `epsilon_at`, with the way it was found.
 
         The releases' own deltas are taken off first, the rest serves the conversion.
@@ -165,13 +165,17 @@ class Total:
         if rest < 0 or (rest == 0 and self.rho):
             return None
         if not self.epsilons:
-            return Sum(epsilon_for(self.rho, rest), "converted", delta=rest) if self.rho else Sum(_ZERO, "nothing")
+            return (
+                ComposedEpsilon(epsilon_for(self.rho, rest), "converted", delta=rest)
+                if self.rho
+                else ComposedEpsilon(_ZERO, "nothing")
+            )
         converted = epsilon_for(self.rho, rest) if self.rho else _ZERO
-        plain = Sum(self.added + converted, "added and converted" if self.rho else "added", delta=rest)
+        plain = ComposedEpsilon(self.added + converted, "added and converted" if self.rho else "added", delta=rest)
         if rest == 0 or (len(self.epsilons) == 1 and self.epsilons[0][1] == 1 and not self.rho):
             return plain
         epsilon, order = composed_epsilon(self.epsilons, self.rho, rest)
-        by_orders = Sum(epsilon * WORTH_IT, "by orders", order, rest)
+        by_orders = ComposedEpsilon(epsilon * WORTH_IT, "by orders", order, rest)
         return min(plain, by_orders, key=lambda found: found.epsilon)
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from sudare.errors import BudgetError, LedgerError, LedgerWarning, Message, ParameterError, did_you_mean
-from sudare.privacy.account import Account, Books
+from sudare.privacy.account import Account, LedgerContents
 from sudare.privacy.balance import Balance
 from sudare.privacy.budget import Number, asked_delta
 from sudare.privacy.cap import Amounts, Cap
@@ -28,7 +28,7 @@ from sudare.privacy.history import KnownHead, StatedRelease, refuse_unknown_head
 from sudare.privacy.names import declared, refuse_look_alike
 from sudare.privacy.people import Member, People
 from sudare.privacy.same_data import names_of_same_data, refuse_same_data
-from sudare.privacy.store import FORMAT, Session, exists, read, reading, writing
+from sudare.privacy.store import FORMAT, LedgerSession, exists, read, reading, writing
 
 
 class Ledger:
@@ -81,7 +81,7 @@ class Ledger:
         name = declared(dataset, Message("the name of a data set"))
         cap = Cap.asked(epsilon=epsilon, delta=delta, rho=rho)
         with writing(self.path, self.timeout) as session:
-            books = Books(session.entries)
+            books = LedgerContents(session.entries)
             before = books.account(name).cap
             if before == cap:
                 return next(row for row in reversed(session.entries) if (row.dataset, row.kind) == (name, "cap"))
@@ -113,7 +113,7 @@ class Ledger:
         name, who = declared(account, Message("the name of an account")), declared(unit, Message("the name of a unit"))
         cap = Cap.asked(epsilon=epsilon, delta=delta, rho=rho)
         with writing(self.path, self.timeout) as session:
-            books = Books(session.entries)
+            books = LedgerContents(session.entries)
             if name in books.accounts:
                 people = books.people(name)
                 if people.unit != who:
@@ -146,7 +146,7 @@ class Ledger:
         if units is not None and (type(units) is not int or units < 1):
             raise ParameterError("units is not a whole number from 1 on", value=units)
         with writing(self.path, self.timeout) as session:
-            books = Books(session.entries)
+            books = LedgerContents(session.entries)
             people = self._people(books, target)
             if confirm is not True:
                 refuse_look_alike(name, books.datasets)
@@ -166,12 +166,12 @@ class Ledger:
     def account(self, account: str) -> Balance:
         """Where an account of people stands, with what each of its data sets costs one of them."""
         return Balance.of_people(
-            self._people(Books(self.entries()), declared(account, Message("the name of an account")))
+            self._people(LedgerContents(self.entries()), declared(account, Message("the name of an account")))
         )
 
     def accounts(self) -> tuple[Balance, ...]:
         """Where every account of people stands."""
-        books = Books(self.entries())
+        books = LedgerContents(self.entries())
         return tuple(books.standing(name) for name in books.accounts)
 
     def spend(
@@ -206,7 +206,7 @@ class Ledger:
         if not exists(self.path):
             Account(name).admit(guarantee, **terms)  # so that a refusal makes no file
         with writing(self.path, self.timeout, resumed=True) as session:
-            books = Books(session.entries, session.checkpoint)
+            books = LedgerContents(session.entries, session.checkpoint)
             account = books.account(name)
             if _row_of(session, name, release) is not None:
                 raise LedgerError("the release is already in the ledger", value=release, allowed="a new id")
@@ -244,7 +244,7 @@ class Ledger:
                         hint="One of the two is not what was published: compare the certificate with the row.",
                     )
                 return None
-            books = Books(session.entries, session.checkpoint)
+            books = LedgerContents(session.entries, session.checkpoint)
             refuse_look_alike(name, books.datasets)
             people = books.account(name).people
             if people is not None:
@@ -314,7 +314,7 @@ class Ledger:
 
     def balances(self, dataset: str | None = None) -> tuple[Balance, ...]:
         """Where every data set stands, or the one named, which must be known."""
-        books = Books(self.entries())
+        books = LedgerContents(self.entries())
         return tuple(books.balance(name) for name in self._chosen(books, dataset))
 
     def spent(self, dataset: str) -> Amounts:
@@ -332,7 +332,7 @@ class Ledger:
 
     def datasets(self) -> tuple[str, ...]:
         """The names of the data sets, in the order of their first row."""
-        return Books(self.entries()).datasets
+        return LedgerContents(self.entries()).datasets
 
     def head(self) -> str | None:
         """The hash of the last row, which stands for the whole ledger; None while it is empty."""
@@ -355,7 +355,7 @@ class Ledger:
                 "there is no ledger at {path}", hint="Give the path of the ledger's file.", path=self.path
             )
         entries = read(self.path, self.timeout)
-        books = Books(entries)
+        books = LedgerContents(entries)
         for name in books.datasets:
             books.account(name)
         if head is not None and head.strip().lower() not in {entry.hash for entry in entries}:
@@ -370,7 +370,7 @@ class Ledger:
     def to_json(self, dataset: str | None = None) -> dict[str, Any]:
         """Balances and rows of every data set, or of the one named, which must be known; and the head."""
         entries = self.entries()
-        books = Books(entries)
+        books = LedgerContents(entries)
         names = self._chosen(books, dataset)
         shown = names if dataset is not None else (*names, NO_DATASET)
         accounts = books.accounts if dataset is None else ()
@@ -382,7 +382,7 @@ class Ledger:
             "entries": [entry.to_json() for entry in entries if entry.dataset in shown],
         }
 
-    def _people(self, books: Books, account: str) -> People:
+    def _people(self, books: LedgerContents, account: str) -> People:
         if account not in books.accounts:
             raise LedgerError(
                 "the ledger {path} has no such account of people",
@@ -393,14 +393,16 @@ class Ledger:
             )
         return books.people(account)
 
-    def _missing(self, session: Session | None, dataset: str, heads: Sequence[KnownHead], confirmed: bool) -> list[str]:
+    def _missing(
+        self, session: LedgerSession | None, dataset: str, heads: Sequence[KnownHead], confirmed: bool
+    ) -> list[str]:
         """The ``heads`` that the ledger does not hold, where that is confirmed; `LedgerError` where it is not."""
         missing = [known for known in heads if session is None or not session.holds(known.head)]
         if confirmed is not True:
             refuse_unknown_heads(dataset, self.path, missing)
         return list(dict.fromkeys(known.head for known in missing))
 
-    def _chosen(self, books: Books, dataset: str | None) -> tuple[str, ...]:
+    def _chosen(self, books: LedgerContents, dataset: str | None) -> tuple[str, ...]:
         names = books.datasets
         if dataset is None:
             return names
@@ -416,7 +418,7 @@ class Ledger:
         return (name,)
 
 
-def _append(session: Session, dataset: str, kind: str, content: dict[str, Any]) -> Entry:
+def _append(session: LedgerSession, dataset: str, kind: str, content: dict[str, Any]) -> Entry:
     time = datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
     if session.last is not None and time < session.last.time:
         warnings.warn(
@@ -433,11 +435,11 @@ def _append(session: Session, dataset: str, kind: str, content: dict[str, Any]) 
     return entry
 
 
-def _books(session: Session | None) -> Books:
-    return Books(()) if session is None else Books(session.entries, session.checkpoint)
+def _books(session: LedgerSession | None) -> LedgerContents:
+    return LedgerContents(()) if session is None else LedgerContents(session.entries, session.checkpoint)
 
 
-def _row_of(session: Session, dataset: str, release: str) -> Entry | None:
+def _row_of(session: LedgerSession, dataset: str, release: str) -> Entry | None:
     rows = (e for e in session.mentioning(canonical(release)) if (e.dataset, e.kind) == (dataset, "spend"))
     return next((row for row in rows if row.content.get("release_id") == release), None)
 

@@ -32,7 +32,7 @@ _INSERT = f"INSERT INTO entries VALUES ({', '.join('?' * len(COLUMNS))})"  # noq
 
 
 @dataclass
-class Session:
+class LedgerSession:
     """The verified entries of an open ledger, or those after a ``checkpoint``; its last row, the first one's hash."""
 
     connection: sqlite3.Connection
@@ -66,7 +66,7 @@ class Session:
 
 
 @contextmanager
-def writing(path: Path, timeout: float, *, resumed: bool = False) -> Iterator[Session]:
+def writing(path: Path, timeout: float, *, resumed: bool = False) -> Iterator[LedgerSession]:
     """A session that holds the write lock; it commits at the end, or leaves no trace after an exception.
 
     ``resumed``: rows before a checkpoint are not read. Before this returns a new connection has read the last row back.
@@ -90,7 +90,7 @@ def writing(path: Path, timeout: float, *, resumed: bool = False) -> Iterator[Se
 
 
 @contextmanager
-def reading(path: Path, timeout: float, *, resumed: bool = True) -> Iterator[Session | None]:
+def reading(path: Path, timeout: float, *, resumed: bool = True) -> Iterator[LedgerSession | None]:
     """A session that reads, if ``resumed`` the rows after a checkpoint alone; None where there is no ledger yet."""
     if not exists(path):
         yield None
@@ -133,7 +133,7 @@ def _connection(path: Path, mode: Literal["rw", "rwc"], timeout: float) -> Itera
         yield connection
 
 
-def _session(connection: sqlite3.Connection, path: Path, resumed: bool) -> Session:
+def _session(connection: sqlite3.Connection, path: Path, resumed: bool) -> LedgerSession:
     """The rows, after checking their chain and the pages they lie on: a lost page can look like an end."""
     columns = [name for _, name, *_ in connection.execute("PRAGMA table_info(entries)")]
     columns += [name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'")]
@@ -162,7 +162,7 @@ def _session(connection: sqlite3.Connection, path: Path, resumed: bool) -> Sessi
         entries = verified(connection.execute(f"{_SELECT} ORDER BY id"), str(path))
     if connection.execute("PRAGMA integrity_check(1)").fetchone() != ("ok",):
         raise _refusal(path, fault_of_code(sqlite3.SQLITE_CORRUPT))
-    return Session(connection, entries, checkpoint, entries[-1] if entries else last, first)
+    return LedgerSession(connection, entries, checkpoint, entries[-1] if entries else last, first)
 
 
 def _read_back(path: Path, timeout: float, entry: Entry) -> None:

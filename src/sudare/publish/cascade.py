@@ -11,13 +11,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sudare.arrays import Floats, Integers
 from sudare.domain import CountTable, Domain
 from sudare.errors import ParameterError
-
-Integers = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 SEED = 7
 _CLUSTERING = 1.1  # standard deviation of the log-odds by which the halves of an area differ in populated cells

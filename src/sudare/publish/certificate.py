@@ -16,7 +16,7 @@ from sudare.privacy import Guarantee, Publishable
 from sudare.privacy.fingerprint import file_digest
 from sudare.privacy.shown import headline
 from sudare.publish.folder import is_there
-from sudare.publish.reports import LIST, Reports, check_reports
+from sudare.publish.reports import LIST, ReleaseReports, check_reports
 from sudare.publish.signing import canonical, fingerprint, is_signed, public_text
 from sudare.registry import KINDS
 from sudare.words import PageMessage, Words
@@ -75,7 +75,7 @@ class Verification:
     certificate: dict[str, Any]
     guarantee: Guarantee
     checks: tuple[PageMessage, ...]
-    reports: Reports
+    reports: ReleaseReports
 
     @property
     def ok(self) -> bool:

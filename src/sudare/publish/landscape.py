@@ -17,8 +17,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Flags = NDArray[np.bool_]
+from sudare.arrays import Booleans, Floats
+
 Points = NDArray[np.float64]  # of shape (k, 2): x to the east, y to the north
 
 WINDOW = ((8480, 8608), (6300, 6428))  # half-open rows and columns of the 500 m mesh
@@ -126,7 +126,7 @@ def _peaks(x: Floats, y: Floats, centres: Points, heights: Floats, radii: Floats
     return np.asarray((north * heights[:, None]).T @ east)
 
 
-def _sea(generator: np.random.Generator, x: Floats, y: Floats) -> Flags:
+def _sea(generator: np.random.Generator, x: Floats, y: Floats) -> Booleans:
     """A bay that opens to the south-east from its head beside the centre."""
     out, across = (
         (x - _BAY_HEAD[0]) * 0.57 - (y - _BAY_HEAD[1]) * 0.82,

@@ -24,7 +24,7 @@ from sudare.publish.folder import refuse_existing
 from sudare.publish.job import Job
 from sudare.publish.needs import memory_refused
 from sudare.publish.recipe import Output
-from sudare.publish.reports import PUBLIC, Report, read_list, write_list
+from sudare.publish.reports import PUBLIC, ListedReport, read_list, write_list
 from sudare.publish.signing import load_or_create, public_text
 from sudare.registry import KINDS
 from sudare.words import OnProgress, PageMessage, Progress, Stage, Words
@@ -120,7 +120,7 @@ def draw_report(release: str | Path, *, language: str | None = None, key: str | 
     name = _name_of(folder, listed, words.language, sha256)
     if signing is not None:
         return Drawn(_list_and_write(path, certificate, name, page, words, signing), words.language, certified=True)
-    certified = listed.get(name) == Report(words.language, sha256)
+    certified = listed.get(name) == ListedReport(words.language, sha256)
     target = folder / name if certified else folder.resolve().with_name(f"{folder.resolve().name}-{name}")
     _refuse_another(target, sha256)
     return Drawn(_write(page, target, mode=0o644), words.language, certified)
@@ -136,7 +136,7 @@ def _drawn(path: Path, certificate: dict[str, Any], words: Words) -> str:
         return public_page(cover, KINDS[kind].public_sections(path.parent, certificate, words), words)
 
 
-def _name_of(folder: Path, listed: dict[str, Report], language: str, sha256: str) -> str:
+def _name_of(folder: Path, listed: dict[str, ListedReport], language: str, sha256: str) -> str:
     """The name of a report in the folder: that of its language's, else the common one, unless another has it."""
     if same := [name for name, one in listed.items() if one.language == language]:
         return same[0]
@@ -163,7 +163,7 @@ def _list_and_write(
 ) -> Path:
     """Listed first: a kill in between leaves a report that anybody can draw again, and none that nobody certified."""
     folder, known = path.parent, read_list(path, certificate)
-    made = Report(words.language, hashlib.sha256(page.encode()).hexdigest())
+    made = ListedReport(words.language, hashlib.sha256(page.encode()).hexdigest())
     _refuse_another(folder / name, made.sha256)
     if known.get(name) != made:
         write_list(path, certificate, {**known, name: made}, key)

@@ -62,7 +62,7 @@ _MATTERING = ("numpy", "scipy", "duckdb", "pyarrow", "narwhals", "pyspark")
 
 
 @dataclass(frozen=True)
-class Facts:
+class PendingFacts:
     """What is kept of a release in plain text, as the run that pays for it began; nothing of the data is in it.
 
     ``folder`` is where the release goes, ``language`` is of the pages, ``public`` is that of `Sources`, ``gathered`` a
@@ -85,11 +85,11 @@ class Facts:
 class Pending:
     """A record: facts, and the sealed key as hexadecimal digits; None where the release cannot be completed."""
 
-    facts: Facts
+    facts: PendingFacts
     sealed: str | None
 
     @classmethod
-    def seal(cls, facts: Facts, data: Any, source: Source, signing: Ed25519PrivateKey) -> Pending:
+    def seal(cls, facts: PendingFacts, data: Any, source: Source, signing: Ed25519PrivateKey) -> Pending:
         """The record of a release of ``data`` whose noise comes from ``source``."""
         bound = replace(facts, gathered=gathered_hash(data, source))
         nonce = os.urandom(_NONCE_BYTES)
@@ -223,7 +223,7 @@ class PendingReleases:
     def _read(self, path: Path) -> Pending:
         try:
             content = json.loads(path.read_text(encoding="utf-8"))
-            facts = Facts(**content["facts"])
+            facts = PendingFacts(**content["facts"])
             if content["format"] == FORMAT and path.stem == facts.release_id:
                 return Pending(facts, content["sealed"])
         except (OSError, ValueError, KeyError, TypeError):
@@ -245,7 +245,7 @@ def versions() -> dict[str, str]:
     return found
 
 
-def _cipher(facts: Facts, signing: Ed25519PrivateKey) -> AESGCM:
+def _cipher(facts: PendingFacts, signing: Ed25519PrivateKey) -> AESGCM:
     private = signing.private_bytes(Encoding.Raw, PrivateFormat.Raw, NoEncryption())
     name = facts.release_id.encode()
     return AESGCM(hashlib.blake2b(name, key=private, person=b"sudare sealed", digest_size=32).digest())

@@ -30,7 +30,7 @@ _MOST_NAMED = 20
 
 
 @dataclass(frozen=True)
-class Report:
+class ListedReport:
     """One report: the language it is in, and the SHA-256 of its bytes."""
 
     language: str
@@ -38,10 +38,10 @@ class Report:
 
 
 @dataclass(frozen=True)
-class Reports:
+class ReleaseReports:
     """The reports of a release: those listed, which of them are missing, those no list names; and other files."""
 
-    listed: dict[str, Report]
+    listed: dict[str, ListedReport]
     missing: tuple[str, ...] = ()
     uncertified: tuple[str, ...] = ()
     unlisted: tuple[str, ...] = ()
@@ -56,7 +56,7 @@ class Reports:
         return (*first, *others, *([PageMessage("verified.more_unlisted", files=more)] if more > 0 else []))
 
 
-def read_list(certificate_path: Path, certificate: dict[str, Any]) -> dict[str, Report]:
+def read_list(certificate_path: Path, certificate: dict[str, Any]) -> dict[str, ListedReport]:
     """The reports that the publisher certified, by file name; empty without a list, and none but this release's."""
     path = certificate_path.parent / LIST
     try:
@@ -75,7 +75,7 @@ def read_list(certificate_path: Path, certificate: dict[str, Any]) -> dict[str, 
     stated = (content.get("publisher"), content.get("release_id"), content.get("certificate_sha256"))
     try:
         signed = is_signed(canonical(body), str(content.get("signature")), str(certificate["publisher"]))
-        found = {str(name): Report(one["language"], one["sha256"]) for name, one in content["reports"].items()}
+        found = {str(name): ListedReport(one["language"], one["sha256"]) for name, one in content["reports"].items()}
     except (UnicodeEncodeError, KeyError, TypeError, AttributeError):
         signed, found = False, {}
     if not signed:
@@ -89,7 +89,7 @@ def read_list(certificate_path: Path, certificate: dict[str, Any]) -> dict[str, 
     return found
 
 
-def check_reports(certificate_path: Path, certificate: dict[str, Any]) -> tuple[list[PageMessage], Reports]:
+def check_reports(certificate_path: Path, certificate: dict[str, Any]) -> tuple[list[PageMessage], ReleaseReports]:
     """What is right with the reports, and what else lies beside them; raises `VerificationError`."""
     folder, listed = certificate_path.parent, read_list(certificate_path, certificate)
     checks, missing = [], []
@@ -117,7 +117,7 @@ def check_reports(certificate_path: Path, certificate: dict[str, Any]) -> tuple[
         )
     # Anybody can give a file a name: one that would steer a terminal is shown as Python writes it.
     unlisted = tuple(name if name.isprintable() else repr(name) for name in sorted(others - posing))
-    return checks, Reports(listed, tuple(missing), tuple(sorted(posing)), unlisted)
+    return checks, ReleaseReports(listed, tuple(missing), tuple(sorted(posing)), unlisted)
 
 
 def _is_called_report(name: str) -> bool:
@@ -129,7 +129,7 @@ def _is_called_report(name: str) -> bool:
     return name.casefold().startswith("report") and name.casefold().endswith((".html", ".htm"))
 
 
-def write_list(path: Path, certificate: dict[str, Any], known: dict[str, Report], key: Ed25519PrivateKey) -> None:
+def write_list(path: Path, certificate: dict[str, Any], known: dict[str, ListedReport], key: Ed25519PrivateKey) -> None:
     """Write the signed list of the reports ``known`` of the certificate at ``path``, in place of the one before."""
     body = {
         "format": FORMAT,

@@ -22,7 +22,7 @@ from sudare.publish.job import Job
 from sudare.publish.kinds import RecipeSource
 from sudare.publish.needs import memory_refused, refuse_scarce
 from sudare.publish.pages import internal_path, write_pages
-from sudare.publish.pending import Facts, Pending, PendingReleases, gathered_hash, versions
+from sudare.publish.pending import Pending, PendingFacts, PendingReleases, gathered_hash, versions
 from sudare.publish.public_sources import Sources, refuse_private_rows
 from sudare.publish.reports import LIST
 from sudare.publish.signing import load_or_create
@@ -67,7 +67,7 @@ class Publication:
 class _Run:
     """A run that may draw: its facts and its source of noise, new ones, or those of the run that was ``paid`` for."""
 
-    facts: Facts
+    facts: PendingFacts
     source: Source
     sources: Sources
     pending: Pending | None = None
@@ -85,7 +85,7 @@ class _Run:
             warnings.warn(caution, stacklevel=4)  # publish is wrapped once
         refuse_private_rows(job.kind)
         sources, now = Sources.of(job), datetime.now(UTC)
-        facts = Facts(
+        facts = PendingFacts(
             release_id=stamped("release id", f"{now:%Y%m%d}-{secrets.token_hex(6)}"),
             created=stamped("created", now.isoformat(timespec="seconds")),
             dataset=job.recipe.dataset,

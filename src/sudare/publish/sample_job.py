@@ -12,7 +12,7 @@ import numpy as np
 
 from sudare.anonymity import Anonymized
 from sudare.anonymity.hierarchy import Hierarchy
-from sudare.anonymity.request import Request, SampleParameters
+from sudare.anonymity.request import AnonymizeRequest, SampleParameters
 from sudare.anonymity.tuples import Tuples
 from sudare.noise import Source
 from sudare.privacy import Guarantee
@@ -34,10 +34,10 @@ class SampleJob(Kind[SampleRecipe, Anonymized]):
     shape: ClassVar[type[Recipe]] = SampleRecipe
 
     @cached_property
-    def request(self) -> Request:
+    def request(self) -> AnonymizeRequest:
         """What the recipe asks `anonymize` for."""
         choice, data = self.recipe.sample, self.recipe.data
-        return Request.of(
+        return AnonymizeRequest.of(
             {name: tree.build(self.folder) for name, tree in self.recipe.hierarchies.items()},
             SampleParameters(
                 **choice.model_dump(exclude={"rate", "learn_on", "confirm_overlap"}),

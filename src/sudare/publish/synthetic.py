@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from sudare.arrays import Floats
 from sudare.errors import Message, OutputError, system_reason
 from sudare.publish.cascade import synthetic_table, whole_people
-from sudare.publish.landscape import PROFILES, SPLIT, WINDOW, Floats, landscape
+from sudare.publish.landscape import PROFILES, SPLIT, WINDOW, landscape
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -22,7 +22,7 @@ from sudare.publish.weights_recipe import WeightsRecipe
 from sudare.reweight import Weighting
 from sudare.reweight.checks import checked_public
 from sudare.reweight.comparison import FILE_OF, MODEL, WEIGHT
-from sudare.reweight.request import FitParameters, Request
+from sudare.reweight.request import FitParameters, FitRequest
 from sudare.reweight.rows import Rows
 from sudare.reweight.saved import to_json
 from sudare.reweight.space import Numeric, numbers
@@ -45,7 +45,7 @@ class WeightsJob(Kind[WeightsRecipe, Weighting]):
     shape: ClassVar[type[Recipe]] = WeightsRecipe
 
     @cached_property
-    def request(self) -> Request:
+    def request(self) -> FitRequest:
         """What the recipe asks `sudare.reweight.fit` for."""
         asked, data = self.recipe.weights, self.recipe.data
         pairs: Any = asked.pairs if isinstance(asked.pairs, str) else list(asked.pairs)
@@ -66,7 +66,7 @@ class WeightsJob(Kind[WeightsRecipe, Weighting]):
             accept_raw_records=self.recipe.accept_no_guarantee,
             missing_unit=data.rows_without_unit(),
         )
-        return Request.of(self.recipe.space(), asked.epsilon, parameters, data.protected_unit())
+        return FitRequest.of(self.recipe.space(), asked.epsilon, parameters, data.protected_unit())
 
     @cached_property
     def guarantee(self) -> Guarantee:

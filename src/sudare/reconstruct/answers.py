@@ -12,11 +12,9 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sudare.arrays import Floats
 from sudare.errors import ParameterError, did_you_mean
-
-Floats = NDArray[np.float64]
 
 ANSWERS = ("histogram", "density", "quantiles")
 

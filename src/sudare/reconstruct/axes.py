@@ -13,15 +13,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import ndtr
 
+from sudare.arrays import Floats, Integers
 from sudare.errors import ParameterError
 from sudare.reconstruct.noises import LaplaceNoise, Noise, RetentionNoise, SquareWaveNoise
 from sudare.reconstruct.sample import checked_values
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 LARGEST = 1 << 24
 _REACH = 6.0  # scales beyond the bins, after which reports are told apart no more
@@ -30,7 +28,7 @@ _COARSE = 4.0
 
 
 @dataclass(frozen=True)
-class Axis:
+class ColumnAxis:
     """A column's bins and its channel. ``edges`` (inputs + 1,) of a number, or the ``categories``.
 
     ``forward`` maps laws of values, on the last axis, to laws of reports; ``back`` is its adjoint. ``place`` tells
@@ -59,7 +57,7 @@ class Axis:
         return np.asarray(mass / mass.sum(axis=0))
 
 
-def axis_of(noise: Noise, edges: ArrayLike | None, columns: int = 1) -> Axis:
+def axis_of(noise: Noise, edges: ArrayLike | None, columns: int = 1) -> ColumnAxis:
     """The column of ``noise`` on bins between ``edges``; ``columns`` is how many there are in all."""
     if isinstance(noise, RetentionNoise):
         return _retention_axis(noise)
@@ -83,7 +81,7 @@ def checked_edges(edges: ArrayLike) -> Floats:
     return checked
 
 
-def _laplace_axis(scale: float, edges: Floats, fineness: float) -> Axis:
+def _laplace_axis(scale: float, edges: Floats, fineness: float) -> ColumnAxis:
     inputs, length = len(edges) - 1, edges[-1] - edges[0]
     wanted = fineness * (length / scale + 2 * _REACH)
     outputs = int(min(max(wanted, 2 * inputs, 32), 4096))
@@ -98,7 +96,7 @@ def _laplace_axis(scale: float, edges: Floats, fineness: float) -> Axis:
         column = checked_values(values)[:, 0]
         return np.searchsorted(reports[1:-1], column, side="right").astype(np.int64)
 
-    return Axis(inputs, outputs, lambda law: law @ matrix.T, lambda score: score @ matrix, place, scale, edges)
+    return ColumnAxis(inputs, outputs, lambda law: law @ matrix.T, lambda score: score @ matrix, place, scale, edges)
 
 
 def _integral(t: Floats, scale: float) -> Floats:
@@ -106,7 +104,7 @@ def _integral(t: Floats, scale: float) -> Floats:
     return np.maximum(t, 0) + 0.5 * scale * np.exp(-np.abs(t) / scale)
 
 
-def _square_wave_axis(noise: SquareWaveNoise, edges: Floats, fineness: float) -> Axis:
+def _square_wave_axis(noise: SquareWaveNoise, edges: Floats, fineness: float) -> ColumnAxis:
     law, (low, high) = noise.law, noise.bounds
     cells = np.linspace(low, high, law.cells + 1)
     overlap = np.minimum(edges[1:, None], cells[1:]) - np.maximum(edges[:-1, None], cells[:-1])
@@ -131,7 +129,7 @@ def _square_wave_axis(noise: SquareWaveNoise, edges: Floats, fineness: float) ->
             raise ParameterError("a value that this square wave never reports")
         return report // group
 
-    return Axis(
+    return ColumnAxis(
         len(edges) - 1,
         len(starts),
         lambda p: np.asarray(np.add.reduceat(law.forward(p @ shares), starts, axis=-1)),
@@ -142,7 +140,7 @@ def _square_wave_axis(noise: SquareWaveNoise, edges: Floats, fineness: float) ->
     )
 
 
-def _retention_axis(noise: RetentionNoise) -> Axis:
+def _retention_axis(noise: RetentionNoise) -> ColumnAxis:
     def place(values: Any) -> Integers:
         places = noise.places(values)
         if len(places) and places.min() < 0:
@@ -150,14 +148,14 @@ def _retention_axis(noise: RetentionNoise) -> Axis:
         return places
 
     law = noise.law
-    return Axis(law.size, law.size, law.forward, law.back, place, 0.0, categories=noise.categories)
+    return ColumnAxis(law.size, law.size, law.forward, law.back, place, 0.0, categories=noise.categories)
 
 
 @dataclass(frozen=True)
 class Product:
     """The channel of several columns: distributions are arrays with one axis each."""
 
-    axes: tuple[Axis, ...]
+    axes: tuple[ColumnAxis, ...]
 
     def __post_init__(self) -> None:
         if max(_cells(self.shape), _cells(self.reports)) > LARGEST:

@@ -17,7 +17,7 @@ ONLY = "value"
 
 
 @dataclass(frozen=True)
-class Table:
+class NamedColumns:
     """Columns of equal length by name, and the ``form`` they came in: "array", "table" or "names"."""
 
     names: tuple[str, ...]
@@ -64,7 +64,7 @@ def _by_name(given: Any, names: tuple[str, ...], what: str) -> tuple[Any, ...]:
     return tuple(given.get(name) for name in names)
 
 
-def table_of(values: Any) -> Table:
+def table_of(values: Any) -> NamedColumns:
     """Columns of an array (n,), a table (n, columns), a mapping or a data frame.
 
     >>> table_of({"age": [30, 41], "sex": ["f", "m"]}).names
@@ -79,24 +79,24 @@ def table_of(values: Any) -> Table:
     lengths = {len(column) if column.ndim == 1 else -1 for column in named.values()}
     if not named or len(lengths) != 1 or lengths & {-1, 0}:
         raise ParameterError("columns are missing, empty or of different lengths", value=tuple(named))
-    return Table(tuple(named), tuple(named.values()), "names")
+    return NamedColumns(tuple(named), tuple(named.values()), "names")
 
 
-def _unnamed(array: NDArray[Any]) -> Table:
+def _unnamed(array: NDArray[Any]) -> NamedColumns:
     if array.ndim not in (1, 2) or not array.size:
         raise ParameterError(
             "the values do not form a table", value=array.shape, allowed="an array (records,) or (records, columns)"
         )
     if array.ndim == 1:
-        return Table((ONLY,), (array,), "array")
-    return Table(tuple(str(place) for place in range(array.shape[1])), tuple(array.T), "table")
+        return NamedColumns((ONLY,), (array,), "array")
+    return NamedColumns(tuple(str(place) for place in range(array.shape[1])), tuple(array.T), "table")
 
 
 @dataclass(frozen=True)
-class Columns:
+class PerturbedColumns:
     """Perturbed columns with the noise of each and the edges of its bins (None for categories)."""
 
-    table: Table
+    table: NamedColumns
     noises: tuple[Noise, ...]
     edges: tuple[Any, ...]
 
@@ -111,10 +111,10 @@ class Columns:
         return self.table.values
 
 
-def columns_of(values: Any, scale: Any, edges: Any) -> Columns:
+def columns_of(values: Any, scale: Any, edges: Any) -> PerturbedColumns:
     """Values, scales (or noises) and edges of one column or of several, brought together."""
     table = table_of(values)
     if table.form != "array" and not isinstance(scale, Mapping | Sequence | np.ndarray):
         scale = dict.fromkeys(table.names, scale) if table.form == "names" else [scale] * len(table.names)
     noises = tuple(noise_of(given) for given in table.each(scale, "scale"))
-    return Columns(table, noises, table.each(edges, "edges"))
+    return PerturbedColumns(table, noises, table.each(edges, "edges"))

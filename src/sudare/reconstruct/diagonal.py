@@ -17,10 +17,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sudare.reconstruct.moments import Moments, moments
+from sudare.arrays import Floats
+from sudare.reconstruct.moments import ComponentMoments, moments
 from sudare.reconstruct.sample import Sample
-
-Floats = NDArray[np.float64]
 
 PRIOR = 1.0
 RESOLUTION = 0.2
@@ -66,7 +65,7 @@ class Expected:
     """The expectation step: ``shares`` (n, k) of each row, what is known of each bin, and the log likelihood."""
 
     shares: Floats
-    tables: tuple[Moments, ...]
+    tables: tuple[ComponentMoments, ...]
     log_likelihood: float
 
 

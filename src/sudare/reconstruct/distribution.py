@@ -11,8 +11,8 @@ from __future__ import annotations
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sudare.arrays import Floats
 from sudare.errors import ParameterError
 from sudare.estimate import em
 from sudare.estimate.em import split
@@ -23,8 +23,6 @@ from sudare.reconstruct.iterative_bayes import iterative_bayes
 from sudare.reconstruct.mixture import Mixture
 from sudare.reconstruct.noises import LaplaceNoise
 from sudare.reconstruct.sample import Sample, sample_of
-
-Floats = NDArray[np.float64]
 
 METHODS = ("auto", "iterative_bayes", "mixture")
 _CLEARLY = 2.0

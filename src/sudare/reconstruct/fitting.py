@@ -4,20 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
+from sudare.arrays import Floats
 from sudare.estimate import accelerate
 from sudare.reconstruct.diagonal import Components, Expected, climb, expect, log_prior, maximise
 from sudare.reconstruct.sample import Sample
-
-Floats = NDArray[np.float64]
 
 _ROUND = 60  # plain steps between two looks at what they gained
 
 
 @dataclass(frozen=True)
-class Fit:
+class MixtureFit:
     """Where EM ended: components, log likelihood of all records, steps made, whether they had come to rest."""
 
     components: Components
@@ -27,7 +23,7 @@ class Fit:
     converged: bool
 
 
-def fit_exact(sample: Sample, start: Components, *, steps: int, gain: float, prior: float) -> Fit:
+def fit_exact(sample: Sample, start: Components, *, steps: int, gain: float, prior: float) -> MixtureFit:
     """Exact EM (SQUAREM on log weights, means and log variances) until 60 steps gain less than ``gain`` in all.
 
     ``gain`` is in units of log likelihood, of all records together: what is worth less than that, the data cannot
@@ -61,16 +57,16 @@ def fit_exact(sample: Sample, start: Components, *, steps: int, gain: float, pri
         resting = found.converged or found.score - reached < gain
         vector, reached = found.point, found.score
     now, expected = known(vector)
-    return Fit(now, expected.log_likelihood, reached, made, resting)
+    return MixtureFit(now, expected.log_likelihood, reached, made, resting)
 
 
-def fit_gradient(sample: Sample, start: Components, *, steps: int, rate: float) -> Fit:
+def fit_gradient(sample: Sample, start: Components, *, steps: int, rate: float) -> MixtureFit:
     """The paper's EM: plain steps along the gradient."""
     now = start
     for _ in range(steps):
         now = climb(sample, now, expect(sample, now), rate)
     reached = expect(sample, now).log_likelihood
-    return Fit(now, reached, reached, steps, False)
+    return MixtureFit(now, reached, reached, steps, False)
 
 
 def likelihood(sample: Sample, components: Components) -> float:

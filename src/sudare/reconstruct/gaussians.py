@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtr
 from scipy.stats import qmc
 
-Floats = NDArray[np.float64]
+from sudare.arrays import Floats
 
 _NODES, _HEIGHTS = np.polynomial.legendre.leggauss(12)
 _DRAWS = 1 << 17

@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from sudare.arrays import Floats
 from sudare.errors import ParameterError, did_you_mean
 from sudare.reconstruct.answers import Bands, bands
 from sudare.reconstruct.axes import checked_edges
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, repr=False)

@@ -16,16 +16,15 @@ from functools import partial
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sudare.arrays import Floats
 from sudare.errors import ParameterError
 from sudare.estimate import em
 from sudare.reconstruct.axes import Product, along, axis_of
-from sudare.reconstruct.columns import Columns, columns_of
+from sudare.reconstruct.columns import PerturbedColumns, columns_of
 from sudare.reconstruct.histogram import Histogram
 from sudare.reconstruct.plausibility import Bar, bar_of, log_likelihood
 
-Floats = NDArray[np.float64]
 Stop: TypeAlias = Literal["held_out", "converged"] | int
 
 WIDTHS = (0.2, 0.1, 0.05, 0.0)
@@ -90,7 +89,9 @@ def iterative_bayes(
     return reconstructed(columns, product, product.counts(columns.values), stop, smooth)
 
 
-def reconstructed(columns: Columns, product: Product, counts: Floats, stop: Stop, smooth: float | None) -> Histogram:
+def reconstructed(
+    columns: PerturbedColumns, product: Product, counts: Floats, stop: Stop, smooth: float | None
+) -> Histogram:
     """The histogram behind ``counts`` of reports."""
     if stop == "held_out":
         widths = WIDTHS if smooth is None else (smooth,)

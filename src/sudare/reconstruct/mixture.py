@@ -10,11 +10,12 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from sudare.arrays import Floats
 from sudare.errors import ParameterError
 from sudare.reconstruct.answers import Bands, bands
 from sudare.reconstruct.axes import checked_edges
 from sudare.reconstruct.diagonal import PRIOR, Components
-from sudare.reconstruct.fitting import Fit, fit_exact, fit_gradient
+from sudare.reconstruct.fitting import MixtureFit, fit_exact, fit_gradient
 from sudare.reconstruct.gaussians import Gaussians
 from sudare.reconstruct.histogram import checked_probabilities
 from sudare.reconstruct.moments import moments
@@ -22,10 +23,9 @@ from sudare.reconstruct.noises import laplace_columns
 from sudare.reconstruct.rotation import fit_rotated
 from sudare.reconstruct.sample import Sample, checked_values, sample_of
 from sudare.reconstruct.scale_mixture import fit_full, log_densities
-from sudare.reconstruct.selection import Candidate, Criterion, best, freedoms, judged
+from sudare.reconstruct.selection import Criterion, FitCandidate, best, freedoms, judged
 from sudare.reconstruct.starts import Starts
 
-Floats = NDArray[np.float64]
 Count: TypeAlias = int | Literal["auto", "held_out", "aic", "bic"]
 Covariance: TypeAlias = Literal["full", "diagonal", "pca"]
 
@@ -98,7 +98,7 @@ class Mixture:
             )
         starts = Starts(sample, self.seed)
         if isinstance(self.components, int):
-            candidates: dict[int, Candidate] = {}
+            candidates: dict[int, FitCandidate] = {}
             chosen = self._fit_one(sample, starts.of(self.components), self.steps)
         else:
             criterion: Criterion = "held_out" if self.components == "auto" else self.components
@@ -109,18 +109,18 @@ class Mixture:
         self._fitted = _Fitted(sample, chosen, whole.sorted(), candidates, single, known)
         return self
 
-    def _fit_one(self, sample: Sample, start: Components, steps: int) -> Fit:
+    def _fit_one(self, sample: Sample, start: Components, steps: int) -> MixtureFit:
         if self.method == "gradient":
             return fit_gradient(sample, start, steps=steps, rate=self.rate)
         return fit_exact(sample, start, steps=steps, gain=self.gain, prior=self.prior)
 
-    def _candidates(self, sample: Sample, starts: Starts, criterion: Criterion, most: int) -> dict[int, Candidate]:
+    def _candidates(self, sample: Sample, starts: Starts, criterion: Criterion, most: int) -> dict[int, FitCandidate]:
         """Numbers of components from 1 on, until the last few were worth less than the best."""
 
-        def refit(part: Sample, start: Components) -> Fit:
+        def refit(part: Sample, start: Components) -> MixtureFit:
             return self._fit_one(part, start, min(_FOLD_STEPS, self.steps))
 
-        found: dict[int, Candidate] = {}
+        found: dict[int, FitCandidate] = {}
         for count in range(1, most + 1):
             fit = self._fit_one(sample, starts.of(count), max(self.steps // 2, 1))
             found |= judged(sample, {count: fit}, criterion, refit)
@@ -282,9 +282,9 @@ class Mixture:
 @dataclass(frozen=True)
 class _Fitted:
     sample: Sample
-    fit: Fit
+    fit: MixtureFit
     mixture: Gaussians
-    candidates: Mapping[int, Candidate]
+    candidates: Mapping[int, FitCandidate]
     single: bool
     bounds: tuple[tuple[float, float], ...] | None
 

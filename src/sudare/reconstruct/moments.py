@@ -16,10 +16,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import erfcx
 
-Floats = NDArray[np.float64]
+from sudare.arrays import Floats
 
 _ROOT_HALF = np.sqrt(0.5)
 _ROOT_TWO_PI = np.sqrt(2 * np.pi)
@@ -27,7 +27,7 @@ _FAR = 60.0  # from here on the asymptotic series is exact to 1e-13, and differe
 
 
 @dataclass(frozen=True)
-class Moments:
+class ComponentMoments:
     """Of one component for each perturbed value, all of one shape.
 
     ``log_density`` of y; ``first`` and ``second``: the means of (x - m)/s and of its square given y.
@@ -38,7 +38,7 @@ class Moments:
     second: Floats
 
 
-def moments(y: ArrayLike, mean: ArrayLike, variance: ArrayLike, scale: ArrayLike) -> Moments:
+def moments(y: ArrayLike, mean: ArrayLike, variance: ArrayLike, scale: ArrayLike) -> ComponentMoments:
     """Density of y and moments of x given y; the arguments are broadcast against each other.
 
     >>> found = moments([0.0, 30.0], mean=0.0, variance=4.0, scale=1.0)
@@ -55,7 +55,7 @@ def moments(y: ArrayLike, mean: ArrayLike, variance: ArrayLike, scale: ArrayLike
     smaller_share = np.exp(-np.abs(difference))
     log_density = np.maximum(low, high) + np.log1p(smaller_share) - np.log(2 * phi)
     share = np.where(difference >= 0, 1.0, smaller_share) / (1 + smaller_share)
-    return Moments(
+    return ComponentMoments(
         log_density,
         share * low_first - (1 - share) * high_first,
         share * low_second + (1 - share) * high_second,

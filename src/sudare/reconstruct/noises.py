@@ -14,13 +14,13 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from sudare.arrays import Integers
 from sudare.domain.text import plain_texts, twice
 from sudare.errors import ParameterError, SudareError
 from sudare.noise import RandomisedResponse, SquareWave
 from sudare.privacy import exact
 from sudare.reconstruct.sample import checked_scales
 
-Integers = NDArray[np.int64]
 Value: TypeAlias = str | int | float | bool
 
 

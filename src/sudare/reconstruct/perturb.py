@@ -24,7 +24,7 @@ from sudare.errors import DomainError, InputError, ParameterError, either
 from sudare.noise import RandomisedResponse, Source, SquareWave, measure, metered, respond, secret
 from sudare.privacy import Adjacency, Budget, Fact, Guarantee, Number, Unit, exact, positive
 from sudare.privacy.caution import warn_of
-from sudare.reconstruct.columns import Table, table_of
+from sudare.reconstruct.columns import NamedColumns, table_of
 from sudare.reconstruct.linkage import epsilon_for, linked_k
 from sudare.reconstruct.noises import (
     LaplaceNoise,
@@ -83,7 +83,7 @@ class Perturbed(PerturbedFacts):
     ``noises`` say how each column was perturbed, ``guarantee`` what that promises.
     """
 
-    table: Table
+    table: NamedColumns
     noises: tuple[Noise, ...]
     guarantee: Guarantee
     row_epsilon: Fraction
@@ -170,7 +170,7 @@ def perturb(
     if source.seeded:
         guarantee = guarantee.without_protection()
     warn_of(guarantee)
-    shuffled = Table(table.names, tuple(column[order] for column in noisy), table.form)
+    shuffled = NamedColumns(table.names, tuple(column[order] for column in noisy), table.form)
     return Perturbed(shuffled, tuple(law for law, _ in noises), guarantee.unbooked(), row_epsilon)
 
 
@@ -184,7 +184,7 @@ def row_cost(k: float | None, epsilon: Number | None, records: int, unit: Unit) 
     return epsilon_for(k, records, unit.max_rows)
 
 
-def split_cost(row_epsilon: Fraction, table: Table, shares: Any) -> tuple[Fraction, ...]:
+def split_cost(row_epsilon: Fraction, table: NamedColumns, shares: Any) -> tuple[Fraction, ...]:
     """The epsilon of each column: even, or in proportion to ``shares``."""
     wanted = [1] * len(table.names) if shares is None else list(table.each(shares, "shares"))
     if any(share is None for share in wanted):
@@ -211,7 +211,7 @@ def promise(row_epsilon: Fraction, unit: Unit, k: float | None) -> Guarantee:
 
 
 def declared_noises(
-    table: Table, bounds: Any, categories: Any, method: str, costs: Sequence[Fraction], step: Any
+    table: NamedColumns, bounds: Any, categories: Any, method: str, costs: Sequence[Fraction], step: Any
 ) -> tuple[tuple[Noise, Any], ...]:
     """The noise of every column with what it costs: for Laplace noise its grid, which the analyst need not know."""
     given = zip(
@@ -226,7 +226,7 @@ def declared_noises(
 
 
 @dataclass(frozen=True)
-class Grid:
+class NumberGrid:
     """The numbers low + step * j, j = 0 to ``steps``, of which two differ by at most ``steps`` steps."""
 
     low: float
@@ -249,7 +249,7 @@ def _declared(name: str, bounds: Any, categories: Any, step: Any, method: str, c
         return SquareWaveNoise((low, high), SquareWave(max(cells, 2), cost)), None
     steps = GRID if step is None else _steps(high - low, step, name)
     width = (high - low) / GRID if step is None else float(exact(step, "step"))
-    return LaplaceNoise(float(steps / cost) * width, (low, high)), Grid(low, width, steps, cost)
+    return LaplaceNoise(float(steps / cost) * width, (low, high)), NumberGrid(low, width, steps, cost)
 
 
 def _steps(width: float, step: Any, name: str) -> int:
@@ -268,7 +268,7 @@ def _steps(width: float, step: Any, name: str) -> int:
 
 
 def _perturbed(
-    column: NDArray[Any], noise: Noise, grid: Grid | None, outside: str, source: Source, name: str
+    column: NDArray[Any], noise: Noise, grid: NumberGrid | None, outside: str, source: Source, name: str
 ) -> NDArray[Any]:
     """One column through the seam."""
     label = f"column {name}"

@@ -18,12 +18,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sudare.arrays import Floats
 from sudare.estimate import em
 from sudare.estimate.em import split
 
-Floats = NDArray[np.float64]
 Apply = Callable[[Floats], Floats]
 
 SHARE = 0.25

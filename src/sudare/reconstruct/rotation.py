@@ -10,14 +10,12 @@ lies. `scale_mixture` needs neither.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sudare.arrays import Floats
 from sudare.reconstruct.diagonal import Components, expect, shrunk
 from sudare.reconstruct.gaussians import Gaussians
-from sudare.reconstruct.moments import Moments, moments
+from sudare.reconstruct.moments import ComponentMoments, moments
 from sudare.reconstruct.sample import Sample
-
-Floats = NDArray[np.float64]
 
 _STEPS = 300
 _STILL = 1e-3  # log likelihood of all records that a step must gain
@@ -60,7 +58,7 @@ def _axes(sample: Sample, start: Components) -> Floats:
     return axes
 
 
-def _shares(tables: list[Moments], weights: Floats, counts: Floats) -> tuple[Floats, float]:
+def _shares(tables: list[ComponentMoments], weights: Floats, counts: Floats) -> tuple[Floats, float]:
     """What each row gives to each component (n, k), and the log likelihood of all."""
     joint = np.stack([table.log_density.sum(axis=1) for table in tables], axis=1) + np.log(weights)
     top = joint.max(axis=1, keepdims=True)

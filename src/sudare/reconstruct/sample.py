@@ -14,12 +14,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from sudare.arrays import Floats, Integers
 from sudare.errors import ParameterError
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 MOST_BINS = 1 << 13
 _COARSE = 8.0

@@ -22,11 +22,10 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp
 from scipy.stats import qmc
 
+from sudare.arrays import Floats
 from sudare.reconstruct.diagonal import PRIOR, RESOLUTION
 from sudare.reconstruct.gaussians import Gaussians
 from sudare.reconstruct.sample import Sample
-
-Floats = NDArray[np.float64]
 
 BATCH = 20_000
 _NARROWEST = 0.05  # in scales: no direction of a component is narrower, the data could not tell

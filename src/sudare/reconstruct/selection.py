@@ -11,23 +11,21 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sudare.estimate.em import split
 from sudare.reconstruct.diagonal import Components
-from sudare.reconstruct.fitting import Fit, likelihood
+from sudare.reconstruct.fitting import MixtureFit, likelihood
 from sudare.reconstruct.sample import Sample
 
-Floats = NDArray[np.float64]
 Criterion: TypeAlias = Literal["held_out", "aic", "bic"]
-Refit: TypeAlias = Callable[[Sample, Components], Fit]
+Refit: TypeAlias = Callable[[Sample, Components], MixtureFit]
 
 
 @dataclass(frozen=True)
-class Candidate:
+class FitCandidate:
     """A fit and its worth: the log likelihood of held-out records, or the criterion with its sign turned."""
 
-    fit: Fit
+    fit: MixtureFit
     worth: float
 
 
@@ -41,7 +39,9 @@ def freedoms(count: int, attributes: int, *, whole: bool = False) -> int:
     return count - 1 + count * (attributes + spread)
 
 
-def judged(sample: Sample, fits: Mapping[int, Fit], criterion: Criterion, refit: Refit) -> dict[int, Candidate]:
+def judged(
+    sample: Sample, fits: Mapping[int, MixtureFit], criterion: Criterion, refit: Refit
+) -> dict[int, FitCandidate]:
     """Every fit with its worth.
 
     "held_out": each record once takes no part in a fit (five folds, which start where the fit to all ended) and is
@@ -50,7 +50,7 @@ def judged(sample: Sample, fits: Mapping[int, Fit], criterion: Criterion, refit:
     if criterion != "held_out":
         price = 1.0 if criterion == "aic" else 0.5 * np.log(sample.records)
         return {
-            count: Candidate(fit, fit.log_likelihood - price * freedoms(*fit.components.means.shape))
+            count: FitCandidate(fit, fit.log_likelihood - price * freedoms(*fit.components.means.shape))
             for count, fit in fits.items()
         }
     folds = split(sample.counts, np.random.default_rng(0))
@@ -63,10 +63,10 @@ def judged(sample: Sample, fits: Mapping[int, Fit], criterion: Criterion, refit:
                 continue
             part = refit(sample.weighted(rest), fit.components) if rest.any() else fit
             worth += likelihood(sample.weighted(fold), part.components)
-        judged[count] = Candidate(fit, worth)
+        judged[count] = FitCandidate(fit, worth)
     return judged
 
 
-def best(candidates: Mapping[int, Candidate]) -> int:
+def best(candidates: Mapping[int, FitCandidate]) -> int:
     """The number of components of the worthiest candidate; the smaller of equals."""
     return max(candidates, key=lambda count: (candidates[count].worth, -count))

@@ -9,15 +9,12 @@ random and none depends on another. Several attributes have no such line; there,
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sudare.estimate import em
 from sudare.reconstruct.diagonal import PRIOR, RESOLUTION, Components
 from sudare.reconstruct.fitting import fit_exact
 from sudare.reconstruct.moments import moments
 from sudare.reconstruct.sample import Sample
-
-Floats = NDArray[np.float64]
 
 _CENTRES = 240
 _LEAST = 1e-4  # a centre with less weight than this is empty

@@ -19,7 +19,7 @@ RANGES = (1, 10, 100, 1000)
 
 
 @dataclass(frozen=True)
-class Usual:
+class UsualError:
     """What is usual in areas of one size that are released with people: medians over ``areas`` of them."""
 
     size: AreaSize
@@ -30,7 +30,7 @@ class Usual:
     relative: float
 
 
-def usual_errors(release: Release) -> list[Usual]:
+def usual_errors(release: Release) -> list[UsualError]:
     """One entry per size of area at which something is released."""
     rows = []
     for size in area_sizes(release.table.domain):
@@ -40,11 +40,11 @@ def usual_errors(release: Release) -> list[Usual]:
             continue
         number, expected = bars.value[shown].astype(np.float64), bars.expected_error[shown]
         columns = (number, expected, (bars.high - bars.low)[shown] / 2, expected / number)
-        rows.append(Usual(size, int(shown.sum()), *(float(np.median(column)) for column in columns)))
+        rows.append(UsualError(size, int(shown.sum()), *(float(np.median(column)) for column in columns)))
     return rows
 
 
-def smallest_good(rows: list[Usual], share: float = GOOD) -> Usual | None:
+def smallest_good(rows: list[UsualError], share: float = GOOD) -> UsualError | None:
     """The smallest size from which on the usual error is at most ``share`` of the number."""
     found = smallest_publishable([row.size.cells for row in rows], [row.relative for row in rows], share)
     return None if found is None else rows[found[0]]
@@ -65,7 +65,7 @@ def trust_section(release: Release, words: Words) -> Section:
     return Section(words("trust.title"), tuple(parts), chapter="trust")
 
 
-def _where_good(rows: list[Usual], words: Words) -> str:
+def _where_good(rows: list[UsualError], words: Words) -> str:
     good, share = smallest_good(rows), words.percent(GOOD)
     if good is None:
         return words("trust.never", share=share)
@@ -74,7 +74,7 @@ def _where_good(rows: list[Usual], words: Words) -> str:
     return words("trust.smallest", area=good.size.text(words), share=share)
 
 
-def _chart(rows: list[Usual], level: str, words: Words, height: int = 300) -> Spec:
+def _chart(rows: list[UsualError], level: str, words: Words, height: int = 300) -> Spec:
     # An axis has one unit: square kilometres where the sizes have some, and then not the single cells of a place.
     areas = [row for row in rows if row.size.square_km is not None]
     in_km = len(areas) > 1
@@ -89,7 +89,7 @@ def _chart(rows: list[Usual], level: str, words: Words, height: int = 300) -> Sp
     )
 
 
-def _sizes(rows: list[Usual], level: str, words: Words) -> Table:
+def _sizes(rows: list[UsualError], level: str, words: Words) -> Table:
     header = (
         words("trust.size"),
         words("trust.areas"),

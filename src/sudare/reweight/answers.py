@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from sudare.arrays import Floats
 from sudare.errors import ParameterError
-from sudare.reweight.basis import Floats
-from sudare.reweight.doubt import Doubt, Law
+from sudare.reweight.doubt import Doubt, ErrorLaw
 from sudare.reweight.queries import Public, Queries
 
 _MOST_CELLS = 10_000
@@ -69,7 +69,7 @@ class Answers:
 
 
 @dataclass(frozen=True)
-class Estimates:
+class WeightedRows:
     """The weighted public rows as an answering machine."""
 
     doubt: Doubt
@@ -156,6 +156,6 @@ class Estimates:
         return Answers(law.value, low, high, level, labels, tuple(named.tolist()))
 
 
-def _width(law: Law, level: float, more: Floats) -> Floats:
+def _width(law: ErrorLaw, level: float, more: Floats) -> Floats:
     low, high = law.interval(level, more)
     return high - low

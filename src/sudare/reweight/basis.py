@@ -15,13 +15,13 @@ from typing import Any, ClassVar, Literal, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from sudare.arrays import Floats
 from sudare.reweight.space import Codes
 
 GRID = 1 << 24
 """Steps in one unit of a feature."""
 
 Adjacency: TypeAlias = Literal["replace", "add_remove"]
-Floats: TypeAlias = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -7,11 +7,12 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import ArrayLike
 
+from sudare.arrays import Floats
 from sudare.errors import InputError, Message, ParameterError
 from sudare.noise import Source, measure, secret
 from sudare.privacy import Budget
 from sudare.reweight.amplification import affordable
-from sudare.reweight.ratio import Floats, points
+from sudare.reweight.ratio import points
 from sudare.reweight.space import STEPS, Codes, Numeric, Space
 
 _SAMPLE = 1000

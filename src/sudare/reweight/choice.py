@@ -34,7 +34,7 @@ _JOINT = 2
 
 
 @dataclass(frozen=True)
-class Choice:
+class BasisChoice:
     """What was asked of the basis. ``centres`` is a word of `CENTRES` or declared points."""
 
     basis: str | Basis | None
@@ -50,7 +50,7 @@ class Choice:
         """ "noisy" or "raw", where the centres are private records."""
         return self.centres if isinstance(self.centres, str) and self.centres in ("noisy", "raw") else None
 
-    def checked(self, space: Space) -> Choice:
+    def checked(self, space: Space) -> BasisChoice:
         """Itself, or the reason why it cannot be."""
         if isinstance(self.centres, str):
             one_of(self.centres, CENTRES, Message("kind of centres"))

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sudare.arrays import Floats
 from sudare.errors import InputError, ParameterError, either
-from sudare.reweight.basis import Floats
 from sudare.reweight.saved import from_json
 from sudare.reweight.space import numbers
 
@@ -24,7 +24,7 @@ _MOST_CELLS = 1000
 
 
 @dataclass(frozen=True)
-class Row:
+class QueryRow:
     """One query: the weighted answer with its interval where a model was at hand, the unweighted, and the private.
 
     ``flag`` is that of `Answers`, empty where the public rows support the answer.
@@ -43,7 +43,7 @@ class Row:
 class Comparison:
     """Answers side by side; ``internal`` where private answers are among them, which are not protected."""
 
-    rows: tuple[Row, ...]
+    rows: tuple[QueryRow, ...]
     effective_sample_size: float
     public_rows: int
     warnings: tuple[str, ...]
@@ -103,7 +103,7 @@ def compare(
         low, high, flags = np.minimum(found.low, answers), np.maximum(found.high, answers), found.flags
         warnings = (*map(str, made.warnings), *found.notes)
     rows = tuple(
-        Row(
+        QueryRow(
             name,
             float(answers[k]),
             None if low is None else float(low[k]),

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from sudare.arrays import Floats
 from sudare.privacy import Fact
-from sudare.reweight.basis import Floats
 from sudare.reweight.measurement import NoisyMean
 from sudare.reweight.public_features import PublicFeatures
 

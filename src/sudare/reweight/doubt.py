@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import ndtri, stdtrit
 
-from sudare.reweight.basis import Floats
+from sudare.arrays import Floats
 from sudare.reweight.hats import VARIANCE, Hats
 from sudare.reweight.measurement import NoisyMean
 from sudare.reweight.public_features import PublicFeatures
@@ -47,7 +47,7 @@ _MANY = 1e9
 
 
 @dataclass(frozen=True)
-class Law:
+class ErrorLaw:
     """Answers (q,) and how far the truth is from them: by ``misfit``, known, and around that as the rest says.
 
     ``noise``, ``slopes``, ``rows`` and ``form`` are variances (q,), with as many ``freedoms`` (q,) as the rows have.
@@ -76,7 +76,7 @@ class Law:
         return self.value + np.minimum(low, 0), self.value + np.maximum(high, 0)
 
     @property
-    def supported(self) -> Law:
+    def supported(self) -> ErrorLaw:
         """The same if the weighted public rows reached all that was measured."""
         none = np.zeros_like(self.value)
         return replace(
@@ -90,7 +90,7 @@ class Law:
         )
 
     @property
-    def formed(self) -> Law:
+    def formed(self) -> ErrorLaw:
         """The same if the ratio had the form that the weights have."""
         return replace(self, form=np.zeros_like(self.value))
 
@@ -104,14 +104,14 @@ class Doubt:
     shares: Floats
     measured: NoisyMean
 
-    def law(self, queries: Queries) -> Law:
+    def law(self, queries: Queries) -> ErrorLaw:
         """The law of the answers; in chunks of rows, twice through the public features."""
         value = self.shares @ queries.functions
         slopes, doubt = self._slopes(queries, value)
         rows, freedoms, form = self._residual(queries.functions - value, slopes)
         high, low = (self._beyond(queries, value, slopes, extreme) for extreme in (queries.high, queries.low))
         high, low = np.maximum(high, 0), np.minimum(low, 0)
-        return Law(
+        return ErrorLaw(
             value,
             self._misfit @ slopes,
             self._noise(slopes),

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from sudare.reweight.basis import Floats
+from sudare.arrays import Floats
 from sudare.reweight.measurement import NoisyMean
 from sudare.reweight.public_features import PublicFeatures
 from sudare.reweight.ratio import Link, checked_regularisation

@@ -11,7 +11,7 @@ from sudare.privacy import Number
 from sudare.privacy.caution import warn_of
 from sudare.reweight.checks import checked_source
 from sudare.reweight.public_rows import guarded
-from sudare.reweight.request import FitParameters, Request
+from sudare.reweight.request import FitParameters, FitRequest
 from sudare.reweight.weighting import Weighting
 
 
@@ -55,7 +55,7 @@ def fit(
     >>> made.weights.shape, str(made.guarantee).split(";")[0]
     ((50,), 'epsilon-DP with epsilon = 1')
     """
-    request = Request.of(parameters.space, epsilon, parameters)
+    request = FitRequest.of(parameters.space, epsilon, parameters)
     noise = checked_source(seed, source)
     private = guarded(private, public, request.space, parameters.unit, noise.seeded, confirm_overlap)
     made = request.meet(request.read(private, noise), public, noise)

@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
-from sudare.reweight.basis import GRID, Adjacency, Floats, Reach, above, root_above
+from sudare.arrays import Floats
+from sudare.reweight.basis import GRID, Adjacency, Reach, above, root_above
 from sudare.reweight.hats import VARIANCE
 from sudare.reweight.kernel import ROUNDING, Kernel
 from sudare.reweight.space import Codes

@@ -17,8 +17,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sudare.arrays import Floats
 from sudare.errors import ParameterError
-from sudare.reweight.basis import GRID, Adjacency, Floats, Reach, Summed, root_above
+from sudare.reweight.basis import GRID, Adjacency, Reach, Summed, root_above
 from sudare.reweight.space import STEPS, Categorical, Codes, Numeric, Space
 
 VARIANCE = 3.0
@@ -30,7 +31,7 @@ _ROWS = 1 << 16
 
 
 @dataclass(frozen=True)
-class Axis:
+class HatAxis:
     """One attribute of a block: knots of a number in steps, or how many categories there are."""
 
     place: int
@@ -71,7 +72,7 @@ class Hats(Summed):
     [[0.5, 0.5, 0.0, 0.0, 0.0]]
     """
 
-    blocks: tuple[tuple[Axis, ...], ...]
+    blocks: tuple[tuple[HatAxis, ...], ...]
 
     @classmethod
     def of(cls, space: Space, public: Codes, knots: int = 20, pairs: Sequence[tuple[int, int]] = ()) -> Hats:
@@ -90,14 +91,14 @@ class Hats(Summed):
     def at(cls, public: Codes, knots: Codes) -> Hats:
         """Declared knots (in steps) for the one number that there is."""
         inner = np.unique(np.concatenate([[0.0], knots, [float(STEPS)]])).astype(np.int64)
-        return cls(((Axis(0, tuple(inner.tolist()), len(inner), spread(public[:, 0])),),))
+        return cls(((HatAxis(0, tuple(inner.tolist()), len(inner), spread(public[:, 0])),),))
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Hats:
         """The inverse of `to_json`."""
         blocks = [
             tuple(
-                Axis(
+                HatAxis(
                     axis["attribute"],
                     None if axis["knots"] is None else tuple(axis["knots"]),
                     axis["size"],
@@ -241,15 +242,15 @@ def spread(codes: Codes, rows: int = 1000) -> float:
     return max(typical / math.sqrt(2), 1.0)
 
 
-def _axis(space: Space, public: Codes, place: int, knots: int) -> Axis:
+def _axis(space: Space, public: Codes, place: int, knots: int) -> HatAxis:
     attribute = space.attributes[place]
     if isinstance(attribute, Categorical):
-        return Axis(place, None, attribute.size)
+        return HatAxis(place, None, attribute.size)
     assert isinstance(attribute, Numeric)  # noqa: S101 - the two kinds there are
     if knots < 3:
         raise ParameterError("too few knots for hats", value=knots, allowed="at least 3")
     chosen = _knots(public[:, place], knots)
-    return Axis(place, tuple(chosen.tolist()), len(chosen), spread(public[:, place]))
+    return HatAxis(place, tuple(chosen.tolist()), len(chosen), spread(public[:, place]))
 
 
 def _knots(public: Codes, number: int) -> NDArray[np.int64]:

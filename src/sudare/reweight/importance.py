@@ -12,10 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from sudare.arrays import Floats
 from sudare.errors import Message
 from sudare.noise import Source, measure, metered, noise_variance
 from sudare.privacy import Number
-from sudare.reweight.basis import GRID, Floats, root_above
+from sudare.reweight.basis import GRID, root_above
 from sudare.reweight.basis import features as features_of
 from sudare.reweight.checks import checked_people, checked_public, checked_source
 from sudare.reweight.logistic import minimise

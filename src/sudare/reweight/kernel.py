@@ -16,8 +16,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sudare.arrays import Floats
 from sudare.errors import ParameterError
-from sudare.reweight.basis import GRID, Adjacency, Floats, Reach, Summed, above, root_above
+from sudare.reweight.basis import GRID, Adjacency, Reach, Summed, above, root_above
 from sudare.reweight.space import CATEGORY, STEPS, Codes, Numeric, Space
 from sudare.reweight.supremum import supremum
 

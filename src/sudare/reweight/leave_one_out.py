@@ -12,7 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sudare.reweight.ratio import Features, Floats, Gaussian
+from sudare.arrays import Floats
+from sudare.reweight.ratio import Features, Gaussian
 
 REGULARISATIONS: tuple[float, ...] = tuple(10.0 ** (power / 2) for power in range(-8, 3))
 
@@ -46,7 +47,7 @@ def leave_one_out(numerator: Floats, denominator: Floats, regularisations: Seque
 
 
 @dataclass(frozen=True)
-class Choice:
+class CrossValidationChoice:
     """What cross-validation chose, and its score."""
 
     basis: Features
@@ -56,14 +57,14 @@ class Choice:
 
 def choose(
     numerator: Floats, denominator: Floats, bases: Sequence[Features], regularisations: Sequence[float]
-) -> Choice:
+) -> CrossValidationChoice:
     """The basis and the regularisation of the smallest score."""
-    best: Choice | None = None
+    best: CrossValidationChoice | None = None
     for basis in bases:
         scores = leave_one_out(basis(numerator), basis(denominator), regularisations)
         place = int(scores.argmin())
         if best is None or scores[place] < best.score:
-            best = Choice(basis, regularisations[place], float(scores[place]))
+            best = CrossValidationChoice(basis, regularisations[place], float(scores[place]))
     assert best is not None  # noqa: S101 - callers give at least one basis
     return best
 

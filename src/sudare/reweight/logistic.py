@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import expit
 
+from sudare.arrays import Floats
 from sudare.errors import ParameterError
 from sudare.reweight.leave_one_out import kernels
-from sudare.reweight.ratio import Features, Floats, Ratio, checked_regularisation, two_samples
+from sudare.reweight.ratio import Features, Ratio, checked_regularisation, two_samples
 
 _MOST_STEPS = 200
 

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sudare.arrays import Floats
 from sudare.errors import ParameterError
 from sudare.noise import Source, measure, noise_variance
 from sudare.privacy import Budget, Number, positive
-from sudare.reweight.basis import GRID, Adjacency, Basis, Floats, Reach
+from sudare.reweight.basis import GRID, Adjacency, Basis, Reach
 
 SIZE_SHARE = Fraction(1, 5)
 """Of a budget, what goes to the number of records where it is private and the basis does not show it."""

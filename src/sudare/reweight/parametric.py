@@ -17,8 +17,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from sudare.arrays import Floats
 from sudare.errors import ParameterError
-from sudare.reweight.basis import GRID, Adjacency, Floats, Reach, Summed, root_above
+from sudare.reweight.basis import GRID, Adjacency, Reach, Summed, root_above
 from sudare.reweight.hats import VARIANCE
 from sudare.reweight.space import STEPS, Codes, Numeric, Space
 

@@ -8,7 +8,8 @@ from functools import cached_property
 
 import numpy as np
 
-from sudare.reweight.basis import GRID, Basis, Floats
+from sudare.arrays import Floats
+from sudare.reweight.basis import GRID, Basis
 from sudare.reweight.space import Codes
 
 ROWS = 1 << 12
@@ -66,7 +67,7 @@ class PublicFeatures:
         return mean if self.basis.mixing is None else self.basis.mixing @ mean
 
     @cached_property
-    def moments(self) -> Moments:
+    def moments(self) -> FeatureMoments:
         """Mean and second moments."""
         mean, second = np.zeros(self.basis.size), np.zeros((self.basis.size, self.basis.size))
         for _, raw in self._raw():
@@ -74,11 +75,11 @@ class PublicFeatures:
             second += raw.T @ raw
         if (mixing := self.basis.mixing) is not None:
             mean, second = mixing @ mean, mixing @ second @ mixing.T
-        return Moments(mean / len(self), second / len(self), len(self))
+        return FeatureMoments(mean / len(self), second / len(self), len(self))
 
 
 @dataclass(frozen=True)
-class Moments:
+class FeatureMoments:
     """The mean (size,) and the second moments (size, size) of features over public ``rows``."""
 
     mean: Floats

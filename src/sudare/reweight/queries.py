@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from sudare.arrays import Floats
 from sudare.errors import InputError, ParameterError, did_you_mean
-from sudare.reweight.basis import Basis, Floats
+from sudare.reweight.basis import Basis
 from sudare.reweight.hats import Hats
 from sudare.reweight.space import STEPS, Categorical, Codes, Numeric, Space
 

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from sudare.arrays import Floats
 from sudare.errors import InputError, Message, ParameterError
 from sudare.privacy import Fact, Guarantee
 
-Floats: TypeAlias = NDArray[np.float64]
 Features: TypeAlias = Callable[[Floats], Floats]
 """A basis: points (rows, columns) -> values (rows, size)."""
 Link: TypeAlias = Literal["linear", "exponential"]

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sudare.reweight.basis import Floats
+from sudare.arrays import Floats
 from sudare.reweight.public_features import PublicFeatures
 
 CANDIDATES: tuple[float, ...] = tuple(10.0 ** (power / 2) for power in range(-8, 7))

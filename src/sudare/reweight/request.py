@@ -16,7 +16,7 @@ from sudare.privacy import Budget, Guarantee, Number, Unit
 from sudare.reweight.amplification import costs_at_most
 from sudare.reweight.basis import Adjacency, Basis
 from sudare.reweight.checks import checked_people, checked_public, one_of
-from sudare.reweight.choice import Choice
+from sudare.reweight.choice import BasisChoice
 from sudare.reweight.estimators import fit_tilt, fit_ulsif
 from sudare.reweight.measurement import NoisyMean, checked_size, measure_mean
 from sudare.reweight.promise import ADJACENCY, budget_of, checked_share, promise
@@ -57,20 +57,20 @@ class FitParameters:
         return Space.declare(self.bounds, self.categories)
 
     @property
-    def choice(self) -> Choice:
+    def choice(self) -> BasisChoice:
         """What of it is about the basis."""
         gaussian = self.delta is not None
-        return Choice(self.basis, self.centres, self.number, self.width, self.pairs, self.estimator, gaussian)
+        return BasisChoice(self.basis, self.centres, self.number, self.width, self.pairs, self.estimator, gaussian)
 
 
 @dataclass(frozen=True)
-class Request:
+class FitRequest:
     """A fit that makes sense. ``unit`` is a column's name or ids; ``protected`` says whom the promise is to."""
 
     space: Space
     epsilon: Number
     delta: Number | None
-    choice: Choice
+    choice: BasisChoice
     regularisation: float | None
     adjacency: Adjacency
     size: Number | None
@@ -81,7 +81,9 @@ class Request:
     missing_unit: MissingUnit = REFUSE
 
     @classmethod
-    def of(cls, space: Space, epsilon: Number | None, asked: FitParameters, protected: Unit | None = None) -> Request:
+    def of(
+        cls, space: Space, epsilon: Number | None, asked: FitParameters, protected: Unit | None = None
+    ) -> FitRequest:
         """The request, or the reason why there is none."""
         delta, choice, adjacency, size = asked.delta, asked.choice, asked.adjacency, asked.size
         unit, max_rows, regularisation = asked.unit, asked.max_rows, asked.regularisation
@@ -198,7 +200,9 @@ class Request:
         )
 
 
-def _refuse_private_centres(choice: Choice, adjacency: str, unit: Any, max_rows: Any, accept_raw_records: bool) -> None:
+def _refuse_private_centres(
+    choice: BasisChoice, adjacency: str, unit: Any, max_rows: Any, accept_raw_records: bool
+) -> None:
     """Centres that are private records: one row of each person, their number public, and raw ones only on demand."""
     if choice.private_centres == "raw" and accept_raw_records is not True:
         raise ParameterError(

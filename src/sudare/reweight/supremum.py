@@ -13,7 +13,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from sudare.reweight.basis import Floats
+from sudare.arrays import Floats
 
 Bounding = Callable[[Floats, Floats], tuple[Floats, Floats]]
 """Boxes (low, high), each (boxes, axes) -> an upper bound and an attained value, each (boxes,)."""

@@ -19,10 +19,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import cho_factor, cho_solve
 
-from sudare.reweight.basis import Floats
+from sudare.arrays import Floats
 from sudare.reweight.hats import VARIANCE
 from sudare.reweight.leave_one_out import kernels
-from sudare.reweight.public_features import ROWS, Moments
+from sudare.reweight.public_features import ROWS, FeatureMoments
 from sudare.reweight.ratio import Features, Ratio, two_samples
 
 _SMALLEST_GAIN = 0.01
@@ -48,7 +48,7 @@ class Directions:
     finite: float
 
     @classmethod
-    def of(cls, moments: Moments, prior: Floats, noise_variance: float, people: float) -> Directions:
+    def of(cls, moments: FeatureMoments, prior: Floats, noise_variance: float, people: float) -> Directions:
         """Principal directions of the public features, scaled by the ``prior``; those without a say are dropped."""
         scale, axes = np.linalg.eigh(prior)
         factor = axes * np.sqrt(np.maximum(scale, 0))
@@ -147,7 +147,7 @@ def tilt(
     above, below = two_samples(numerator, denominator)
     chosen = kernels(below, above, size=20)[2] if basis is None else basis
     features = chosen(below)
-    moments = Moments(features.mean(axis=0), features.T @ features / len(below), len(below))
+    moments = FeatureMoments(features.mean(axis=0), features.T @ features / len(below), len(below))
     directions = Directions.of(moments, variance * np.eye(features.shape[1]), 0.0, float(len(above)))
     projected = features @ directions.matrix
     u, _ = solve(chosen(above).mean(axis=0) @ directions.matrix, projected, directions.penalty)

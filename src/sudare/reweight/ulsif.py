@@ -12,9 +12,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import cho_factor, cho_solve
 
+from sudare.arrays import Floats
 from sudare.errors import ParameterError
 from sudare.reweight.leave_one_out import REGULARISATIONS, choose, kernels
-from sudare.reweight.ratio import Features, Floats, Ratio, checked_regularisation, two_samples
+from sudare.reweight.ratio import Features, Ratio, checked_regularisation, two_samples
 
 
 def coefficients(second: Floats, mean: Floats, regularisation: float) -> Floats:

@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from sudare.arrays import Floats
 from sudare.errors import Message, ParameterError
 from sudare.privacy import Fact, Guarantee
-from sudare.reweight.answers import Answers, Estimates
-from sudare.reweight.basis import Basis, Floats
+from sudare.reweight.answers import Answers, WeightedRows
+from sudare.reweight.basis import Basis
 from sudare.reweight.coverage import coverage_warnings
 from sudare.reweight.doubt import Doubt
 from sudare.reweight.measurement import NoisyMean
@@ -103,9 +104,9 @@ class Weighting:
         return coverage_warnings(self.features, self.normalised(), self.measured)
 
     @cached_property
-    def estimates(self) -> Estimates:
+    def estimates(self) -> WeightedRows:
         """Answers to any linear query; the methods below name the common ones."""
-        return Estimates(
+        return WeightedRows(
             Doubt(self.model, self.features, self.normalised(), self.measured),
             Public(self.model.space, self.model.basis, self.features.codes, dict(self.columns)),
         )

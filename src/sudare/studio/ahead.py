@@ -15,12 +15,12 @@ QUICK = 0.7
 """Seconds: what takes longer is slow."""
 
 
-class Ahead(Generic[Made]):
+class PrefetchCache(Generic[Made]):
     """Answers of ``make`` to questions that are texts, kept; ``topic`` says what a question belongs to.
 
     Only one topic is worth working on: asking about another drops what was still to be made for the last.
 
-    >>> lengths = Ahead(len)
+    >>> lengths = PrefetchCache(len)
     >>> lengths.get("words", ["a", "abc"], patience=10)
     [1, 3]
     >>> lengths.close()

@@ -15,7 +15,7 @@ from sudare.domain.mesh import LEVELS
 from sudare.studio import asked as bodies
 from sudare.studio import models, rehearsals, releases
 from sudare.studio.access import Access
-from sudare.studio.desk import Desk
+from sudare.studio.desk import StudioService
 from sudare.studio.drawings import expected_svg, rehearsed_svg, values_svg
 from sudare.studio.outcomes import shown, shown_lines
 from sudare.studio.pages import chosen_language
@@ -59,19 +59,19 @@ _BINARY = {"content": {"application/octet-stream": {"schema": {"type": "string",
 _SVG = {"content": {"image/svg+xml": {"schema": {"type": "string"}}}}
 
 
-def routes(desk: Desk, access: Access) -> APIRouter:
+def routes(desk: StudioService, access: Access) -> APIRouter:
     """The addresses over a desk."""
     api = APIRouter(responses=_REFUSALS)
 
     @api.post("/api/session")
-    def post_session(asked: bodies.SessionAsked) -> models.Session:
+    def post_session(asked: bodies.SessionRequest) -> models.SessionToken:
         """The session for the token of a link, once: send it with every request, as ``Authorization: Bearer``."""
         session = access.redeem(asked.token)
         if session is None:
             raise RequestError(
                 401, "the link to the studio works once", hint="Open it again where the studio handed it over."
             )
-        return models.Session(session=session)
+        return models.SessionToken(session=session)
 
     @api.get("/api/session", status_code=204, response_class=Response)
     def get_session() -> Response:
@@ -79,7 +79,7 @@ def routes(desk: Desk, access: Access) -> APIRouter:
         return Response(status_code=204)
 
     @api.post("/api/tickets", status_code=201)
-    def post_ticket(asked: bodies.TicketAsked) -> models.Ticket:
+    def post_ticket(asked: bodies.TicketRequest) -> models.Ticket:
         """An address for a file of a release that works once, within a minute, and without the session."""
         releases.file_of(desk.workspace, asked.file)
         return models.Ticket(address=f"/tickets/{access.ticket_for(asked.file)}")
@@ -95,7 +95,7 @@ def routes(desk: Desk, access: Access) -> APIRouter:
         return desk.state(words, desk.versions.edit(asked.text, asked.based_on))
 
     @api.patch("/api/recipe")
-    def patch_recipe(words: Spoken, asked: bodies.Changes) -> models.State:
+    def patch_recipe(words: Spoken, asked: bodies.RecipeChanges) -> models.State:
         """Set or remove keys of the recipe; comments stay."""
         return desk.state(words, desk.change(asked.changes, asked.based_on))
 
@@ -160,9 +160,9 @@ def routes(desk: Desk, access: Access) -> APIRouter:
         return desk.rehearse_page(words)
 
     @api.post("/api/rehearse", status_code=202)
-    def post_rehearse(words: Spoken, asked: bodies.RehearseAsked) -> models.Job:
+    def post_rehearse(words: Spoken, asked: bodies.RehearseRequest) -> models.JobStatus:
         """Begin a rehearsal on data that are not private."""
-        return desk.rehearse(asked.based_on, asked.other).told(words)
+        return desk.rehearse(asked.based_on, asked.other).status(words)
 
     @api.get("/api/rehearsals/{name}")
     def get_rehearsal(words: Spoken, name: str) -> models.RehearsalFound:
@@ -182,19 +182,19 @@ def routes(desk: Desk, access: Access) -> APIRouter:
         return desk.publish_page(words)
 
     @api.post("/api/publish", status_code=202)
-    def post_publish(words: Spoken, asked: bodies.PublishAsked) -> models.Job:
+    def post_publish(words: Spoken, asked: bodies.PublishRequest) -> models.JobStatus:
         """Publish the recipe, once: it spends, and cannot be undone."""
-        return desk.publish(asked.based_on, asked.confirm, words, asked.paid).told(words)
+        return desk.publish(asked.based_on, asked.confirm, words, asked.paid).status(words)
 
     @api.get("/api/jobs/{name}")
-    def get_job(words: Spoken, name: str) -> models.Job:
+    def get_job(words: Spoken, name: str) -> models.JobStatus:
         """How far a job is."""
-        return desk.processes.get(name).told(words)
+        return desk.processes.get(name).status(words)
 
     @api.delete("/api/jobs/{name}")
-    def delete_job(words: Spoken, name: str) -> models.Job:
+    def delete_job(words: Spoken, name: str) -> models.JobStatus:
         """Cancel a job that has not begun to spend."""
-        return desk.processes.tasks.cancel(desk.processes.get(name).id).told(words)
+        return desk.processes.tasks.cancel(desk.processes.get(name).id).status(words)
 
     @api.get("/api/ledger")
     def get_ledger(words: Spoken) -> models.LedgerPage:
@@ -202,7 +202,7 @@ def routes(desk: Desk, access: Access) -> APIRouter:
         return desk.ledger(words)
 
     @api.post("/api/verify")
-    def post_verify(words: Spoken, asked: bodies.VerifyAsked) -> models.Findings:
+    def post_verify(words: Spoken, asked: bodies.VerifyRequest) -> models.Findings:
         """Check a release from its public bytes."""
         return releases.findings(desk.workspace, asked.release, words)
 

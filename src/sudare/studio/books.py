@@ -7,14 +7,14 @@ from sudare.privacy import Entry, Ledger
 from sudare.privacy.settings import default_ledger
 from sudare.privacy.shown import balance_facts, entry_time, entry_words, spent_share
 from sudare.studio import releases
-from sudare.studio.models import Balance, Fact, LedgerPage, LedgerRow
-from sudare.studio.reading import Reading
-from sudare.studio.refusals import as_json
+from sudare.studio.models import DatasetBalance, Fact, LedgerPage, LedgerRow
+from sudare.studio.reading import RecipeReading
+from sudare.studio.refusals import error_parts
 from sudare.studio.workspace import Workspace
 from sudare.words import Words
 
 
-def ledger_json(workspace: Workspace, reading: Reading, words: Words) -> LedgerPage:
+def ledger_page(workspace: Workspace, reading: RecipeReading, words: Words) -> LedgerPage:
     """All data sets of the recipe's ledger; a ledger that cannot be trusted is a problem and not an error."""
     name = ledger_name(reading)
     page = LedgerPage(path=name, exists=True, releases=releases.listed(workspace))
@@ -25,12 +25,12 @@ def ledger_json(workspace: Workspace, reading: Reading, words: Words) -> LedgerP
         balances = (*ledger.balances(), *ledger.accounts())
     except (SudareError, OSError, ValueError) as problem:
         found = problem if isinstance(problem, SudareError) else SudareError("the ledger cannot be read")
-        page.problem = as_json(found, words)
+        page.problem = error_parts(found, words)
         return page
     page.exists = bool(entries)
     page.head = entries[-1].hash if entries else None
     page.balances = [
-        Balance(
+        DatasetBalance(
             dataset=balance.dataset,
             spent_share=spent_share(balance),
             releases=balance.releases,
@@ -42,7 +42,7 @@ def ledger_json(workspace: Workspace, reading: Reading, words: Words) -> LedgerP
     return page
 
 
-def ledger_name(reading: Reading) -> str:
+def ledger_name(reading: RecipeReading) -> str:
     """The ledger that a recipe names, also one that is not valid yet."""
     if reading.job is not None:
         return str(reading.job.recipe.ledger.path or default_ledger())

@@ -16,13 +16,13 @@ from sudare.publish.plan import Remark, remarks_on_files
 from sudare.publish.table_recipe import MethodChoice
 from sudare.registry import KINDS
 from sudare.studio import releases
-from sudare.studio.books import ledger_json
+from sudare.studio.books import ledger_page
 from sudare.studio.editing import edited
 from sudare.studio.forecast import Forecasts
 from sudare.studio.guards import MOST_BYTES
 from sudare.studio.models import (
     DataPage,
-    Job,
+    JobStatus,
     LedgerPage,
     Limits,
     ListedVersion,
@@ -30,17 +30,24 @@ from sudare.studio.models import (
     ProtectPage,
     PublishPage,
     RehearsePage,
-    SliderOf,
+    SliderRange,
     State,
 )
 from sudare.studio.outcomes import shown
 from sudare.studio.processes import Processes
-from sudare.studio.protection import books_json, error_by_area, place_cells, promise_json, smallest_area, with_remarks
-from sudare.studio.reading import Reading, Readings, plain, problem_json
-from sudare.studio.refusals import RequestError, StaleError, as_json
+from sudare.studio.protection import (
+    budget_outlook,
+    error_by_area,
+    place_cells,
+    promise_texts,
+    smallest_area,
+    with_remarks,
+)
+from sudare.studio.reading import RecipeReader, RecipeReading, plain, problem_parts
+from sudare.studio.refusals import RequestError, StaleError, error_parts
 from sudare.studio.rehearsals import listed as listed_rehearsals
-from sudare.studio.sources import Looked, looked_at
-from sudare.studio.tasks import Task
+from sudare.studio.sources import FileSelection, looked_at
+from sudare.studio.tasks import JobRecord
 from sudare.studio.versions import Version, Versions
 from sudare.studio.workspace import Workspace
 from sudare.words import LANGUAGES, Words
@@ -51,12 +58,12 @@ _SHOWN_FIRST = ("table", "sample", "perturbation", "weights")
 """The order of kinds on the page; those of other packages follow."""
 
 
-class Desk:
+class StudioService:
     """The desk over a workspace; ``upload_bytes`` is the most that one file may have."""
 
     def __init__(self, workspace: Workspace, upload_bytes: int = UPLOAD_BYTES) -> None:
         self.workspace, self.upload_bytes = workspace, upload_bytes
-        self.readings = Readings(workspace)
+        self.readings = RecipeReader(workspace)
         self.versions = Versions(workspace, lambda text: self.readings.read(text).valid)
         self.forecasts = Forecasts(workspace)
         self.processes = Processes(workspace)
@@ -78,7 +85,7 @@ class Desk:
                 for one in self.versions.listed()
             ],
             valid=reading.valid,
-            problem=problem_json(reading, words),
+            problem=problem_parts(reading, words),
             text=now.text,
             recipe=reading.recipe,
             effective=reading.effective,
@@ -115,13 +122,13 @@ class Desk:
         written = [own.get(key) if name == own.get("path") else None for key in ("encoding", "delimiter")]
         chosen = name if isinstance(name, str) and name else None
         texts = [each if isinstance(each, str) else None for each in (table, *written)]
-        return looked_at(self.workspace, Looked(chosen, texts[0], texts[1], texts[2], header), words)
+        return looked_at(self.workspace, FileSelection(chosen, texts[0], texts[1], texts[2], header), words)
 
     def protect(self, words: Words, value: float | None = None) -> ProtectPage:
         """The promise, the errors and the cost, at the recipe's own epsilon or at another."""
         reading = self._reading()
         methods = list(get_args(MethodChoice.model_fields["name"].annotation))
-        page = ProtectPage(valid=reading.valid, problem=problem_json(reading, words), methods=methods, based_on=BASIS)
+        page = ProtectPage(valid=reading.valid, problem=problem_parts(reading, words), methods=methods, based_on=BASIS)
         if reading.job is None:
             if value is not None:
                 reading.required()
@@ -131,20 +138,20 @@ class Desk:
         except RequestError:
             raise
         except SudareError as problem:
-            page.problem = as_json(problem, words)
+            page.problem = error_parts(problem, words)
             return page
-        page.slider = None if found.slider is None else SliderOf(**asdict(found.slider))
+        page.slider = None if found.slider is None else SliderRange(**asdict(found.slider))
         page.value, page.pending = found.value, found.plan is None
         if found.plan is None:
             return page
         made = found.plan
         page.plan = plain(made.to_json())
-        page.guarantee = promise_json(made.guarantee, words)
+        page.guarantee = promise_texts(made.guarantee, words)
         page.errors_from = str(made.errors_from)
         page.errors_from_shown = made.errors_from.text(words)
         page.error_by_area = error_by_area(made, reading.job)
         page.smallest_area_10_percent = smallest_area(page.error_by_area, place_cells(reading.job))
-        page.ledger = books_json(made.balance, made.balance_after, made.guarantee, words)
+        page.ledger = budget_outlook(made.balance, made.balance_after, made.guarantee, words)
         return with_remarks(page, made.remarks, words)
 
     def rehearse_page(self, words: Words) -> RehearsePage:
@@ -153,12 +160,12 @@ class Desk:
         found = listed_rehearsals(self.workspace)
         return RehearsePage(
             valid=reading.valid,
-            problem=problem_json(reading, words),
+            problem=problem_parts(reading, words),
             rehearsals=[one.model_copy(update={"basis": shown(one.basis, words)}) for one in found],
             job=self._last("rehearse", words),
         )
 
-    def rehearse(self, based_on: int, other: int | None) -> Task:
+    def rehearse(self, based_on: int, other: int | None) -> JobRecord:
         """Begin a rehearsal, of two versions if they are to be compared."""
         now = self._exactly(based_on)
         self.readings.read(now.text).required()
@@ -173,14 +180,14 @@ class Desk:
         """What a publication would spend, and what became of the last one."""
         reading = self._reading()
         job = reading.job
-        page = PublishPage(valid=reading.valid, problem=problem_json(reading, words), job=self._last("publish", words))
+        page = PublishPage(valid=reading.valid, problem=problem_parts(reading, words), job=self._last("publish", words))
         if job is None:
             return page
         try:
             balance, after, refusal = self._books(job)
             waiting = PendingReleases(job.ledger).waiting()
         except SudareError as problem:
-            page.problem = as_json(problem, words)
+            page.problem = error_parts(problem, words)
             return page
         target = job.path(job.recipe.output.folder)
         remarks: list[Remark] = [] if refusal is None else [refusal]
@@ -192,12 +199,12 @@ class Desk:
         page.pending = pending[-1] if pending else None
         page.dataset = page.confirm = job.recipe.dataset
         page.title, page.output = job.recipe.title or None, job.recipe.output.folder
-        page.guarantee = promise_json(job.guarantee, words)
-        page.ledger = books_json(balance, after, job.guarantee, words)
+        page.guarantee = promise_texts(job.guarantee, words)
+        page.ledger = budget_outlook(balance, after, job.guarantee, words)
         page.release = next((one for one in releases.listed(self.workspace) if one.folder == folder), None)
         return with_remarks(page, remarks, words)
 
-    def publish(self, based_on: int, confirm: str, words: Words, paid: str | None = None) -> Task:
+    def publish(self, based_on: int, confirm: str, words: Words, paid: str | None = None) -> JobRecord:
         """Begin a publication of exactly the version that was confirmed; ``paid`` as in `PublishAsked`."""
         now = self._exactly(based_on)
         job = self.readings.read(now.text).required()
@@ -221,9 +228,9 @@ class Desk:
 
     def ledger(self, words: Words) -> LedgerPage:
         """The books, and the releases that are here."""
-        return ledger_json(self.workspace, self._reading(), words)
+        return ledger_page(self.workspace, self._reading(), words)
 
-    def _reading(self) -> Reading:
+    def _reading(self) -> RecipeReading:
         return self.readings.read(self.versions.current().text)
 
     def _exactly(self, based_on: int) -> Version:
@@ -239,7 +246,7 @@ class Desk:
         except BudgetError as refusal:
             return balance, None, refusal
 
-    def _last(self, verb: str, words: Words) -> Job | None:
+    def _last(self, verb: str, words: Words) -> JobStatus | None:
         self.processes.settle()
         found = self.processes.tasks.listed(verb)
-        return found[0].told(words) if found else None
+        return found[0].status(words) if found else None

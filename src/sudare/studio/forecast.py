@@ -15,7 +15,7 @@ from typing import Any
 from sudare.errors import BudgetError
 from sudare.publish import Plan, plan
 from sudare.publish.job import Job
-from sudare.studio.ahead import Ahead
+from sudare.studio.ahead import PrefetchCache
 from sudare.studio.editing import contents_of, edited
 from sudare.studio.refusals import RequestError
 from sudare.studio.workspace import Workspace
@@ -76,7 +76,7 @@ class Forecasts:
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
-        self._plans = Ahead(self._plan)
+        self._plans = PrefetchCache(self._plan)
 
     def close(self) -> None:
         """Begin nothing more."""

@@ -87,7 +87,7 @@ class FileFacts(Answer):
     bytes: int
 
 
-class Column(Answer):
+class ColumnFacts(Answer):
     """A column: never a value of it."""
 
     name: str
@@ -102,7 +102,7 @@ class Suggestions(Answer):
     attributes: dict[str, list[str]]
 
 
-class Proposal(Answer):
+class LayoutProposal(Answer):
     """How a file of text seems to be written, and its first line that is refused: for the steward alone."""
 
     encoding: str
@@ -117,12 +117,12 @@ class DataPage(Answer):
     file: str | None
     table: str | None
     tables: list[str]
-    columns: list[Column]
+    columns: list[ColumnFacts]
     suggestions: Suggestions
     mesh_levels: list[str]
     withheld: bool
     """Whether names are not shown because the first line may be a person's."""
-    proposal: Proposal | None
+    proposal: LayoutProposal | None
     problem: ErrorParts | None
 
 
@@ -153,7 +153,7 @@ class TableOfTexts(Answer):
     rows: list[list[str]]
 
 
-class PointsOf(Answer):
+class PointList(Answer):
     """A list under a heading."""
 
     title: str
@@ -167,11 +167,11 @@ class Promise(Answer):
     headline: str
     paragraphs: list[str] = []
     odds: TableOfTexts | None = None
-    points: list[PointsOf] = []
+    points: list[PointList] = []
     facts: list[Fact] = []
 
 
-class Books(Answer):
+class BudgetOutlook(Answer):
     """A data set's account, before and after."""
 
     cap: str | None
@@ -206,7 +206,7 @@ class Area(Answer):
     relative: float
 
 
-class SliderOf(Answer):
+class SliderRange(Answer):
     """Which key of the recipe the slider sets."""
 
     path: str
@@ -222,7 +222,7 @@ class ProtectPage(Answer):
     valid: bool
     problem: ErrorParts | None
     pending: bool = False
-    slider: SliderOf | None = None
+    slider: SliderRange | None = None
     value: float | None = None
     plan: dict[str, Any] | None = None
     guarantee: Promise | None = None
@@ -230,7 +230,7 @@ class ProtectPage(Answer):
     errors_from_shown: str | None = None
     error_by_area: list[AreaError] = []
     smallest_area_10_percent: Area | None = None
-    ledger: Books | None = None
+    ledger: BudgetOutlook | None = None
     remarks: list[str] = []
     remarks_shown: list[str] = []
     remarks_about: list[str] = []
@@ -238,7 +238,7 @@ class ProtectPage(Answer):
     based_on: str
 
 
-class Job(Answer):
+class JobStatus(Answer):
     """How far a job is."""
 
     id: str
@@ -298,7 +298,7 @@ class RehearsePage(Answer):
     valid: bool
     problem: ErrorParts | None
     rehearsals: list[RehearsalSummary]
-    job: Job | None
+    job: JobStatus | None
 
 
 class ReleaseFacts(Answer):
@@ -332,16 +332,16 @@ class PublishPage(Answer):
     title: str | None = None
     output: str | None = None
     guarantee: Promise | None = None
-    ledger: Books | None = None
+    ledger: BudgetOutlook | None = None
     remarks: list[str] = []
     remarks_shown: list[str] = []
     remarks_about: list[str] = []
-    job: Job | None
+    job: JobStatus | None
     release: ReleaseFacts | None = None
     pending: PaidRelease | None = None
 
 
-class Balance(Answer):
+class DatasetBalance(Answer):
     """A data set of the ledger."""
 
     dataset: str
@@ -369,7 +369,7 @@ class LedgerPage(Answer):
     path: str
     exists: bool
     head: str | None = None
-    balances: list[Balance] = []
+    balances: list[DatasetBalance] = []
     entries: list[LedgerRow] = []
     problem: ErrorParts | None = None
     releases: list[ReleaseFacts]
@@ -385,7 +385,7 @@ class Findings(Answer):
     problem: ErrorParts | None = None
 
 
-class Session(Answer):
+class SessionToken(Answer):
     """What the studio's pages send with each request."""
 
     session: str

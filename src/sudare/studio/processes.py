@@ -16,7 +16,7 @@ from sudare.publish.certificate import NAME
 from sudare.publish.pages import public_path
 from sudare.studio.outcomes import kept
 from sudare.studio.refusals import kept as kept_error
-from sudare.studio.tasks import Task, Tasks
+from sudare.studio.tasks import JobRecord, JobStore
 from sudare.studio.workspace import Workspace
 from sudare.words import PageMessage, Words
 
@@ -30,10 +30,10 @@ class Processes:
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
-        self.tasks = Tasks(workspace)
+        self.tasks = JobStore(workspace)
         self._started: dict[str, subprocess.Popen[bytes]] = {}
 
-    def start(self, verb: str, task: dict[str, Any]) -> Task:
+    def start(self, verb: str, task: dict[str, Any]) -> JobRecord:
         """A new job, at work."""
         self.settle()
         made = self.tasks.add(verb, task)
@@ -57,7 +57,7 @@ class Processes:
             threading.Thread(target=process.wait, daemon=True).start()
         return self.tasks.get(made.id)
 
-    def get(self, name: str) -> Task:
+    def get(self, name: str) -> JobRecord:
         """A job, after looking whether it still lives."""
         self.settle()
         return self.tasks.get(name)
@@ -75,7 +75,7 @@ class Processes:
                 lost = SudareError("the job ended before its end", hint="Nothing was spent. Begin it again.")
                 self.tasks.move(task.id, ("waiting", "running"), "failed", error=kept_error(lost))
 
-    def _is_lost(self, task: Task) -> bool:
+    def _is_lost(self, task: JobRecord) -> bool:
         process = self._started.get(task.id)
         if process is not None:
             if process.poll() is None:
@@ -88,7 +88,7 @@ class Processes:
         age = (datetime.now(UTC) - datetime.fromisoformat(task.time)).total_seconds()
         return process is not None or age > _BEGIN_SECONDS
 
-    def _settle_spending(self, task: Task) -> None:
+    def _settle_spending(self, task: JobRecord) -> None:
         """The ledger says whether it was paid, the folder whether the release is out."""
         asked = task.task
         folder = self._workspace.folder / asked["folder"]

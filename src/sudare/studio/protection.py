@@ -21,9 +21,9 @@ from sudare.report import Facts, Lead, Points, Table, Text, guarantee_sections
 from sudare.studio.models import (
     Area,
     AreaError,
-    Books,
+    BudgetOutlook,
     Fact,
-    PointsOf,
+    PointList,
     Promise,
     ProtectPage,
     PublishPage,
@@ -34,7 +34,7 @@ from sudare.words import PageMessage, Words, said
 Page = TypeVar("Page", ProtectPage, PublishPage)
 
 
-def promise_json(guarantee: Guarantee, words: Words) -> Promise:
+def promise_texts(guarantee: Guarantee, words: Words) -> Promise:
     """A guarantee in words, odds and terms, as the public report says it."""
     said = Promise(headline=headline(guarantee, words))
     for section in guarantee_sections(guarantee, words):
@@ -45,7 +45,7 @@ def promise_json(guarantee: Guarantee, words: Words) -> Promise:
                 rows = [list(row) for row in part.rows]
                 said.odds = TableOfTexts(caption=part.caption, header=list(part.header), rows=rows)
             elif isinstance(part, Points):
-                said.points.append(PointsOf(title=part.title, items=list(part.items), sign=part.sign))
+                said.points.append(PointList(title=part.title, items=list(part.items), sign=part.sign))
             elif isinstance(part, Facts):
                 said.facts += Fact.listed(part.rows)
             elif isinstance(part, Lead):
@@ -53,10 +53,10 @@ def promise_json(guarantee: Guarantee, words: Words) -> Promise:
     return said
 
 
-def books_json(balance: Balance, after: Balance | None, guarantee: Guarantee, words: Words) -> Books:
+def budget_outlook(balance: Balance, after: Balance | None, guarantee: Guarantee, words: Words) -> BudgetOutlook:
     """Where the data set stands, what the release would cost, and what would be left."""
     cap = balance.cap or (after.cap if after else None)
-    return Books(
+    return BudgetOutlook(
         cap=None if cap is None else amounts_text(cap),
         spent=amounts_text(balance.spent),
         left=None if balance.remaining is None else remaining_text(balance, words),

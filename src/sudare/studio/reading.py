@@ -15,7 +15,7 @@ from sudare.publish.job import Job
 from sudare.registry import KINDS
 from sudare.studio.editing import contents_of
 from sudare.studio.models import ErrorParts
-from sudare.studio.refusals import RequestError, as_json
+from sudare.studio.refusals import RequestError, error_parts
 from sudare.studio.workspace import Workspace
 from sudare.words import Words
 
@@ -24,7 +24,7 @@ FRESH = 1.0
 
 
 @dataclass(frozen=True)
-class Reading:
+class RecipeReading:
     """A text read as a recipe; ``job`` is None where it is none, and ``problem`` then says why."""
 
     contents: dict[str, Any] | None
@@ -59,15 +59,15 @@ class Reading:
         return self.job
 
 
-class Readings:
+class RecipeReader:
     """Reads texts as recipes of a workspace, and remembers the last verdicts for a moment."""
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
         self._lock = Lock()
-        self._known: dict[str, tuple[float, Reading]] = {}
+        self._known: dict[str, tuple[float, RecipeReading]] = {}
 
-    def read(self, text: str) -> Reading:
+    def read(self, text: str) -> RecipeReading:
         """The verdict on ``text``."""
         with self._lock:
             self._known = {key: known for key, known in self._known.items() if monotonic() - known[0] < FRESH}
@@ -78,19 +78,19 @@ class Readings:
             self._known[text] = monotonic(), found
         return found
 
-    def _read(self, text: str) -> Reading:
+    def _read(self, text: str) -> RecipeReading:
         try:
             contents = contents_of(text)
         except SudareError as problem:
-            return Reading(None, None, problem)
+            return RecipeReading(None, None, problem)
         try:
             with self._workspace.written(text) as path:
-                return Reading(contents, Job.open(path), None)
+                return RecipeReading(contents, Job.open(path), None)
         except SudareError as problem:
-            return Reading(contents, None, problem)
+            return RecipeReading(contents, None, problem)
         # A page must stand whatever is typed into it, such as a domain that no machine can hold.
         except Exception as problem:
-            return Reading(
+            return RecipeReading(
                 contents, None, SudareError("the recipe cannot be built: {type}", type=type(problem).__name__)
             )
 
@@ -116,6 +116,6 @@ def plain(value: Any) -> Any:
     return value
 
 
-def problem_json(reading: Reading, words: Words) -> ErrorParts | None:
+def problem_parts(reading: RecipeReading, words: Words) -> ErrorParts | None:
     """What is wrong with it, for a page."""
-    return None if reading.problem is None else as_json(reading.problem, words)
+    return None if reading.problem is None else error_parts(reading.problem, words)

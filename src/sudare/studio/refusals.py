@@ -41,7 +41,7 @@ class StaleError(RequestError):
         )
 
 
-def as_json(problem: SudareError, words: Words = ENGLISH) -> ErrorParts:
+def error_parts(problem: SudareError, words: Words = ENGLISH) -> ErrorParts:
     """An error's parts in English, and the one sentence they make in the language of the reader."""
     return ErrorParts(
         what=problem.what,
@@ -54,17 +54,17 @@ def as_json(problem: SudareError, words: Words = ENGLISH) -> ErrorParts:
 
 def kept(problem: SudareError) -> dict[str, Any]:
     """An error for the store: its parts, and the facts from which `retold` says it in another language."""
-    return {**as_json(problem).model_dump(), "facts": problem.to_json()}
+    return {**error_parts(problem).model_dump(), "facts": problem.to_json()}
 
 
 def retold(found: dict[str, Any], words: Words) -> ErrorParts:
     """What `kept` made of an error before, for a reader of any language."""
     if "facts" not in found:  # of an older version: as it was said then
         return ErrorParts(**found)
-    return as_json(SudareError.from_json(found["facts"]), words)
+    return error_parts(SudareError.from_json(found["facts"]), words)
 
 
 def answer(problem: SudareError, words: Words, status: int = 422) -> Response:
     """The refusal as a response; a mistake in a recipe, a file or a parameter is 422."""
     found = problem.status if isinstance(problem, RequestError) else status
-    return JSONResponse(Refusal(error=as_json(problem, words)).model_dump(), found)
+    return JSONResponse(Refusal(error=error_parts(problem, words)).model_dump(), found)

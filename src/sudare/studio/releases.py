@@ -13,7 +13,7 @@ from sudare.publish.certificate import NAME
 from sudare.publish.pages import public_path
 from sudare.publish.reports import LIST
 from sudare.studio.models import Findings, ReleaseFacts
-from sudare.studio.refusals import RequestError, as_json
+from sudare.studio.refusals import RequestError, error_parts
 from sudare.studio.workspace import Workspace
 from sudare.words import Words
 
@@ -58,7 +58,7 @@ def findings(workspace: Workspace, name: str, words: Words) -> Findings:
     try:
         found = verify(path)
     except VerificationError as problem:
-        return Findings(release=name, ok=False, problem=as_json(problem, words))
+        return Findings(release=name, ok=False, problem=error_parts(problem, words))
     checks = [*found.said(words), *(remark.text(words) for remark in found.reports.remarks)]
     return Findings(release=name, ok=True, release_id=found.to_json()["release_id"], checks=checks)
 

@@ -22,13 +22,13 @@ from sudare.errors import LedgerError, Message, SudareError
 from sudare.studio import releases
 from sudare.studio.access import Access
 from sudare.studio.api import Spoken, routes, spoken
-from sudare.studio.desk import Desk
+from sudare.studio.desk import StudioService
 from sudare.studio.pages import COOKIE, PAGES, REPORT, page
 from sudare.studio.refusals import RequestError, answer
 from sudare.words.foreign import pydantic_reason
 
 
-def create_app(desk: Desk, access: Access, default_language: str | None = None) -> FastAPI:
+def create_app(desk: StudioService, access: Access, default_language: str | None = None) -> FastAPI:
     """The service over a desk, which is closed when the service ends; ``access`` has its tokens and tickets."""
 
     @asynccontextmanager

@@ -45,14 +45,14 @@ def serve(
     except ImportError:
         raise MissingExtraError.of(Message("The studio"), "studio") from None
     from sudare.studio.access import Access
-    from sudare.studio.desk import Desk
+    from sudare.studio.desk import StudioService
     from sudare.studio.editing import contents_of
     from sudare.studio.guards import Guard
     from sudare.studio.workspace import Workspace
 
     with listen(host, port, _BACKLOG, Message("studio")) as listening:
         workspace = Workspace.open(recipe)
-        desk = Desk(workspace)
+        desk = StudioService(workspace)
         if not desk.versions.listed():
             # A file that was never a recipe is a mistake of the command; one that was may be in the middle of an edit.
             contents_of(workspace.recipe.read_text(encoding="utf-8-sig", errors="replace"))

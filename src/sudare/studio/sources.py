@@ -9,8 +9,8 @@ from pathlib import Path
 from sudare.domain.mesh import LEVELS
 from sudare.engines import propose_layout, read
 from sudare.errors import InputError, SudareError
-from sudare.studio.models import Column, DataPage, FileFacts, Proposal, Suggestions
-from sudare.studio.refusals import RequestError, as_json
+from sudare.studio.models import ColumnFacts, DataPage, FileFacts, LayoutProposal, Suggestions
+from sudare.studio.refusals import RequestError, error_parts
 from sudare.studio.workspace import Workspace
 from sudare.words import Words
 
@@ -48,7 +48,7 @@ def is_ledger(path: Path) -> bool:
 
 
 @dataclass(frozen=True)
-class Looked:
+class FileSelection:
     """Which file is looked at, how its text is declared to be written, and whether its first line may be shown.
 
     The first line of a CSV file names columns, or it is the first person's row: nobody knows before it is seen. So it
@@ -67,7 +67,7 @@ class Looked:
         return self.name is not None and self.name.lower().endswith(TEXT)
 
 
-def columns_of(workspace: Workspace, looked: Looked) -> list[Column]:
+def columns_of(workspace: Workspace, looked: FileSelection) -> list[ColumnFacts]:
     """Names and types of the columns of a file of the workspace; none of text whose first line is not asked for."""
     name, table = looked.name or "", looked.table
     path = workspace.inside(name)
@@ -85,7 +85,7 @@ def columns_of(workspace: Workspace, looked: Looked) -> list[Column]:
     if any(len(column) > _LONGEST_NAME or len(column.splitlines()) > 1 for column in records.columns):
         # A quote that is never closed makes rows part of the header, and rows are not to be seen here.
         raise InputError("the first line of the file does not name columns", value=name)
-    return [Column(name=column, type=kind) for column, kind in records.columns.items()]
+    return [ColumnFacts(name=column, type=kind) for column, kind in records.columns.items()]
 
 
 def tables_of(workspace: Workspace, name: str) -> list[str]:
@@ -103,10 +103,10 @@ def tables_of(workspace: Workspace, name: str) -> list[str]:
     return [str(row[0]) for row in rows]
 
 
-def suggestions_for(columns: list[Column]) -> Suggestions:
+def suggestions_for(columns: list[ColumnFacts]) -> Suggestions:
     """Which attributes a column could become, from its name and type alone.
 
-    >>> found = suggestions_for([Column(name=name, type="DOUBLE") for name in ("lat", "lon", "age")])
+    >>> found = suggestions_for([ColumnFacts(name=name, type="DOUBLE") for name in ("lat", "lon", "age")])
     >>> found.mesh, found.attributes["age"]
     (['lat', 'lon'], ['bins'])
     """
@@ -120,7 +120,7 @@ def suggestions_for(columns: list[Column]) -> Suggestions:
     )
 
 
-def _kinds(column: Column) -> list[str]:
+def _kinds(column: ColumnFacts) -> list[str]:
     kind = column.type.partition("(")[0]
     if kind in _WHOLE:
         kinds = ["bins", "categories", "line", "grid"]
@@ -134,19 +134,19 @@ def _kinds(column: Column) -> list[str]:
     return ["mesh", *kinds] if place else kinds
 
 
-def looked_at(workspace: Workspace, looked: Looked, words: Words) -> DataPage:
+def looked_at(workspace: Workspace, looked: FileSelection, words: Words) -> DataPage:
     """What a page shows of a file: columns, tables, suggestions, a proposal, or the sentence that it cannot be read."""
-    columns: list[Column] = []
+    columns: list[ColumnFacts] = []
     tables: list[str] = []
     problem = proposal = None
     try:
         if looked.name is not None:
             tables = tables_of(workspace, looked.name)
             if looked.text and looked.header and workspace.inside(looked.name).is_file():
-                proposal = Proposal(**asdict(propose_layout(workspace.inside(looked.name))))
+                proposal = LayoutProposal(**asdict(propose_layout(workspace.inside(looked.name))))
             columns = columns_of(workspace, looked)
     except SudareError as found:
-        problem = as_json(found, words)
+        problem = error_parts(found, words)
     return DataPage(
         files=files_of(workspace),
         file=looked.name,

@@ -22,7 +22,7 @@ from typing import Any
 
 from sudare.errors import Message
 from sudare.privacy.file_lock import is_locked, locked
-from sudare.studio.models import Job
+from sudare.studio.models import JobStatus
 from sudare.studio.outcomes import shown_result
 from sudare.studio.refusals import RequestError, retold
 from sudare.studio.store import session
@@ -35,7 +35,7 @@ _VERBS = {"publish": Message("publish"), "rehearse": Message("rehearse")}
 
 
 @dataclass(frozen=True)
-class Task:
+class JobRecord:
     """A job as its row says. ``task`` is what it was asked: texts and versions; ``stage`` is a `Progress` in JSON."""
 
     id: str
@@ -49,7 +49,7 @@ class Task:
     result: dict[str, Any] | None
 
     @classmethod
-    def of(cls, row: sqlite3.Row) -> Task:
+    def of(cls, row: sqlite3.Row) -> JobRecord:
         """From the store."""
         names = ("task", "error", "result")
         read: dict[str, Any] = {name: None if row[name] is None else json.loads(row[name]) for name in names}
@@ -72,9 +72,9 @@ class Task:
             return self.stage
         return Progress.from_json(json.loads(self.stage)).text(words)
 
-    def told(self, words: Words) -> Job:
+    def status(self, words: Words) -> JobStatus:
         """For the page."""
-        return Job(
+        return JobStatus(
             id=self.id,
             verb=self.verb,
             version=self.task.get("version"),
@@ -88,13 +88,13 @@ class Task:
         )
 
 
-class Tasks:
+class JobStore:
     """The jobs of a workspace."""
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
 
-    def add(self, verb: str, task: dict[str, Any]) -> Task:
+    def add(self, verb: str, task: dict[str, Any]) -> JobRecord:
         """A new job, waiting. One of a verb at a time: the next may begin when it has ended."""
         made = secrets.token_hex(8)
         time = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
@@ -116,22 +116,22 @@ class Tasks:
             )
         return self.get(made)
 
-    def get(self, name: str) -> Task:
+    def get(self, name: str) -> JobRecord:
         """A job by its id."""
         with session(self._workspace) as store:
             row = store.execute("SELECT * FROM jobs WHERE id = ?", [name]).fetchone()
         if row is None:
             raise RequestError(404, "there is no such job")
-        return Task.of(row)
+        return JobRecord.of(row)
 
-    def listed(self, verb: str | None = None) -> list[Task]:
+    def listed(self, verb: str | None = None) -> list[JobRecord]:
         """The last jobs, newest first."""
         with session(self._workspace) as store:
             rows = store.execute(
                 "SELECT * FROM jobs WHERE ? IS NULL OR verb = ? ORDER BY time DESC, rowid DESC LIMIT ?",
                 [verb, verb, _SHOWN],
             ).fetchall()
-        return [Task.of(row) for row in rows]
+        return [JobRecord.of(row) for row in rows]
 
     def move(self, name: str, before: tuple[str, ...], after: str, **columns: Any) -> bool:
         """From one of the states ``before`` to ``after``, with other columns; False where it was in none of them."""
@@ -157,7 +157,7 @@ class Tasks:
             )
             return done.rowcount == 1
 
-    def cancel(self, name: str) -> Task:
+    def cancel(self, name: str) -> JobRecord:
         """Stop a job that has not begun to spend."""
         task = self.get(name)
         if not self.move(name, ("waiting", "running"), "cancelled", stage=""):

@@ -48,7 +48,7 @@ class Version:
 
 
 @dataclass(frozen=True)
-class Listed:
+class VersionSummary:
     """A version without its text."""
 
     version: int
@@ -68,14 +68,14 @@ class Versions:
         with alone(self._workspace):
             return self._current()
 
-    def listed(self) -> list[Listed]:
+    def listed(self) -> list[VersionSummary]:
         """The last versions, newest first."""
         with session(self._workspace) as store:
             rows = store.execute(
                 "SELECT version, time, change, valid FROM versions WHERE recipe = ? ORDER BY version DESC LIMIT ?",
                 [self._workspace.name, SHOWN],
             ).fetchall()
-        return [Listed(row["version"], row["time"], row["change"], bool(row["valid"])) for row in rows]
+        return [VersionSummary(row["version"], row["time"], row["change"], bool(row["valid"])) for row in rows]
 
     def get(self, version: int) -> Version:
         """A version by its number."""

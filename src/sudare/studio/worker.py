@@ -22,7 +22,7 @@ from sudare.signals import Ended, ending_in_order
 from sudare.studio.outcomes import kept, kept_lines
 from sudare.studio.refusals import kept as kept_error
 from sudare.studio.rehearsals import keep
-from sudare.studio.tasks import Task, Tasks
+from sudare.studio.tasks import JobRecord, JobStore
 from sudare.studio.workspace import Workspace
 from sudare.words import Progress, Stage, Words
 
@@ -43,7 +43,7 @@ class Cancelled(Exception):  # noqa: N818 - it is no error
 class RowProgress:
     """Says in the job's row how far it is, and asks for leave to spend. ``share`` of the work begins at ``start``."""
 
-    def __init__(self, tasks: Tasks, job: str, start: float = 0.0, share: float = 1.0) -> None:
+    def __init__(self, tasks: JobStore, job: str, start: float = 0.0, share: float = 1.0) -> None:
         self._tasks, self._job, self._start, self._share = tasks, job, start, share
 
     def __call__(self, progress: Progress) -> None:
@@ -61,7 +61,7 @@ class RowProgress:
 
 def run(workspace: Workspace, name: str) -> None:
     """Do one job."""
-    tasks = Tasks(workspace)
+    tasks = JobStore(workspace)
     with tasks.held(name):
         if not tasks.move(name, ("waiting",), "running"):
             return
@@ -78,7 +78,7 @@ def run(workspace: Workspace, name: str) -> None:
             tasks.move(name, ("running", "spending"), "done", stage="", fraction=1.0, result=result)
 
 
-def _publish(workspace: Workspace, tasks: Tasks, task: Task) -> dict[str, Any]:
+def _publish(workspace: Workspace, tasks: JobStore, task: JobRecord) -> dict[str, Any]:
     with workspace.written(task.task["text"]) as path:
         paid = task.task.get("paid")
         made = publish(path, resume=paid == "complete", anew=paid == "anew", progress=RowProgress(tasks, task.id))
@@ -101,7 +101,7 @@ def publication_json(workspace: Workspace, made: Publication, words: Words) -> d
     }
 
 
-def _rehearse(workspace: Workspace, tasks: Tasks, task: Task) -> dict[str, Any]:
+def _rehearse(workspace: Workspace, tasks: JobStore, task: JobRecord) -> dict[str, Any]:
     versions = [task.task, *([task.task["other"]] if task.task.get("other") else [])]
     made_of = []
     for place, asked in enumerate(versions):

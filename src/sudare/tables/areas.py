@@ -10,10 +10,11 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from sudare.arrays import Integers, Numbers
 from sudare.domain import Domain
 from sudare.domain.columns import whole_array
 from sudare.errors import ParameterError
-from sudare.tables.pyramid import Integers, Numbers, at_blocks
+from sudare.tables.pyramid import at_blocks
 
 Blocks = tuple[Integers, Integers, NDArray[np.bool_]]
 

@@ -14,8 +14,9 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
+from sudare.arrays import Integers
 from sudare.domain import Domain
-from sudare.tables.haar import IntArray, left_halves
+from sudare.tables.haar import left_halves
 
 AT_ONCE = 1 << 15
 """Nodes refined at once: their scratch arrays stay in the second-level cache."""
@@ -25,11 +26,11 @@ AT_ONCE = 1 << 15
 class Populated:
     """Populated nodes of one level, ascending: their ``place`` among the visited, first leaf and true sum."""
 
-    place: IntArray
-    first: IntArray
-    total: IntArray
+    place: Integers
+    first: Integers
+    total: Integers
 
-    def at(self, place: IntArray) -> Self:
+    def at(self, place: Integers) -> Self:
         """The same nodes at other places; those at place -1 are left behind."""
         kept = np.flatnonzero(place >= 0)
         return type(self)(place[kept], self.first[kept], self.total[kept])
@@ -41,7 +42,7 @@ class Leaves:
     ``index`` (m,) ascends strictly, ``count`` (m,) > 0, both int64; indices have ``bits`` bits.
     """
 
-    def __init__(self, index: IntArray, count: IntArray, bits: int) -> None:
+    def __init__(self, index: Integers, count: Integers, bits: int) -> None:
         self._index = index
         self._before = np.zeros(len(index) + 1, dtype=np.int64)
         np.cumsum(count, out=self._before[1:])
@@ -51,7 +52,7 @@ class Leaves:
         self._partings = np.argsort(level, kind="stable") + 1  # of bytes: a radix sort
         self._ends = np.cumsum(np.bincount(level, minlength=bits + 1))
 
-    def under(self, node: IntArray, level: int) -> Populated:
+    def under(self, node: Integers, level: int) -> Populated:
         """The populated ones among ``node``, ascending numbers of nodes of ``level``; other leaves are left out."""
         own = self._index >> level
         first = np.flatnonzero(np.diff(own, prepend=-1))
@@ -61,7 +62,7 @@ class Leaves:
         place = np.minimum(np.searchsorted(node, own.take(first)), len(node) - 1)
         return Populated(place, first, total).at(np.where(node.take(place) == own.take(first), place, -1))
 
-    def halve(self, nodes: Populated, level: int) -> tuple[IntArray, Populated]:
+    def halve(self, nodes: Populated, level: int) -> tuple[Integers, Populated]:
         """Exact differences (left minus right half) of populated nodes of ``level``, and their populated halves.
 
         The half of a node at place p has the place 2p on the left and 2p + 1 on the right.
@@ -86,7 +87,7 @@ class Leaves:
         halves = _insert(parent, (place, place.take(parent) + 1), (nodes.first, right_first), (total, right))
         return difference, Populated(*halves)
 
-    def _parted(self, nodes: Populated, level: int) -> tuple[IntArray, IntArray]:
+    def _parted(self, nodes: Populated, level: int) -> tuple[Integers, Integers]:
         """Rows of the nodes with two populated halves, and the first leaf of each one's right half."""
         parting = self._partings[self._ends[level - 1] : self._ends[level]]
         if not len(nodes.first):
@@ -99,7 +100,7 @@ class Leaves:
         return row[visited], parting[visited]
 
 
-def _insert(after: IntArray, *columns: tuple[IntArray, IntArray]) -> list[IntArray]:
+def _insert(after: Integers, *columns: tuple[Integers, Integers]) -> list[Integers]:
     """Each column with new entries behind the rows ``after``, ascending."""
     if not len(after):
         return [old for old, _ in columns]
@@ -119,10 +120,10 @@ def _insert(after: IntArray, *columns: tuple[IntArray, IntArray]) -> list[IntArr
 class Visited:
     """Nodes of one level with a refined sum above 0: numbers ``node``, ascending, and ``total``."""
 
-    node: IntArray
-    total: IntArray
+    node: Integers
+    total: Integers
 
-    def halve(self, noisy: IntArray, generator: np.random.Generator, places: IntArray) -> tuple[Visited, IntArray]:
+    def halve(self, noisy: Integers, generator: np.random.Generator, places: Integers) -> tuple[Visited, Integers]:
         """The halves with a sum above 0 after a split by ``noisy`` differences, one per node.
 
         ``places`` are some halves by twice their node's place (plus 1 on the right), ascending; returned is
@@ -166,7 +167,7 @@ def coins(generator: np.random.Generator, size: int) -> NDArray[np.uint8]:
     return np.unpackbits(np.frombuffer(generator.bytes((size + 7) // 8), dtype=np.uint8), count=size)
 
 
-def lone_halves(domain: Domain, node: IntArray, level: int) -> NDArray[np.int8] | None:
+def lone_halves(domain: Domain, node: Integers, level: int) -> NDArray[np.int8] | None:
     """Which nodes of ``level`` have one half without logical cells: 1 if it is the right, -1 if the left, else 0.
 
     None where padding and masks cannot matter at this level. Halving a node halves one axis of one attribute, so

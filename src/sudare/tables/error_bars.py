@@ -19,10 +19,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sudare.arrays import Floats, Integers, Numbers
 from sudare.domain import CountTable, Domain
 from sudare.errors import ParameterError
 from sudare.estimate import round_to_total, simplex_level
-from sudare.measure.columns import Columns
+from sudare.measure.columns import ColumnArrays
 from sudare.noise import Added, AddedGaussian, Source
 from sudare.noise.added import added
 from sudare.privacy import Budget, Unit
@@ -33,11 +34,9 @@ from sudare.tables.method import Method, Task
 from sudare.tables.places import by_codes, by_mapping
 from sudare.tables.plausible import first_guess, redraw
 from sudare.tables.privelet import Privelet
-from sudare.tables.pyramid import Numbers, Pyramid
+from sudare.tables.pyramid import Pyramid
 from sudare.tables.strata import Strata, student
 
-Integers = NDArray[np.int64]
-Floats = NDArray[np.float64]
 Bars = tuple[Floats, Floats, Floats]
 """Expected absolute error, low and high."""
 
@@ -65,7 +64,7 @@ _MOST_PICKED = 1 << 22
 
 
 @dataclass(frozen=True)
-class ErrorBars(Columns):
+class ErrorBars(ColumnArrays):
     """One entry per sum: its released value, the expected absolute error, and an interval for the truth."""
 
     value: Numbers
@@ -75,7 +74,7 @@ class ErrorBars(Columns):
 
 
 @dataclass(frozen=True)
-class BlockErrorBars(Columns):
+class BlockErrorBars(ColumnArrays):
     """One entry per block of 2**block_level neighbours that is not 0; ``elsewhere`` is what holds for all others."""
 
     block: Integers
@@ -90,7 +89,7 @@ class BlockErrorBars(Columns):
 
 
 @dataclass(frozen=True)
-class CodeErrorBars(Columns):
+class CodeErrorBars(ColumnArrays):
     """One entry per mesh code."""
 
     code: NDArray[Any]
@@ -101,7 +100,7 @@ class CodeErrorBars(Columns):
 
 
 @dataclass(frozen=True)
-class AreaErrorBars(Columns):
+class AreaErrorBars(ColumnArrays):
     """One entry per area of a mapping; an area named "" last, for the cells that it does not name."""
 
     area: NDArray[Any]

@@ -15,10 +15,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
+from sudare.arrays import Floats, Integers
 
 _WEIGHTS = ((0, 37 / 60), (1, -8 / 60), (2, 1 / 60))
 """Of the two values next to a half step, of the next two, and of the two after these."""

@@ -13,15 +13,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sudare.arrays import Floats, Integers
 from sudare.domain import CountTable
 from sudare.errors import ParameterError
 from sudare.noise.sparse import DENSE_LIMIT
 
-IntArray = NDArray[np.int64]
-FloatArray = NDArray[np.float64]
 
-
-def padded_counts(table: CountTable) -> IntArray:
+def padded_counts(table: CountTable) -> Integers:
     """The counts of all 2**bits cells of the padded domain in index order, for methods that are dense."""
     cells = 1 << table.domain.bits
     if cells > DENSE_LIMIT:
@@ -42,7 +40,7 @@ def differences_at(bits: int, level: int) -> slice:
     return slice(1 << (bits - level), 2 << (bits - level))
 
 
-def transform(values: IntArray, axis: int = 0) -> IntArray:
+def transform(values: Integers, axis: int = 0) -> Integers:
     """The root's sum, then the differences of all nodes, root to leaves and left to right, along ``axis``.
 
     ``values`` has 2**bits entries along it and the result the same shape.
@@ -60,7 +58,7 @@ def transform(values: IntArray, axis: int = 0) -> IntArray:
     return np.moveaxis(coefficients, -1, axis)
 
 
-def inverse(coefficients: NDArray[Any], axis: int = 0) -> FloatArray:
+def inverse(coefficients: NDArray[Any], axis: int = 0) -> Floats:
     """The values with this transform; a node passes (S + d)/2 on to its left half and (S - d)/2 to its right.
 
     >>> inverse(np.array([8, 4, 4, -2])).tolist()
@@ -90,7 +88,7 @@ def block_weight(bits: int, level: int) -> float:
     return (1 + 2 / 4.0 ** (bits - level)) / 3
 
 
-def left_halves(sums: IntArray, differences: IntArray, coins: NDArray[Any], out: IntArray | None = None) -> IntArray:
+def left_halves(sums: Integers, differences: Integers, coins: NDArray[Any], out: Integers | None = None) -> Integers:
     """What nodes with ``sums`` >= 0 pass on to their left halves; the rest, also >= 0, goes to the right.
 
     The noisy difference is clipped to what a non-negative split allows, [-S, S] (paper 1, eq. 28). Where S and

@@ -15,12 +15,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from sudare.arrays import Floats, Integers
 from sudare.domain import Domain
 from sudare.estimate import project_rows
 from sudare.tables.tree_level import Level
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 MOST_BITS = 16
 """A place with more cells than this has no mix: nobody measures so many well enough."""
@@ -66,7 +64,7 @@ def margin_of(level: int, index: Integers, count: Integers) -> Integers:
 
 
 @dataclass(frozen=True)
-class Tally:
+class MixMeasurements:
     """What was measured of all places together, for the levels within a place from the top.
 
     Each of ``sums`` is (3, 2**bits), by where in its place a block lies, which has that many bits at its level: the
@@ -115,7 +113,7 @@ class Mix:
     rest: Floats
 
     @classmethod
-    def learned(cls, domain: Domain, tally: Tally, total: float, margin: Margin | None = None) -> Self | None:
+    def learned(cls, domain: Domain, tally: MixMeasurements, total: float, margin: Margin | None = None) -> Self | None:
         """From a tally, how many people there are in all, and the totals of categories; None where nothing is known.
 
         ``within`` multiplies shares level by level, so that kinds of people who were measured less often, being few,
@@ -173,7 +171,7 @@ def _found(ends: Floats, aim: Floats) -> Integers:
     return np.asarray(found)
 
 
-def _learned(tally: Tally, even: Floats) -> tuple[Floats, Floats]:
+def _learned(tally: MixMeasurements, even: Floats) -> tuple[Floats, Floats]:
     """The shares of kinds of people in the places that were measured, and how many each is given too many."""
     within, surplus = np.ones(1), np.zeros(1)
     for measured, given, variance in tally.sums:

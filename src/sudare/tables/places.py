@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from sudare.arrays import Integers
 from sudare.domain import Bins, Domain, Mesh
 from sudare.domain.attribute import Attribute
 from sudare.domain.mesh import LEVELS, mesh_level
@@ -16,7 +17,6 @@ from sudare.domain.mesh_codes import read_codes
 from sudare.domain.regions import Box
 from sudare.errors import ParameterError, did_you_mean
 from sudare.tables.areas import Crossed, Layer, Parts, place_key
-from sudare.tables.pyramid import Integers
 
 _MOST_CELLS = 1 << 26
 

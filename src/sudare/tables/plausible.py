@@ -20,14 +20,12 @@ from functools import lru_cache
 from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sudare.arrays import Booleans, Floats, Integers
 from sudare.domain import Domain
 from sudare.tables.mix import mix_level
-from sudare.tables.pyramid import Integers, Pyramid, at_blocks
+from sudare.tables.pyramid import Pyramid, at_blocks
 
-Floats = NDArray[np.float64]
-Flags = NDArray[np.bool_]
 Splits = Callable[[Integers, Integers, int], Floats]
 """What share of its people goes to the first half: for nodes, their people and their level."""
 
@@ -125,7 +123,7 @@ class _Kinds:
         return np.asarray(share[node & (len(share) - 1)])
 
 
-def _even_blocks(released: Pyramid, domain: Domain, kinds: _Kinds) -> list[Flags]:
+def _even_blocks(released: Pyramid, domain: Domain, kinds: _Kinds) -> list[Booleans]:
     """Per level and listed block: whether its people stand as evenly as its logical cells, down to the cells.
 
     One person off is allowed in each half, which is as even as randomly placed whole people are. Within a place even
@@ -149,7 +147,7 @@ def _even_blocks(released: Pyramid, domain: Domain, kinds: _Kinds) -> list[Flags
     return even
 
 
-def _measured_shares(released: Pyramid, even: list[Flags], generator: np.random.Generator) -> list[Floats]:
+def _measured_shares(released: Pyramid, even: list[Booleans], generator: np.random.Generator) -> list[Floats]:
     """Per level: shares of first halves (and, mirrored, of second ones) in blocks that are not even."""
     shares = [np.empty(0)] * (len(even) + 1)
     for level in range(len(even) - 1, 0, -1):
@@ -213,7 +211,7 @@ class _Examples:
 
     def _features(
         self, level: int, node: Integers, people: Integers, left: Integers, whole: Integers
-    ) -> tuple[Integers, Floats, Flags]:
+    ) -> tuple[Integers, Floats, Booleans]:
         """A key of octaves and of the share's class; a share; whether it is that of the second half, the smaller."""
         share = np.where(whole > 0, left / np.maximum(whole, 1), 0.5)
         second = share > 0.5

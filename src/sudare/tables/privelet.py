@@ -8,11 +8,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from sudare.arrays import Floats, Integers
 from sudare.domain import Domain
 from sudare.errors import ParameterError, did_you_mean, either
 from sudare.noise import measure, noise_variance
 from sudare.privacy import Budget
-from sudare.tables.haar import FloatArray, IntArray, block_weight, differences_at, inverse, padded_counts, transform
+from sudare.tables.haar import block_weight, differences_at, inverse, padded_counts, transform
 from sudare.tables.method import Cells, Task
 
 DECOMPOSITIONS = ("morton", "standard")
@@ -99,7 +100,7 @@ class Privelet:
         """How many coefficients one row moves by 1 each."""
         return math.prod(1 + width for width in self._axes(domain))
 
-    def _line(self, task: Task) -> FloatArray:
+    def _line(self, task: Task) -> Floats:
         """Noisy values of the padded line."""
         bits = task.table.domain.bits
         sensitivity = SCALES[self.scale] * task.sensitivity
@@ -112,7 +113,7 @@ class Privelet:
             noisy[place] = measure(exact[place], sensitivity, share, task.source, f"level {level}")
         return inverse(noisy)
 
-    def _plane(self, task: Task) -> FloatArray:
+    def _plane(self, task: Task) -> Floats:
         """Noisy values of the padded plane, in index order."""
         domain = task.table.domain
         sensitivity = SCALES[self.scale] * task.sensitivity
@@ -139,7 +140,7 @@ def _parts(bits: int) -> list[slice]:
     return [slice(0, 1), *(differences_at(bits, level) for level in range(bits, 0, -1))]
 
 
-def _logical_cells(domain: Domain) -> IntArray:
+def _logical_cells(domain: Domain) -> Integers:
     """Indices of all logical cells, ascending."""
     every = np.arange(domain.size, dtype=np.int64)
     return every if domain.size == 1 << domain.bits else np.sort(domain.cells(every))

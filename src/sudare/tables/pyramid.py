@@ -9,10 +9,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from sudare.arrays import Integers, Numbers
 from sudare.domain import CountTable
-
-Integers = NDArray[np.int64]
-Numbers = NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,13 +21,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sudare.arrays import Floats, Integers
 from sudare.noise import Added, AddedGaussian, AddedLaplace
 from sudare.tables.gaussian_risk import lift_of_each, lifts
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -63,7 +60,7 @@ class Visible:
 
 
 @dataclass(frozen=True)
-class Fitted:
+class FittedThresholds:
     """Per threshold (t,): ``cells`` above it, and what moves each: b = z + ``stretch`` (z - t) + ``shift``.
 
     ``excess`` is sum (z - t) and ``distance`` sum (b - z)^2 over these cells; where there are none, NaN.
@@ -143,7 +140,7 @@ def _lift_of_each(visible: Visible, step: Integers, whole: int) -> Floats:
 
 
 def _response(
-    visible: Visible, made: Fitted, threshold: Floats, lift: Floats, next_lift: Floats, drop: Floats
+    visible: Visible, made: FittedThresholds, threshold: Floats, lift: Floats, next_lift: Floats, drop: Floats
 ) -> Floats:
     """2a/(1-a)^2 E[b(z + X' + 1) - b(z + X' - 1)], or the like for Gaussian noise, of each cell or summed.
 
@@ -177,7 +174,7 @@ def true_loss(visible: Visible, truth: Integers, threshold: Floats) -> Floats:
     return _or_infinite(made.distance + 2 * along + noise_square + below)
 
 
-def _fitted(visible: Visible, step: Integers, weight: Floats, threshold: Floats) -> Fitted:
+def _fitted(visible: Visible, step: Integers, weight: Floats, threshold: Floats) -> FittedThresholds:
     position = np.searchsorted(step, threshold, side="right")
     height = step.astype(np.float64)
     cells, first, second = (_suffix(part, position) for part in (weight, weight * height, weight * height**2))
@@ -190,7 +187,7 @@ def _fitted(visible: Visible, step: Integers, weight: Floats, threshold: Floats)
     else:
         stretch, shift = np.zeros_like(threshold), (visible.total - first) / cells - visible.level
     distance = stretch**2 * square + 2 * stretch * shift * excess + cells * shift**2
-    return Fitted(position, cells, excess, stretch, shift, distance)
+    return FittedThresholds(position, cells, excess, stretch, shift, distance)
 
 
 def _suffix(parts: Floats, position: Integers) -> Floats:

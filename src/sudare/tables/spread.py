@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sudare.arrays import Floats, Integers
 from sudare.domain import Domain
 from sudare.estimate import round_rows
 from sudare.tables.mix import Mix
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 _STEP_BITS = 4
 _GROUPS_AT_ONCE = 1 << 17

@@ -9,11 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
+from sudare.arrays import Floats, Numbers
 from sudare.domain import Domain
 from sudare.measure.logical import logical_blocks
-from sudare.tables.pyramid import Numbers, Pyramid
-
-Floats = NDArray[np.float64]
+from sudare.tables.pyramid import Pyramid
 
 ENOUGH = 100
 """A stratum with fewer examples also looks at its neighbours."""

@@ -17,13 +17,14 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
+from sudare.arrays import Floats, Integers
 from sudare.domain import CountTable
 from sudare.errors import ParameterError
 from sudare.noise import Source, SparseNoise
 from sudare.noise.measurement import sparse_noise
 from sudare.privacy import Budget, Number, exact
 from sudare.tables.method import Task
-from sudare.tables.risk import Floats, Integers, Visible, estimated_loss, gain_spread, true_loss
+from sudare.tables.risk import Visible, estimated_loss, gain_spread, true_loss
 from sudare.tables.simplex import active_cells
 
 FITS = ("scale", "shift")

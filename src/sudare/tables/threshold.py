@@ -8,8 +8,8 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sudare.arrays import Integers
 from sudare.errors import Message, ParameterError, either
 from sudare.estimate.simplex import round_real_to_total, round_to_total, simplex_level
 from sudare.noise import Added, SparseNoise, secret
@@ -19,8 +19,6 @@ from sudare.privacy import Number, exact
 from sudare.tables.method import TOTAL_SHARE, Asked, Cells, Task
 from sudare.tables.simplex import active_cells, anywhere, measure_cells_and_total
 from sudare.tables.strength import FITS, Automatic, Strength
-
-Integers = NDArray[np.int64]
 
 
 def noise_scale(task: Asked) -> Fraction:

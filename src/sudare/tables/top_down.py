@@ -8,12 +8,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from sudare.arrays import Integers
 from sudare.domain import Domain
 from sudare.errors import ParameterError
 from sudare.noise import Source, measure, secret
 from sudare.privacy import Budget
 from sudare.tables.descent import Leaves, Visited, coins, lone_halves
-from sudare.tables.haar import IntArray, differences_at, left_halves, padded_counts, transform
+from sudare.tables.haar import differences_at, left_halves, padded_counts, transform
 from sudare.tables.method import Asked, Cells, Task
 
 _WHOLE = 2**62  # as a difference: more than any sum, so that it is clipped to all of it
@@ -78,7 +79,7 @@ class TopDown:
         """It depends on the data."""
 
 
-def measured_root(task: Asked) -> tuple[IntArray, tuple[Budget, ...]]:
+def measured_root(task: Asked) -> tuple[Integers, tuple[Budget, ...]]:
     """The refined sum of the root (1,), and what each level may cost, root to leaves."""
     exact = np.array([task.total], dtype=np.int64)
     bits = task.domain.bits
@@ -126,7 +127,7 @@ class Refinement:
         return visited
 
 
-def _sparse(task: Task, total: IntArray, shares: tuple[Budget, ...], generator: np.random.Generator) -> Cells:
+def _sparse(task: Task, total: Integers, shares: tuple[Budget, ...], generator: np.random.Generator) -> Cells:
     """T2: only nodes with a refined sum above 0 are visited."""
     bits = task.domain.bits
     leaves = Leaves(task.table.index, task.table.count.astype(np.int64, copy=False), bits)
@@ -137,7 +138,7 @@ def _sparse(task: Task, total: IntArray, shares: tuple[Budget, ...], generator: 
     return found.node, found.total
 
 
-def _serial(task: Task, total: IntArray, shares: tuple[Budget, ...], generator: np.random.Generator) -> Cells:
+def _serial(task: Task, total: Integers, shares: tuple[Budget, ...], generator: np.random.Generator) -> Cells:
     """T1: noise on every node of the padded tree, whether or not anything of it is left to split."""
     domain = task.table.domain
     coefficients = transform(padded_counts(task.table))

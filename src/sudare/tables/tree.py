@@ -15,12 +15,13 @@ from typing import Any
 
 import numpy as np
 
+from sudare.arrays import Integers
 from sudare.domain import Domain
 from sudare.errors import ParameterError
 from sudare.noise import measure, noise_variance, secret
 from sudare.privacy import Budget, Number, exact, positive, readable
 from sudare.tables.method import Asked, Cells, Task, replaced_in_sums
-from sudare.tables.mix import Integers, Margin, Mix, Tally, kinds, margin_of, mix_level
+from sudare.tables.mix import Margin, Mix, MixMeasurements, kinds, margin_of, mix_level
 from sudare.tables.tree_passes import Start, TreePlan, ascend, cell_sums, descend, released_cells
 
 ROOT_SHARE = Fraction(3, 100)
@@ -148,7 +149,7 @@ class Tree:
         if variance:
             total = levels[0].joined_root(total, variance)
         people = np.array([max(0, round(total))], dtype=np.int64)
-        mix = Mix.learned(task.domain, Tally.of(task.domain, levels), total, margin)
+        mix = Mix.learned(task.domain, MixMeasurements.of(task.domain, levels), total, margin)
         return released_cells(plan, levels, people, generator, plan.group(int(people[0])), mix)
 
     def measure_margin(self, task: Asked, exact_totals: Callable[[], Integers]) -> Margin | None:

@@ -7,14 +7,10 @@ from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sudare.arrays import Booleans, Floats, Integers
 from sudare.domain import Domain
 from sudare.noise import Blocks
-
-Integers = NDArray[np.int64]
-Floats = NDArray[np.float64]
-Flags = NDArray[np.bool_]
 
 _NOWHERE = -(2.0**60)
 """The value of a child without logical cells: no projection ever gives it anybody."""
@@ -49,8 +45,8 @@ class Level:
     below: int
     value: Floats
     variance: Floats
-    goes: Flags
-    logical: Flags
+    goes: Booleans
+    logical: Booleans
     expected: Floats
 
     @classmethod
@@ -64,7 +60,7 @@ class Level:
         variance, expected = np.zeros(children.shape), np.zeros(children.shape)
         return cls(node, children, below, value, variance, np.zeros_like(logical), logical, expected)
 
-    def blocks(self, which: Flags) -> Blocks:
+    def blocks(self, which: Booleans) -> Blocks:
         """Some children as the blocks of cells whose rows they count."""
         return Blocks(self.children[which], self.below)
 
@@ -84,7 +80,7 @@ class Level:
         self.value[self.logical] = noisy
         self.variance[self.logical] = variance
 
-    def learn_again(self, which: Flags, noisy: Integers, variance: float) -> None:
+    def learn_again(self, which: Booleans, noisy: Integers, variance: float) -> None:
         """A second measurement of some children, joined with the first."""
         first = self.variance[which]
         weight = first / np.maximum(first + variance, 1e-300)

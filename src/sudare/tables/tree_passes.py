@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sudare.arrays import Floats, Integers
 from sudare.domain import Domain
 from sudare.estimate import project_rows, round_rows
 from sudare.noise import Source, measure, noise_variance
@@ -19,7 +20,7 @@ from sudare.privacy import Budget
 from sudare.tables.method import Cells
 from sudare.tables.mix import Mix
 from sudare.tables.spread import spread
-from sudare.tables.tree_level import Floats, Integers, Level, populated_levels
+from sudare.tables.tree_level import Level, populated_levels
 
 MOST_SPREAD = 2**24
 """Cells over which the people of thin blocks are spread at most; in a larger domain they stand in groups instead."""

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from sudare.anonymity import Hierarchy
-from sudare.anonymity.choice import Exponential, Score, choose_levels
+from sudare.anonymity.choice import Exponential, ScoreTables, choose_levels
 from sudare.anonymity.lattice import Lattice
 from sudare.anonymity.tuples import Tuples
 from sudare.errors import AccountingError, ParameterError
@@ -20,7 +20,7 @@ from sudare.privacy import Budget
 
 def test_scores_are_sums_over_the_classes_of_each_point(people: Callable[..., Tuples]) -> None:
     tuples = people()
-    score = Score.of(tuples.hierarchies, 5, Fraction(1, 4))
+    score = ScoreTables.of(tuples.hierarchies, 5, Fraction(1, 4))
     scores = score.points(tuples)
     lattice = Lattice(tuples, tuples.judge(5))
     for levels in product(*map(range, lattice.shape)):
@@ -37,7 +37,7 @@ def test_scores_are_sums_over_the_classes_of_each_point(people: Callable[..., Tu
 
 def test_kept_is_the_expected_number_of_published_records() -> None:
     k, beta = 4, 0.3
-    score = Score.of((Hierarchy.from_nested(["a", "b"]),), k, Fraction(3, 10))
+    score = ScoreTables.of((Hierarchy.from_nested(["a", "b"]),), k, Fraction(3, 10))
     generator = np.random.default_rng(1)
     for held in (3, 8, 15, 40, 2000):
         draws = generator.binomial(held, beta, 200_000)
@@ -50,7 +50,7 @@ def test_a_record_moves_every_score_up_by_at_most_the_sensitivity(people: Callab
     largest = 0.0
     for records in (30, 120, 500):
         tuples = people(records, records)
-        score = Score.of(tuples.hierarchies, 3, Fraction(1, 4))
+        score = ScoreTables.of(tuples.hierarchies, 3, Fraction(1, 4))
         before = score.points(tuples)
         for place in range(len(tuples.counts)):
             counts = tuples.counts.copy()
@@ -64,7 +64,7 @@ def test_a_record_moves_every_score_up_by_at_most_the_sensitivity(people: Callab
 
 def test_a_large_epsilon_takes_the_best_point(people: Callable[..., Tuples]) -> None:
     tuples = people(3000)
-    scores = Score.of(tuples.hierarchies, 5, Fraction(1, 4)).points(tuples)
+    scores = ScoreTables.of(tuples.hierarchies, 5, Fraction(1, 4)).points(tuples)
     best = tuple(map(int, np.unravel_index(int(scores.argmax()), scores.shape)))
     chosen = choose_levels(tuples, 5, Fraction(1, 4), Fraction(50), Source.from_seed(2))
     assert scores[chosen] == scores[best]

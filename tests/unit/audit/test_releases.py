@@ -16,7 +16,7 @@ from sudare.audit.neighbours import (
     strangers,
     without,
 )
-from sudare.audit.releases import Readings, one_class_apart, replay_case
+from sudare.audit.releases import NeighbourData, one_class_apart, replay_case
 from sudare.engines import Records
 from sudare.errors import InputError
 from sudare.publish.sample_job import SampleJob
@@ -59,7 +59,7 @@ def test_cases_have_names_of_their_own():
 def readings(tmp_path_factory):
     rows = person_by_person(20, 1, 0)
     kept = ("data", "a person alone in a cell", "a person with many rows")
-    return Readings(tmp_path_factory.mktemp("table"), {name: rows[name] for name in kept} | strangers())
+    return NeighbourData(tmp_path_factory.mktemp("table"), {name: rows[name] for name in kept} | strangers())
 
 
 def test_a_job_that_says_too_much_is_found(readings, monkeypatch):
@@ -100,7 +100,7 @@ def test_a_size_that_shows_the_private_support_is_found(readings, monkeypatch):
 def test_more_rows_than_are_charged_are_found(tmp_path, monkeypatch):
     """Counting without a bound: a person with many rows moves the table by all of them."""
     rows = person_by_person(20, 1, 0)
-    readings = Readings(tmp_path, {name: rows[name] for name in ("data", "a person with many rows")})
+    readings = NeighbourData(tmp_path, {name: rows[name] for name in ("data", "a person with many rows")})
     sound = Records.count
     monkeypatch.setattr(Records, "count", lambda *given, **named: sound(*given, **named | {"max_rows": 9}))
     (found,) = replay_case(table_case("laplace", "epsilon = 1", 1), readings)
@@ -112,7 +112,7 @@ def test_more_rows_than_are_charged_are_found(tmp_path, monkeypatch):
 def sample_readings(tmp_path_factory):
     rows = drawn_from(30, 1, 2)
     kept = ("data", "a person alone in a cell", "not a number", *list(rows)[-2:])
-    return Readings(tmp_path_factory.mktemp("sample"), {name: rows[name] for name in kept})
+    return NeighbourData(tmp_path_factory.mktemp("sample"), {name: rows[name] for name in kept})
 
 
 def test_a_sample_is_replayed_with_and_without_the_record(sample_readings):

@@ -9,7 +9,7 @@ from sudare.audit.collections import collection_findings
 from sudare.audit.distinguish import lowest_digit
 from sudare.audit.fitting import OFF
 from sudare.audit.laws import bit_fit
-from sudare.audit.promises import TABLE_VIEWS, Pair, View, alone, bound_of, promise_finding, released, reported
+from sudare.audit.promises import TABLE_VIEWS, Observation, Pair, alone, bound_of, promise_finding, released, reported
 from sudare.audit.replaying import Neighbour, replay
 from sudare.audit.sampling import SETTINGS, published, sampling_finding
 from sudare.domain import CountTable, Domain, Line
@@ -19,7 +19,7 @@ from sudare.privacy import Budget, Unit
 from sudare.tables import Laplace, release
 
 # What is published alone, as somebody outside sees it: no privacy loss.
-VIEWS = (*TABLE_VIEWS[1:], View(lambda outcomes: lowest_digit(outcomes[:, 1])[:, None]))
+VIEWS = (*TABLE_VIEWS[1:], Observation(lambda outcomes: lowest_digit(outcomes[:, 1])[:, None]))
 # Twin: neighbours that it tells apart, rows of a person, releases of each.
 TABLES = {
     "HalfTheSensitivity": ((2, 0, 1, 0), (5, 0, 1, 0), 3, 1600),

@@ -3,10 +3,10 @@
 import pytest
 
 from sudare.charts import render_png
-from sudare.charts.places import TileMap, Tiles, estimates, tile_maps
+from sudare.charts.places import TileLayout, TileMap, estimates, tile_maps
 from sudare.errors import ParameterError
 
-TOWN = Tiles(["north", "south", "east"], [0, 1, 1], [0, 0, 1])
+TOWN = TileLayout(["north", "south", "east"], [0, 1, 1], [0, 0, 1])
 
 
 def test_tiles_with_their_own_and_a_given_scale():
@@ -22,7 +22,7 @@ def test_tiles_with_their_own_and_a_given_scale():
 
 def test_tiles_lie_apart():
     with pytest.raises(ParameterError, match="tiles without a place of their own"):
-        Tiles(["a", "b"], [0, 0], [1, 1])
+        TileLayout(["a", "b"], [0, 0], [1, 1])
 
 
 def test_estimates_per_place():

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from sudare.cluster.histogram import Fit, Histogram, chosen_by_group, fit_by_scale, fit_to_simplex
+from sudare.cluster.histogram import FittedValues, ValueCounts, chosen_by_group, fit_by_scale, fit_to_simplex
 from sudare.estimate import round_to_total, simplex_level
 from sudare.tables.threshold import fit_to_total
 
@@ -17,7 +17,7 @@ cells = st.lists(st.one_of(st.integers(-5, 30), st.integers(0, 10**6)), min_size
 
 def histogram(values):
     value, times = np.unique(values, return_counts=True)
-    return Histogram(value, times)
+    return ValueCounts(value, times)
 
 
 def fitted(fit, values, seed=0):
@@ -61,12 +61,12 @@ def test_scaled_fits(values, total, share):
 def test_values_that_are_not_listed_become_nothing():
     fit = fit_to_simplex(histogram(np.array([5, 9])), 6)
     assert [part.tolist() for part in fit.of(np.array([5, 7, 9]))] == [[1, 0, 5], [True, False, True]]
-    nothing = Fit(*(np.empty(0, dtype=np.int64) for _ in range(2)), np.empty(0, dtype=bool), 0)
+    nothing = FittedValues(*(np.empty(0, dtype=np.int64) for _ in range(2)), np.empty(0, dtype=bool), 0)
     assert nothing.of(np.array([3]))[0].tolist() == [0]
 
 
 def test_large_sums_are_exact():
-    seen = Histogram(np.array([2**61, 2**61 + 1]), np.array([3, 2]))
+    seen = ValueCounts(np.array([2**61, 2**61 + 1]), np.array([3, 2]))
     assert seen.sum == 3 * 2**61 + 2 * (2**61 + 1)
     assert seen.simplex_level(4) == 2**61 - 1
 

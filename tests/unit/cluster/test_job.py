@@ -11,7 +11,7 @@ import sudare as sd
 from recipes import MESH, SEX, changed, villagers
 from sudare import cluster
 from sudare.cluster.job import ClusterTableJob
-from sudare.cluster.store import Here
+from sudare.cluster.store import InProcessStore
 from sudare.errors import BudgetError, InputError, PaidError, ParameterError, RecipeError, VerificationError
 from sudare.privacy import Ledger
 from sudare.publish import Job
@@ -117,7 +117,7 @@ def halves(folder, certificate, tmp_path):
 def test_a_table_too_large_to_be_shown_has_a_short_page(recipe, tmp_path, monkeypatch):
     job = Job.open(recipe())
     table = sd.CountTable(job.kind.here.domain, [3, 40], [30, 50])
-    there = cluster.ClusterTable(table.domain, table.unit, Here(table.index, table.count))
+    there = cluster.ClusterTable(table.domain, table.unit, InProcessStore(table.index, table.count))
     made = cluster.release(there, tmp_path / "parts", epsilon=5, seed=1)
     words = Words("ja")
     files = {part.name: {"format": "parquet"} for part in made.parts}

@@ -8,20 +8,20 @@ import pytest
 
 import sudare as sd
 from sudare.cluster import parts
-from sudare.cluster.parts import Output, PartFile
+from sudare.cluster.parts import PartFile, ReleaseTarget
 from sudare.cluster.release import index_and_count
-from sudare.cluster.store import Here, Jobs
-from sudare.cluster.threshold import Listed
+from sudare.cluster.store import InProcessStore, Jobs
+from sudare.cluster.threshold import KnownCells
 from sudare.errors import AccountingError, OutputError
 from sudare.publish.files import columns
 
 DOMAIN = sd.Domain(cell=sd.Grid(8, 8), sex=sd.Categories(["f", "m"]))
 INDEX, COUNT = np.array([3, 4, 100]), np.array([5, 1, 2])
-NOBODY = Here(INDEX[:0], COUNT[:0])
+NOBODY = InProcessStore(INDEX[:0], COUNT[:0])
 
 
 def output(folder, describe=index_and_count):
-    return Output(DOMAIN, str(folder), describe)
+    return ReleaseTarget(DOMAIN, str(folder), describe)
 
 
 def test_a_part_and_what_is_said_of_it(tmp_path):
@@ -51,7 +51,7 @@ def test_a_part_that_cannot_be_written_leaves_nothing(tmp_path):
 
 def test_a_release_without_cells_is_one_empty_part(tmp_path):
     nobody = Jobs(7, COUNT[:0], COUNT[:0])
-    (part,) = output(tmp_path).write(NOBODY, nobody, Listed((INDEX, COUNT)))
+    (part,) = output(tmp_path).write(NOBODY, nobody, KnownCells((INDEX, COUNT)))
     assert (part.rows, part.total) == (0, 0)
     assert pq.read_table(tmp_path / part.name).schema.names == ["index", "count"]
 
@@ -59,4 +59,4 @@ def test_a_release_without_cells_is_one_empty_part(tmp_path):
 def test_parts_that_overlap_are_refused(tmp_path):
     twice = Jobs(6, np.array([0, 1]), np.array([0, 1]))
     with pytest.raises(AccountingError, match=r"overlap .*part-000001"):
-        output(tmp_path).write(NOBODY, twice, Listed((INDEX, COUNT)))
+        output(tmp_path).write(NOBODY, twice, KnownCells((INDEX, COUNT)))

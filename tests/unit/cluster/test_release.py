@@ -9,7 +9,7 @@ import pytest
 
 import sudare as sd
 from sudare.cluster import ClusterTable, Cut, noisy, release
-from sudare.cluster.store import Here
+from sudare.cluster.store import InProcessStore
 from sudare.errors import AccountingError, OutputError, ParameterError
 from sudare.privacy import Fact, Unit
 
@@ -28,7 +28,7 @@ SMALL = Cut(subtree_bits=5, fewest_bits=3, part_people=300)
 
 
 def cluster_table(table):
-    return ClusterTable(table.domain, table.unit, Here(table.index, table.count))
+    return ClusterTable(table.domain, table.unit, InProcessStore(table.index, table.count))
 
 
 def grid(side=24):
@@ -155,9 +155,9 @@ def test_gaussian_noise(tmp_path, method):
 def test_a_level_that_was_too_high_is_lowered(tmp_path, monkeypatch, start):
     table = cluster_table(grid())
     asked = []
-    derive = Here.derive
+    derive = InProcessStore.derive
     monkeypatch.setattr(noisy, "expected_level", lambda *_: start)
-    monkeypatch.setattr(Here, "derive", lambda *work: asked.append(work[2].levels) or derive(*work))
+    monkeypatch.setattr(InProcessStore, "derive", lambda *work: asked.append(work[2].levels) or derive(*work))
     made = release(table, tmp_path / "out", sd.Simplex(), 0.5, total="public", seed=1, cut=SMALL)
     assert len(asked) > 1
     # Every attempt begins with what was looked at before, so that nothing is drawn afresh.
@@ -178,7 +178,7 @@ def test_without_a_seed_the_guarantee_holds_and_noise_differs(tmp_path):
     assert made[0].table() != made[1].table()
 
 
-class Changing(Here):
+class Changing(InProcessStore):
     """A store whose rows are other ones when they are read a second time, as an unfrozen frame may be."""
 
     def each(self, jobs, kernel):

@@ -11,7 +11,7 @@ import sudare as sd
 from sudare import cluster
 from sudare.cluster import ClusterTable, Cut
 from sudare.cluster.spark_store import Scratch, SparkStore
-from sudare.cluster.store import Here
+from sudare.cluster.store import InProcessStore
 from sudare.errors import AccountingError, OutputError, ParameterError
 
 RNG = np.random.default_rng(8)
@@ -37,7 +37,7 @@ def table(spark):
 @pytest.fixture(scope="module")
 def here():
     counted = sd.read(PEOPLE).count(DOMAIN, **QUESTION)
-    return ClusterTable(DOMAIN, counted.unit, Here(counted.index, counted.count))
+    return ClusterTable(DOMAIN, counted.unit, InProcessStore(counted.index, counted.count))
 
 
 def files(folder):

@@ -4,10 +4,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from sudare.cluster.store import Here, Jobs, answers_by_node, in_parts, slices
+from sudare.cluster.store import InProcessStore, Jobs, answers_by_node, in_parts, slices
 from sudare.errors import AccountingError
 
-STORE = Here(np.array([0, 1, 9, 10, 40]), np.array([2, 3, 5, 7, 11]))
+STORE = InProcessStore(np.array([0, 1, 9, 10, 40]), np.array([2, 3, 5, 7, 11]))
 
 
 class Listed:
@@ -25,8 +25,11 @@ class Listed:
 def test_sums_of_blocks():
     assert [array.tolist() for array in STORE.sums(3)] == [[0, 1, 5], [5, 12, 11]]
     assert [array.tolist() for array in STORE.sums(1, (3, np.array([1, 4])))] == [[4, 5], [5, 7]]
-    assert [array.tolist() for array in Here(STORE.index[:0], STORE.count[:0]).sums(3)] == [[], []]
-    assert [array.tolist() for array in Here(STORE.index, np.array([2, 3, 2, 2, 3])).histogram()] == [[2, 3], [3, 2]]
+    assert [array.tolist() for array in InProcessStore(STORE.index[:0], STORE.count[:0]).sums(3)] == [[], []]
+    assert [array.tolist() for array in InProcessStore(STORE.index, np.array([2, 3, 2, 2, 3])).histogram()] == [
+        [2, 3],
+        [3, 2],
+    ]
 
 
 def test_jobs_get_the_cells_of_their_part_and_no_others():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sudare.domain import CountTable
-from sudare.papers.contest import Contender, compete, score
+from sudare.papers.contest import SparseContender, compete, score
 from sudare.papers.float_noise import negative_l2, nonnegative_lasso
 from sudare.papers.sparse_l2 import bump
 from sudare.tables.laplace import Laplace
@@ -29,9 +29,9 @@ def test_a_score_is_the_mean_of_the_runs():
 
 def test_a_tuned_contender_beats_its_bounds():
     truth = bump(32)
-    contender = Contender("proposed", NegativeL2, negative_l2, bounds=(1e-4, 0.5))
+    contender = SparseContender("proposed", NegativeL2, negative_l2, bounds=(1e-4, 0.5))
     made = compete(truth, contender, 0.1, 5)
-    ends = [compete(truth, Contender("end", NegativeL2, strength=end), 0.1, 5).whole.error for end in (1e-4, 0.5)]
+    ends = [compete(truth, SparseContender("end", NegativeL2, strength=end), 0.1, 5).whole.error for end in (1e-4, 0.5)]
     assert made.whole.error < min(ends)
     assert made.floats is not None
     assert all(1e-4 < strength < 0.5 for strength in made.strengths)
@@ -39,12 +39,12 @@ def test_a_tuned_contender_beats_its_bounds():
 
 
 def test_a_strength_per_noise_grows_with_it():
-    contender = Contender("lasso", NonnegativeLasso, nonnegative_lasso, strength=4.0, per_noise=True)
+    contender = SparseContender("lasso", NonnegativeLasso, nonnegative_lasso, strength=4.0, per_noise=True)
     assert compete(bump(16), contender, 0.1, 1).strengths == (40.0, 40.0)
 
 
 def test_without_floats_only_whole_noise_is_drawn():
-    made = compete(bump(16), Contender("LM", lambda _: Laplace(clip=True)), 1.0, 2)
+    made = compete(bump(16), SparseContender("LM", lambda _: Laplace(clip=True)), 1.0, 2)
     assert made.floats is None
     assert made.strengths == (None, None)
     assert np.isnan(made.seconds_tuned)

@@ -47,7 +47,7 @@ def test_the_stand_in_says_what_it_is_and_can_be_weighted(monkeypatch):
     monkeypatch.setattr(ulsif_adult, "adult_folder", lambda: None)
     case = ulsif_adult.load()
     assert "invented stand-in" in case.basis
-    small = ulsif_adult.Case(
+    small = ulsif_adult.AdultCase(
         {name: column[:2000] for name, column in case.private.items()},
         {name: column[:3000] for name, column in case.public.items()},
         case.space,

@@ -15,7 +15,7 @@ from pydantic import BaseModel
 import sudare as sd
 from recipes import changed, closing
 from sudare.anonymity import Hierarchy, anonymize
-from sudare.anonymity.request import Request, SampleParameters
+from sudare.anonymity.request import AnonymizeRequest, SampleParameters
 from sudare.errors import BudgetError, InputError, LedgerError, ParameterError
 from sudare.noise import Source
 from sudare.privacy import Ledger
@@ -228,7 +228,7 @@ def test_a_recoding_is_not_learned_on_the_private_table():
     single = []
     for first in (49, 50):
         table = towns(first)
-        request = Request.of(TOWNS, SampleParameters(learn_on=table, **terms))
+        request = AnonymizeRequest.of(TOWNS, SampleParameters(learn_on=table, **terms))
         draws = [request.meet(request.read(table, s), s) for s in map(Source.from_seed, range(200))]
         single.append(sum("D" in made.records["town"].to_pylist() for made in draws))
     assert (single[1] - single[0]) / 200 >= 0.9

@@ -7,7 +7,7 @@ import sudare as sd
 from sudare.report.areas import area_sizes
 from sudare.report.examples import block_name, examples
 from sudare.report.parts import Table
-from sudare.report.trust import Usual, smallest_good, trust_section, usual_errors
+from sudare.report.trust import UsualError, smallest_good, trust_section, usual_errors
 from sudare.words import Words
 
 MESH = sd.Domain(mesh=sd.Mesh("500m", rows=(8480, 8496), columns=(6300, 6316)), sex=sd.Categories(["f", "m"]))
@@ -58,7 +58,9 @@ def test_the_smallest_good_area_has_only_good_ones_above(release):
 def usual(*relative):
     """Sizes of area with these usual errors, of the number, smallest first."""
     sizes = area_sizes(MESH)[: len(relative)]
-    return [Usual(size, 1, 100.0, 100 * share, 200 * share, share) for size, share in zip(sizes, relative, strict=True)]
+    return [
+        UsualError(size, 1, 100.0, 100 * share, 200 * share, share) for size, share in zip(sizes, relative, strict=True)
+    ]
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@ import sys
 import numpy as np
 import pytest
 
-from sudare.reweight.public_features import Moments
+from sudare.reweight.public_features import FeatureMoments
 from sudare.reweight.tilt import Directions, error_of_means, solve
 
 GENERATOR = np.random.default_rng(6)
@@ -47,7 +47,7 @@ def test_a_target_outside_the_reach_of_the_rows_does_not_diverge(far):
 
 
 def moments(features):
-    return Moments(features.mean(axis=0), features.T @ features / len(features), len(features))
+    return FeatureMoments(features.mean(axis=0), features.T @ features / len(features), len(features))
 
 
 def test_more_noise_leaves_fewer_directions_and_less_tilt():

@@ -14,7 +14,7 @@ import pytest
 
 from recipes import SEX, closing, opening
 from sudare.studio.access import Access
-from sudare.studio.desk import Desk
+from sudare.studio.desk import StudioService
 from sudare.studio.guards import Guard
 from sudare.studio.service import create_app
 from sudare.studio.workspace import Workspace
@@ -135,7 +135,7 @@ def workspace(folder: Path) -> Workspace:
 
 @pytest.fixture
 def desk(workspace: Workspace):
-    made = Desk(workspace, upload_bytes=50_000)
+    made = StudioService(workspace, upload_bytes=50_000)
     yield made
     made.close()
 
@@ -143,7 +143,7 @@ def desk(workspace: Workspace):
 class Placeholder:
     """Stands for the desk, or the access, of whichever test runs: the application itself takes a while to build."""
 
-    now: Desk | Access
+    now: StudioService | Access
 
     def __getattr__(self, name: str):
         return getattr(self.now, name)
@@ -156,7 +156,7 @@ def application():
 
 
 @pytest.fixture
-def guarded(desk: Desk, application):
+def guarded(desk: StudioService, application):
     """The whole application and the access to it, before the link was opened."""
     (desk_place, access_place), app = application
     desk_place.now, access_place.now = desk, (access := Access())

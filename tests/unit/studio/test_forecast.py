@@ -6,7 +6,7 @@ from threading import Event
 import pytest
 
 from sudare.publish import plan
-from sudare.studio.ahead import Ahead
+from sudare.studio.ahead import PrefetchCache
 from sudare.studio.editing import edited
 from sudare.studio.forecast import Forecasts, slider_of
 from sudare.studio.models import Area
@@ -142,7 +142,7 @@ def held():
         if question != "first":
             going_on.wait(PATIENCE)
 
-    return Ahead(make), made, going_on
+    return PrefetchCache(make), made, going_on
 
 
 def test_what_is_asked_for_comes_before_what_may_be(held):
@@ -168,7 +168,7 @@ def test_an_error_is_raised_and_made_anew():
             raise ValueError(question)
         return 5
 
-    ahead = Ahead(make)
+    ahead = PrefetchCache(make)
     with pytest.raises(ValueError, match="x"):
         ahead.get("a", ["x"], PATIENCE)
     assert ahead.get("a", ["x"], PATIENCE) == [5]
@@ -185,7 +185,7 @@ def test_what_takes_long_is_known_to_be_slow(monkeypatch):
         going_on.wait(PATIENCE)
         now[0] += float(seconds)
 
-    ahead = Ahead(make)
+    ahead = PrefetchCache(make)
     assert ahead.get("a", ["0.8"], 0) is None
     assert not ahead.is_slow("a")
     going_on.set()

@@ -10,7 +10,7 @@ from sudare.publish import publish
 from sudare.publish.job import Job
 from sudare.studio.processes import Processes
 from sudare.studio.refusals import RequestError
-from sudare.studio.tasks import Tasks
+from sudare.studio.tasks import JobStore
 
 
 @pytest.fixture
@@ -75,7 +75,7 @@ def test_an_older_release_is_not_taken_for_the_jobs_own(processes, workspace):
 
 def test_a_living_job_is_left_alone(processes, workspace):
     name = died(processes, workspace, "running")
-    with Tasks(workspace).held(name):
+    with JobStore(workspace).held(name):
         assert processes.get(name).state == "running"
         assert processes.tasks.holder(name) is not None
     assert processes.get(name).state == "failed"

@@ -11,7 +11,7 @@ from sudare.privacy.shown import fact_message
 from sudare.publish import publish
 from sudare.studio.outcomes import kept, kept_lines, shown_result
 from sudare.studio.processes import Processes
-from sudare.studio.refusals import RequestError, as_json, retold
+from sudare.studio.refusals import RequestError, error_parts, retold
 from sudare.studio.refusals import kept as kept_error
 from sudare.words import ENGLISH, PageMessage, Words
 
@@ -86,12 +86,12 @@ def test_what_became_of_a_job_is_told_in_the_language_of_whoever_looks(workspace
     problem = ParameterError("{name} is not positive", value=-1, allowed="a finite number > 0", name="epsilon")
     processes.tasks.move(made.id, ("waiting",), "failed", error=kept_error(problem))
     failed = processes.tasks.get(made.id)
-    said = as_json(problem)
-    assert failed.told(ENGLISH).error == said
-    japanese = failed.told(JAPANESE).error
+    said = error_parts(problem)
+    assert failed.status(ENGLISH).error == said
+    japanese = failed.status(JAPANESE).error
     message = "epsilon が正の数ではありません（値：-1、許容：0 より大きい有限の数）。"
     assert japanese == said.model_copy(update={"message": message})
-    assert made.told(JAPANESE).error is None
+    assert made.status(JAPANESE).error is None
     assert retold(said.model_dump(), JAPANESE) == said  # of a version that kept no facts
     with pytest.raises(RequestError):
         processes.tasks.get("none")

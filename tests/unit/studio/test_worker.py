@@ -8,14 +8,14 @@ from sudare.privacy import Ledger
 from sudare.publish import rehearse
 from sudare.studio import rehearsals, worker
 from sudare.studio.refusals import RequestError
-from sudare.studio.tasks import Tasks
+from sudare.studio.tasks import JobStore
 from sudare.studio.worker import RowProgress, run
 from sudare.words import Progress, Stage, Words
 
 
 @pytest.fixture
 def tasks(workspace):
-    return Tasks(workspace)
+    return JobStore(workspace)
 
 
 def do(workspace, tasks, verb, text, **more):
@@ -87,7 +87,7 @@ def test_a_publication_cancelled_before_it_may_spend_has_spent_nothing(workspace
         asked(self, progress)
 
     monkeypatch.setattr(worker.RowProgress, "__call__", cancel_first)
-    monkeypatch.setattr(Tasks, "holder", lambda *_: None)  # the process to be stopped would be this one
+    monkeypatch.setattr(JobStore, "holder", lambda *_: None)  # the process to be stopped would be this one
     done = do(workspace, tasks, "publish", kinds["table"])
     assert done.state == "cancelled"
     assert not (workspace.folder / "ledger.db").exists()

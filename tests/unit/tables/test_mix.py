@@ -9,7 +9,7 @@ import sudare as sd
 from sudare.errors import ParameterError
 from sudare.noise import record
 from sudare.privacy import Budget
-from sudare.tables.mix import MOST_BITS, Margin, Mix, Tally, mix_level
+from sudare.tables.mix import MOST_BITS, Margin, Mix, MixMeasurements, mix_level
 from sudare.tables.spread import spread
 from sudare.tables.tree_level import Level
 
@@ -67,7 +67,7 @@ def level_of(value, variance):
 
 def test_shares_are_those_measured_and_the_rest_makes_up_for_the_projection():
     domain, level = level_of([600, 300, 100, 60, 50, -10], variance=0.0)
-    mix = Mix.learned(domain, Tally.of(domain, [level]), total=1200.0)
+    mix = Mix.learned(domain, MixMeasurements.of(domain, [level]), total=1200.0)
     assert mix.level == 2
     assert mix.within == pytest.approx([0.6, 350 / 1100, 90 / 1100, 0], abs=1e-6)
     # Of 100 further people: the projection took 5 each of the first two kinds, and gave the third 10 more than it has.
@@ -77,31 +77,31 @@ def test_shares_are_those_measured_and_the_rest_makes_up_for_the_projection():
 
 def test_what_noise_alone_would_make_is_not_learned():
     domain, level = level_of([610, 590, 600, 600, 605, 595], variance=10_000.0)
-    mix = Mix.learned(domain, Tally.of(domain, [level]), total=10_000.0)
+    mix = Mix.learned(domain, MixMeasurements.of(domain, [level]), total=10_000.0)
     assert mix.within == pytest.approx([1 / 3, 1 / 3, 1 / 3, 0])
     domain, level = level_of([1000, 100, 100, 1000, 100, 100], variance=100.0)
-    mix = Mix.learned(domain, Tally.of(domain, [level]), total=10_000.0)
+    mix = Mix.learned(domain, MixMeasurements.of(domain, [level]), total=10_000.0)
     assert mix.within[0] == pytest.approx(10 / 12, abs=0.01)
 
 
 def test_where_nothing_was_measured_there_is_no_mix():
     domain, level = level_of([-5, 1, 0, 2, -3, 1], variance=10.0)
-    assert Mix.learned(domain, Tally.of(domain, [level]), total=50.0) is None
-    assert Mix.learned(domain, Tally(()), total=50.0) is None
+    assert Mix.learned(domain, MixMeasurements.of(domain, [level]), total=50.0) is None
+    assert Mix.learned(domain, MixMeasurements(()), total=50.0) is None
     grid = sd.Domain(cell=sd.Grid(4, 4))
-    assert Tally.of(grid, [Level.of(grid, np.arange(1), 4, 0)]).sums == ()
+    assert MixMeasurements.of(grid, [Level.of(grid, np.arange(1), 4, 0)]).sums == ()
 
 
 def test_tallies_of_parts_add_up():
     domain, level = level_of([600, 300, 100, 60, 50, -10], variance=2.0)
-    whole = Tally.of(domain, [level])
+    whole = MixMeasurements.of(domain, [level])
     halves = []
     for node in (0, 1):
         own = Level.of(domain, np.array([node]), 2, 0)
         own.learn(level.value[node, :3].astype(int), 2.0)
-        halves.append(Tally.of(domain, [own]).flat())
-    assert np.allclose(Tally(()).joined([2], halves).sums[0], whole.sums[0])
-    assert np.array_equal(Tally(()).joined([2], []).sums[0], np.zeros((3, 4)))
+        halves.append(MixMeasurements.of(domain, [own]).flat())
+    assert np.allclose(MixMeasurements(()).joined([2], halves).sums[0], whole.sums[0])
+    assert np.array_equal(MixMeasurements(()).joined([2], []).sums[0], np.zeros((3, 4)))
 
 
 @pytest.mark.parametrize("people", [1, 2, 7, 100])
@@ -213,13 +213,13 @@ def test_where_it_can_gain_nothing_nothing_is_spent_on_the_margin(domain, margin
 def test_the_margin_says_what_measured_places_do_not():
     """In the thin places all are old; the measured ones hardly have any."""
     domain, level = level_of([500, 480, 20, 500, 480, 20], variance=1.0)
-    tally = Tally.of(domain, [level])
+    tally = MixMeasurements.of(domain, [level])
     known = Mix.learned(domain, tally, 2400.0, Margin(np.array([1000.0, 960.0, 440.0, 0.0]), variance=4.0))
     assert known.rest == pytest.approx([0, 0, 1, 0], abs=0.01)
     assert known.within == pytest.approx([0.5, 0.48, 0.02, 0], abs=0.001)
     vague = Mix.learned(domain, tally, 2400.0, Margin(np.array([1000.0, 960.0, 440.0, 0.0]), variance=1e8))
     assert vague.rest == pytest.approx(vague.within, abs=0.001)
-    alone = Mix.learned(domain, Tally(()), 400.0, Margin(np.array([100.0, 60.0, 240.0, 0.0]), variance=4.0))
+    alone = Mix.learned(domain, MixMeasurements(()), 400.0, Margin(np.array([100.0, 60.0, 240.0, 0.0]), variance=4.0))
     assert alone.rest == pytest.approx([0.25, 0.15, 0.6, 0], abs=0.01)
 
 

@@ -28,8 +28,8 @@ class CountTable:
     released one (`CountTable.released`) may hold signed whole numbers or floats. The order in which cells
     are handed in does not matter.
 
-    Counts that are handed in were counted elsewhere: of a ``unit`` other than a row, nobody here has bounded how often
-    it is in them, and its guarantees say so. ``bounded`` is for whoever counted rows and kept to the unit's bound.
+    Counts that are handed in were counted elsewhere: nobody here has bounded how often a ``unit`` is in them, and
+    guarantees say so, also of a row. ``bounded`` is for whoever counted rows and kept to the unit's bound.
 
     >>> table = CountTable(Domain(cell=Line(8)), index=[6, 1, 2], count=[4, 0, 3])
     >>> table.index.tolist(), table.count.tolist(), table.total
@@ -42,8 +42,10 @@ class CountTable:
     unit: Unit = field(default_factory=Unit)
     private: bool = field(default=True, kw_only=True)
     bounded: InitVar[bool] = field(default=False, kw_only=True)
+    handed_in: bool = field(init=False, repr=False, compare=False, default=False)
 
     def __post_init__(self, bounded: bool) -> None:
+        object.__setattr__(self, "handed_in", self.private and not bounded)
         if self.private and not bounded and self.unit.name != Unit().name:
             object.__setattr__(self, "unit", replace(self.unit, counted_elsewhere=True))
         if not isinstance(self.domain, Domain):

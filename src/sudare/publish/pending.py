@@ -30,6 +30,7 @@ import platform
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, fields, is_dataclass, replace
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -236,10 +237,16 @@ class PendingReleases:
 def versions() -> dict[str, str]:
     """Of what makes a release's bytes: the same versions make the same."""
     found = {"sudare": sudare.__version__, "python": platform.python_version(), "machine": platform.machine()}
-    for name in _MATTERING:
-        with suppress(PackageNotFoundError):
-            found[name] = version(name)
-    return found
+    return found | {name: own for name in _MATTERING if (own := _installed(name)) is not None}
+
+
+@cache
+def _installed(name: str) -> str | None:
+    """The version of a package, None where it is not there; which is looked for on the disk."""
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None
 
 
 def _cipher(facts: Facts, signing: Ed25519PrivateKey) -> AESGCM:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -181,7 +181,8 @@ def release(
         whole = int(table.total) if public_total else None
         index, value = known.keep(table.domain, (index, value), generator, whole)
     replaced = cost_of_replacing(method, table.domain, budget)
-    guarantee = promise(table.unit, budget, replaced, delta, public_total=public_total, areas=len(known.areas))
+    unit = replace(table.unit, counted_elsewhere=True) if table.handed_in else table.unit
+    guarantee = promise(unit, budget, replaced, delta, public_total=public_total, areas=len(known.areas))
     if source.seeded:
         guarantee = guarantee.without_protection()
     warn_of(guarantee, int(table.total) if public_total else None)
@@ -241,7 +242,8 @@ def promise(
         if unit.max_rows > 1:
             assumptions = (*assumptions, "swaps between units with equal row counts")
     if unit.counted_elsewhere:
-        assumptions = (*assumptions, f"no {unit.name} is counted more than {unit.max_rows} times in the data")
+        often = "once" if unit.max_rows == 1 else f"{unit.max_rows} times"
+        assumptions = (*assumptions, f"no {unit.name} is counted more than {often} in the data")
     if areas:
         public = (*public, f"the totals of {areas} areas, given from elsewhere")
     facts: dict[str, Any] = {

@@ -17,6 +17,7 @@ STATED = {
     "closeness": "{t}-closeness of {column} in each combination",
     "combinations": "every combination of {columns} in the file has at least {k} records",
     "counted": "no {unit} is counted more than {rows} times in the data",
+    "counted_once": "no {unit} is counted more than once in the data",
     "declared": "the declared bounds and categories",
     "distinct": "distinct {l}-diversity of {column} in each combination",
     "domain": "the domain",

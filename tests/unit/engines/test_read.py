@@ -170,6 +170,10 @@ def test_csv_has_no_types_and_no_surprises(tmp_path: Path) -> None:
     path = tmp_path / "odd.csv"
     path.write_text('id,place,n\n007, 3 ,1\n7,"3",2\n,4,\n8,,0\n9,3.0,0\n10,3.5,0\n11,many,0\n12,1_0,0\n')
     records = read(path)
+    with pytest.raises(InputError, match="not shown before declared ones were found") as refused:
+        _ = records.columns  # nobody has said yet that the first line names columns
+    assert "place" not in str(refused.value)
+    assert list(records.values(["n"])) == ["n"]
     assert records.columns == {"id": "VARCHAR", "place": "VARCHAR", "n": "VARCHAR"}
     line = Domain(place=Bins(0, 5, step=1))
     # 007 and 7 are two people; nobody without a number, without a place or with one that is no number counts.

@@ -59,8 +59,8 @@ class Records:
     def columns(self) -> dict[str, str]:
         """The columns by name, with their types as the engine calls them.
 
-        Of a CSV file, these are the words of its first line, which may be a person's row: they are refused until columns
-        that somebody declared (by `count`, `groups`, `values` or `table`) were found among them.
+        Of a CSV file, these are the words of its first line, which may be a person's row: they are refused until
+        columns that somebody declared (by `count`, `groups`, `values` or `table`) were found among them.
         """
         if not self.shown_names and not self._confirmed:
             raise InputError(

@@ -87,7 +87,9 @@ def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
         without_a_browser("there is no chromium")
     expect.set_options(timeout=PATIENCE)
     with sync_playwright() as playwright:
-        own = os.environ | {"XDG_CONFIG_HOME": str(tmp_path_factory.mktemp("chromium"))}  # it writes crash reports there
+        own = os.environ | {
+            "XDG_CONFIG_HOME": str(tmp_path_factory.mktemp("chromium"))
+        }  # it writes crash reports there
         browser = playwright.chromium.launch(executable_path=found, args=ARGUMENTS, env=own)
         yield browser
         browser.close()

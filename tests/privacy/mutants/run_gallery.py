@@ -5,9 +5,9 @@
 
 First the quick audit is run without any mutant: where it fails, nothing else is tried, since it would seem to catch
 them all. Then each mutant is planted in two fresh processes: one runs the quick audit up to its first failure, the
-parts that the mutant names first, one the named tests up to theirs. Two mutants are worked on at a time. At the end stands a table
-of who caught what, also in `build/mutants.json`. The exit code is 1 where a mutant survives or is not tried, where its
-text is gone, or where the quick audit catches fewer than `LEAST`; 0 else.
+parts that the mutant names first, one the named tests up to theirs. Two mutants are worked on at a time. At the end
+stands a table of who caught what, also in `build/mutants.json`. The exit code is 1 where a mutant survives or is not
+tried, where its text is gone, or where the quick audit catches fewer than `LEAST`; 0 else.
 """
 
 from __future__ import annotations
@@ -59,8 +59,9 @@ with tempfile.TemporaryDirectory(prefix="sudare-mutant-") as folder, nothing_rem
 json.dump({"found": found, "stopped": stopped, "names": names}, sys.stdout)
 """
 """The quick audit up to its first failure, the parts that are meant to fail first; nothing is remembered of its
-ledgers, as in `audit` itself, or else every neighbour's would be refused. An audit that cannot go on failed too, and is told
-apart: a check of the package's own stopped it, or arrays that do not fit since a neighbour was measured otherwise."""
+ledgers, as in `audit` itself, or else every neighbour's would be refused. An audit that cannot go on failed too, and is
+told apart: a check of the package's own stopped it, or arrays that do not fit since a neighbour was measured
+otherwise."""
 SEVEN = (
     "true totals after a paid margin",
     "margin with sensitivity 1",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import InitVar, dataclass, field, replace
 from functools import cached_property
 from math import prod
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,7 +42,7 @@ class CountTable:
     unit: Unit = field(default_factory=Unit)
     private: bool = field(default=True, kw_only=True)
     bounded: InitVar[bool] = field(default=False, kw_only=True)
-    handed_in: bool = field(init=False, repr=False, compare=False, default=False)
+    handed_in: ClassVar[bool] = False  # of each table; no field, so that what is hashed of a table stays as it was
 
     def __post_init__(self, bounded: bool) -> None:
         object.__setattr__(self, "handed_in", self.private and not bounded)

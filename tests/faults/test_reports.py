@@ -87,6 +87,33 @@ def test_a_list_that_is_not_the_publishers_certifies_nothing(release, change):
         verify(release)
 
 
+def test_a_newer_list_says_so(release):
+    path = release / "reports.json"
+    LISTS["of a newer form"](path, json.loads(path.read_text(encoding="utf-8")))
+    with pytest.raises(VerificationError, match=r"the list of reports .* was made by a newer Sudare"):
+        verify(release)
+
+
+@pytest.mark.parametrize("changed", ["a byte order mark", "line ends", "both"])
+def test_a_certificate_that_an_editor_saved_anew_is_the_same(release, changed):
+    path, before = release / "release.json", verify(release)
+    content = path.read_bytes()
+    if changed != "a byte order mark":
+        content = content.replace(b"\n", b"\r\n")
+    if changed != "line ends":
+        content = b"\xef\xbb\xbf" + content
+    path.write_bytes(content)
+    assert "report.html" in before.reports.listed
+    assert verify(release).checks == before.checks
+    page = (release / "report.html").read_bytes()
+    (release / "report.html").unlink()
+    assert draw_report(release, key=release.parent / "publisher.pem").certified
+    assert (release / "report.html").read_bytes() == page
+    path.write_bytes(content.replace(b"\n", b"\n ", 1))  # what nobody's editor does by itself
+    with pytest.raises(VerificationError, match="the list of reports is that of another release"):
+        verify(release)
+
+
 def test_files_of_strangers_are_named_and_those_of_systems_are_not(release):
     (release / ".DS_Store").touch()
     assert verify(release).reports.remarks == ()

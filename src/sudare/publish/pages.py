@@ -27,7 +27,7 @@ from sudare.publish.job import Job
 from sudare.publish.kinds import job_of
 from sudare.publish.needs import memory_refused
 from sudare.publish.recipe import Output
-from sudare.publish.reports import PUBLIC, Report, read_list, write_list
+from sudare.publish.reports import PUBLIC, Report, certificate_bytes, read_list, write_list
 from sudare.publish.signing import load_or_create, public_text
 from sudare.words import Words
 
@@ -143,7 +143,7 @@ def _drawn(path: Path, certificate: dict[str, Any], words: Words) -> str:
 
     kind = certificate.get("kind", "table")
     with as_a_release(kind):
-        cover = Cover.of_certificate(certificate, path.read_bytes(), words)
+        cover = Cover.of_certificate(certificate, certificate_bytes(path), words)
         return public_page(cover, job_of(kind).public_sections(path.parent, certificate, words), words)
 
 

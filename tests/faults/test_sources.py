@@ -2,7 +2,7 @@
 
 Another process publishes with so little noise that the table is the exact count, and at a random moment its source is
 replaced, rewritten in place, appended to or cut off. What comes out must be the table of one of the two contents, under
-the fingerprint of that one; a refusal is a sentence and has spent nothing. 8 moments in the quick form, 100 in the full.
+the fingerprint of that one; a refusal is a sentence and has spent nothing. 8 moments, 100 in the full form.
 """
 
 from __future__ import annotations

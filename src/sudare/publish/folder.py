@@ -166,7 +166,7 @@ def remove_leftovers(folder: Path) -> None:
 
 
 def _remove_private_leftovers(folder: Path) -> None:
-    """Remove pages with true values that killed runs left for releases beside ``folder``, unless a run is at work there.
+    """Remove pages with true values that killed runs left beside ``folder``, unless a run is at work there.
 
     A release whose page was cut off is out already: perhaps nobody publishes into its folder any more.
     """

@@ -146,6 +146,10 @@ def halt(process: int) -> bool:
             return state in "Tt"
 
 
+def has_ended(process: int) -> bool:
+    return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] in "ZX"
+
+
 def stop_when_spilt(process: int, scratch: Path) -> bool:
     """Leave the process stopped at a moment when its spill is on the disk; False if it ended before."""
     while True:
@@ -155,7 +159,7 @@ def stop_when_spilt(process: int, scratch: Path) -> bool:
             if spilt(scratch):
                 return True
             os.kill(process, signal.SIGCONT)
-        elif Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] in "ZX":
+        elif has_ended(process):
             return False
         time.sleep(0.001)
 
@@ -331,9 +335,11 @@ def test_a_signal_at_any_moment_over_all_kinds(village, nursery, full, monkeypat
             spilled = stop_when_spilt(nursery.process, scratch)
         else:
             spilled = False
-            time.sleep(dice.uniform(0, lasts[kind]))
+            until = begun + dice.uniform(0, lasts[kind])
+            while time.perf_counter() < until and not has_ended(nursery.process):
+                time.sleep(0.002)
         code = end(nursery, number)
-        lasts[kind] = max(lasts.get(kind, 0), time.perf_counter() - begun)
+        lasts[kind] = time.perf_counter() - begun  # of the last one alone: the machine may have been busy before
         require_whole(village, code, said.read_text(), number)
         if number == signal.SIGKILL:
             assert code in (0, -number)

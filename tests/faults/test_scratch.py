@@ -382,7 +382,9 @@ def begin_with_spark(village: Path) -> tuple[subprocess.Popen[str], list[int]]:
     light = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
     environment = {**os.environ, "SUDARE_SCRATCH": str(scratch), "TMPDIR": str(scratch), "SPARK_SUBMIT_OPTS": light}
     with (village / "said").open("w") as said:
-        code = "import sys; from sudare.cli import main; main(sys.argv[1:])"
+        # The tests themselves may run under nohup, which a command heeds.
+        heard = "import signal, sys; signal.signal(signal.SIGHUP, signal.SIG_DFL)"
+        code = f"{heard}; from sudare.cli import main; main(sys.argv[1:])"
         command = [sys.executable, "-c", code, "publish", str(village / "spark.toml"), "--quiet"]
         process = subprocess.Popen(command, stderr=said, env=environment, text=True)
     while not frozen(scratch):

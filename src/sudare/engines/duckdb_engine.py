@@ -255,5 +255,9 @@ def _refusal(error: Exception, name: str) -> InputError:
     import duckdb
 
     if isinstance(error, duckdb.OutOfMemoryException) or "No space left" in str(error):
-        return InputError("the records do not fit into the memory limit and the space for temporary files", value=name)
+        return InputError(
+            "the records do not fit into the memory limit and the space for temporary files",
+            value=name,
+            hint="Name a folder on a larger disk: scratch under [data] in the recipe, or SUDARE_SCRATCH.",
+        )
     return unreadable(name)

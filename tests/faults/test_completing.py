@@ -353,6 +353,70 @@ def test_an_older_copy_of_the_ledger_does_not_take_the_record_away(tmp_path):
     assert hidden_in(recipe.parent) == set()
 
 
+@pytest.mark.parametrize("backup", ["the last one", "none"])
+def test_a_restored_backup_takes_no_paid_record_away_and_shows_no_second_draw(tmp_path, monkeypatch, backup):
+    """The backup holds the head that the run began with, so that nothing but the record tells that it was paid."""
+    from click.testing import CliRunner
+
+    from sudare.cli import main
+
+    monkeypatch.setenv("SUDARE_STATE", "off")
+    recipe = settled_in(tmp_path / "house")
+    folder, path = recipe.parent, recipe.parent / "ledger.db"
+    if backup != "none":
+        sd.publish(recipe)
+        (folder / "release").rename(tmp_path / "first")
+        older = path.read_bytes()
+    with pytest.raises(PaidError):
+        sd.publish(recipe, progress=stopped_at("protecting"))
+    release, newest = spends_in(folder)[-1], path.read_bytes()
+    (record,) = (folder / "ledger.db.pending").iterdir()
+    kept = record.read_bytes()
+    if backup == "none":
+        path.unlink()
+        Ledger(path).set_cap("other", epsilon=1)
+    else:
+        path.write_bytes(older)
+    for asked in ({}, {"resume": True}):
+        with pytest.raises(sd.errors.LedgerError, match=f"release {release} is not in this ledger.*--resume"):
+            sd.publish(recipe, **asked)
+    words = ["ledger", "show", "--ledger", str(path)]
+    shown = CliRunner().invoke(main, words).output
+    assert any(line.startswith(release) and "restore the newer one" in line for line in shown.splitlines())
+    listed = json.loads(CliRunner().invoke(main, [*words, "--json"]).output)
+    assert [listed["pending"], listed["pending_elsewhere"][0]["release_id"]] == [[], release]
+    assert record.read_bytes() == kept
+    assert not (folder / "release").exists()
+    path.write_bytes(newest)
+    assert sd.publish(recipe, resume=True).release_id == release
+    assert spends_in(folder)[-1] == release
+    assert hidden_in(folder) == set()
+
+
+def test_who_pays_anew_with_another_ledger_gives_the_record_up(tmp_path, monkeypatch):
+    monkeypatch.setenv("SUDARE_STATE", "off")
+    recipe = settled_in(tmp_path / "house")
+    interrupted(recipe)
+    (recipe.parent / "ledger.db").unlink()
+    sd.publish(recipe, anew=True)
+    assert len(spends_in(recipe.parent)) == 1
+    assert hidden_in(recipe.parent) == set()
+
+
+def test_a_mark_cut_off_by_a_power_cut_is_a_mark(tmp_path):
+    recipe = settled_in(tmp_path / "house")
+    interrupted(recipe)
+    (record,) = (recipe.parent / "ledger.db.pending").iterdir()
+    first, _, row = record.read_text().partition("\n")
+    assert row.strip() == Ledger(recipe.parent / "ledger.db").head()
+    record.write_text(f"{first}\n{row[:5]}")
+    newest = (recipe.parent / "ledger.db").read_bytes()
+    (recipe.parent / "ledger.db").unlink()
+    assert PendingReleases(Ledger(recipe.parent / "ledger.db")).waiting() == ()
+    (recipe.parent / "ledger.db").write_bytes(newest)
+    sd.publish(recipe, resume=True)
+
+
 def test_an_interrupt_when_the_release_is_out_names_it(tmp_path):
     recipe = settled_in(tmp_path / "house")
     recipe.write_text(recipe.read_text().replace("public = false", "public = true"))

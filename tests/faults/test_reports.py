@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 import random
 import shutil
+import signal
+import subprocess
+import sys
 from functools import cache
 from pathlib import Path
 
@@ -14,6 +17,7 @@ from fault_recipes import RECIPES, SHARED, house, releases, tame
 
 from sudare.errors import OutputError, VerificationError
 from sudare.publish import draw_report, publish, verify
+from sudare.publish.folder import refuse_unusable, remove_leftovers, taken
 from sudare.publish.signing import canonical, load_or_create
 from sudare.words import PageMessage
 
@@ -81,6 +85,33 @@ def test_a_list_that_is_not_the_publishers_certifies_nothing(release, change):
     path = release / "reports.json"
     LISTS[change](path, json.loads(path.read_text(encoding="utf-8")))
     with pytest.raises(VerificationError, match=r"report|list"):
+        verify(release)
+
+
+def test_a_newer_list_says_so(release):
+    path = release / "reports.json"
+    LISTS["of a newer form"](path, json.loads(path.read_text(encoding="utf-8")))
+    with pytest.raises(VerificationError, match=r"the list of reports .* was made by a newer Sudare"):
+        verify(release)
+
+
+@pytest.mark.parametrize("changed", ["a byte order mark", "line ends", "both"])
+def test_a_certificate_that_an_editor_saved_anew_is_the_same(release, changed):
+    path, before = release / "release.json", verify(release)
+    content = path.read_bytes()
+    if changed != "a byte order mark":
+        content = content.replace(b"\n", b"\r\n")
+    if changed != "line ends":
+        content = b"\xef\xbb\xbf" + content
+    path.write_bytes(content)
+    assert "report.html" in before.reports.listed
+    assert verify(release).checks == before.checks
+    page = (release / "report.html").read_bytes()
+    (release / "report.html").unlink()
+    assert draw_report(release, key=release.parent / "publisher.pem").certified
+    assert (release / "report.html").read_bytes() == page
+    path.write_bytes(content.replace(b"\n", b"\n ", 1))  # what nobody's editor does by itself
+    with pytest.raises(VerificationError, match="the list of reports is that of another release"):
         verify(release)
 
 
@@ -191,3 +222,83 @@ def test_what_killed_runs_left_is_removed_by_the_next_publication_into_that_plac
     publish(tmp_path / "recipe.toml")
     assert not any(path.exists() for path in left)
     assert all(path.exists() for path in others)
+
+
+KILLED = """
+import os, pathlib, signal, sys
+rename = pathlib.Path.rename
+def killed(self, target):
+    if self.is_file() and sys.argv[2] in self.name:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return rename(self, target)
+pathlib.Path.rename = killed
+from sudare.publish import publish
+publish(sys.argv[1])
+"""
+
+
+def _killed_while_drawing(folder: Path, page: str) -> None:
+    """Publish into ``folder``, and be killed when a page is written and has not its name yet."""
+    for file in ("people.csv", "people.parquet"):
+        shutil.copy(_published().parent / file, folder)
+    (folder / "recipe.toml").write_text(RECIPES[5] + BOTH)
+    done = subprocess.run([sys.executable, "-c", KILLED, str(folder / "recipe.toml"), page], check=False, timeout=300)
+    assert done.returncode == -signal.SIGKILL
+    assert _half_done(folder)
+
+
+def _half_done(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.rglob(".*.partial-*"))
+
+
+@pytest.mark.parametrize("command", ["publish", "resume", "report", "another"])
+def test_a_page_of_true_values_that_a_kill_cut_off_goes_with_the_next_command(tmp_path, command):
+    _killed_while_drawing(tmp_path, "-internal.html")
+    assert (tmp_path / "release" / "release.json").exists()
+    if command == "report":
+        draw_report(tmp_path / "release")
+    elif command == "another":  # a recipe of another folder: nobody publishes into the first one again
+        text = (tmp_path / "recipe.toml").read_text().replace('folder = "release"', 'folder = "release2"')
+        (tmp_path / "recipe.toml").write_text(text)
+        publish(tmp_path / "recipe.toml")
+    else:
+        with pytest.raises(OutputError, match="the output folder exists already"):
+            publish(tmp_path / "recipe.toml", resume=command == "resume")
+    assert _half_done(tmp_path) == []
+    assert not list(tmp_path.glob(".*.lock"))
+    assert verify(tmp_path / "release").reports.remarks == ()
+
+
+def test_half_a_public_report_goes_when_it_is_drawn_again(tmp_path):
+    _killed_while_drawing(tmp_path, ".report.html")
+    (tmp_path / "release" / f".reports.json.partial-{'0' * 16}").touch()
+    (tmp_path / f".release-report.ja.html.partial-{'0' * 16}").touch()
+    (tmp_path / "release" / ".report.html.partial-mine").touch()
+    draw_report(tmp_path / "release", key=tmp_path / "publisher.pem")
+    assert _half_done(tmp_path) == [".report.html.partial-mine"]
+
+
+def test_the_page_of_a_run_at_work_beside_is_left_alone(tmp_path):
+    page = tmp_path / f".other-internal.html.partial-{'0' * 16}"
+    page.touch()
+    with taken(tmp_path / "other"):
+        page.touch()
+        with taken(tmp_path / "release"):
+            assert page.exists()
+    with taken(tmp_path / "release"):
+        assert not page.exists()
+
+
+def test_what_a_kill_leaves_of_a_look_at_the_place_goes(tmp_path):
+    left = [tmp_path / f".{name}-internal.html.partial-{'0' * 16}" for name in ("release", "release2")]
+    for path in left:
+        path.mkdir()
+    refuse_unusable(tmp_path / "deeper" / "release")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_place_is_usable_though_another_run_cleans_it_meanwhile(tmp_path, monkeypatch):
+    rename = Path.rename
+    monkeypatch.setattr(Path, "rename", lambda self, to: (remove_leftovers(tmp_path / "release"), rename(self, to))[1])
+    refuse_unusable(tmp_path / "release")
+    assert list(tmp_path.iterdir()) == []

@@ -2,6 +2,7 @@
 where Linux's own modules are hidden and files behave as on Windows. (It was never run on Windows itself by us.)"""
 
 import ast
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -70,6 +71,35 @@ def text_file(call: ast.Call) -> Iterator[str]:
         yield f"{name} without its line ends, line {call.lineno}"
     if name in ("Popen", "run") and given & {"text", "universal_newlines"} and "encoding" not in given:
         yield f"the output of a program as text without its encoding, line {call.lineno}"
+
+
+RESERVED = re.compile(r"(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(\..*)?", re.IGNORECASE)
+
+
+def is_no_name_on_windows(path: str) -> bool:
+    """Whether a part of a path cannot be made there: a repository that holds it cannot be checked out."""
+    return any(
+        set(part) & set('<>:"|?*\\') or min(part) < " " or part[-1] in ". " or RESERVED.fullmatch(part)
+        for part in path.split("/")
+    )
+
+
+def test_every_tracked_file_has_a_name_on_windows():
+    root = Path(__file__).parents[2]
+    try:
+        listed = subprocess.run(["git", "ls-files", "-z"], cwd=root, capture_output=True, check=True).stdout
+    except (OSError, subprocess.CalledProcessError):
+        pytest.skip("no git, or no repository")
+    names = [name for name in listed.decode().split("\0") if name]
+    assert [name for name in names if is_no_name_on_windows(name)] == []
+    folded = [name.casefold() for name in names]
+    assert len(set(folded)) == len(folded), "two names that differ in case only are one there"
+
+
+@pytest.mark.parametrize("name", ["a:b", "a/b?", "x.", "x /y", "nul", "a/AUX.txt", "com1", 'a"b', "a\tb"])
+def test_a_name_that_windows_forbids_is_found(name):
+    assert is_no_name_on_windows(name)
+    assert not is_no_name_on_windows("src/console.py")
 
 
 @pytest.mark.parametrize("folder", sorted({path.parent for path in PACKAGE.rglob("*.py")}), ids=lambda path: path.name)

@@ -7,9 +7,10 @@ from click.testing import CliRunner
 
 import sudare as sd
 from sudare.cli.collect import collect
-from sudare.collector import load
+from sudare.collector import export, load
 from sudare.collector.collection import Collection
 from sudare.errors import BudgetError, InputError
+from sudare.local import ReportFile
 
 SURVEY = """
 name = "lunch"
@@ -75,3 +76,18 @@ def test_a_misspelt_key_of_the_ledger_is_named(survey):
     survey.write_text(SURVEY.format(cap=1).replace("dataset", "dataste"), encoding="utf-8")
     with pytest.raises(InputError, match=r"unknown key ledger\.dataste"):
         load(survey)
+
+
+def test_reports_say_whether_their_survey_is_booked(survey, tmp_path):
+    read = load(survey)
+    for own, says in ((read, False), (replace(read, books=None, name="free"), True)):
+        assert own.guarantee.in_no_ledger is says
+        assert own.to_json()["guarantee"].endswith("in no ledger") is says
+        own = replace(own, storage=str(tmp_path / f"{own.name}.db"))
+        made = own.randomize(["rice"] * 60)
+        collection = Collection(own)
+        collection.add([(number.to_bytes(16, "big"), bytes(row)) for number, row in enumerate(made.packed)]).result()
+        collection.close()
+        path = tmp_path / f"{own.name}.parquet"
+        assert export(own, path) == 60
+        assert sd.local.estimate(ReportFile(path)).guarantee.in_no_ledger is says

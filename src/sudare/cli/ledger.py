@@ -62,9 +62,13 @@ def show(dataset: str | None, path: Path | None, as_json: bool) -> None:
     remove_leftovers()
     books = Ledger.open(path or default_ledger())
     words = current_language()
-    pending = [each for each in PendingReleases(books).waiting() if dataset in (None, each.facts.dataset)]
+    records = PendingReleases(books)
+    pending, elsewhere = (
+        [each.to_json() for each in found if dataset in (None, each.facts.dataset)]
+        for found in (records.waiting(), records.of_another_ledger())
+    )
     if as_json:
-        print_json({**books.to_json(dataset), "pending": [each.to_json() for each in pending]})
+        print_json({**books.to_json(dataset), "pending": pending, "pending_elsewhere": elsewhere})
         return
     found, accounts = books.balances(dataset), books.accounts() if dataset is None else ()
     amounts = words("ledger.cap"), words("ledger.spent"), words("ledger.left")
@@ -83,11 +87,12 @@ def show(dataset: str | None, path: Path | None, as_json: bool) -> None:
             rows.append((str(row.id), row.time, *what, source_text(row, words)))
         names = words("ledger.row"), words("ledger.time"), words("ledger.kind")
         print_table((*names, words("ledger.what"), words("ledger.data")), rows)
-    if pending:
+    if pending or elsewhere:
         waits = words("ledger.pending"), words("ledger.dataset"), words("ledger.time"), words("files.folder")
         done = {True: words("ledger.resume"), False: words("ledger.anew")}
-        facts = [each.to_json() for each in pending]
-        shown = [(f["release_id"], f["dataset"], f["created"], f["folder"], done[f["can_resume"]]) for f in facts]
+        facts = [(each, done[each["can_resume"]]) for each in pending]
+        facts += [(each, words("ledger.elsewhere")) for each in elsewhere]
+        shown = [(f["release_id"], f["dataset"], f["created"], f["folder"], remark) for f, remark in facts]
         print_table((*waits, words("ledger.remarks")), shown)
 
 

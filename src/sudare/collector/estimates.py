@@ -55,5 +55,5 @@ class EstimateService:
                 {"label": label, "count": round(count, 3), "low": round(low, 3), "high": round(high, 3)}
                 for label, (count, low, high) in zip(self._collection.survey.answers.labels, numbers, strict=True)
             ],
-            "guarantee": str(made.guarantee),
+            "guarantee": str(self._collection.survey.guarantee),
         }

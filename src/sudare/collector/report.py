@@ -47,7 +47,7 @@ def write_report(survey: Survey, reports: Reports, exported: Path, page: Path, w
         title=_title(survey, words),
         dataset=survey.books.dataset if survey.books else survey.name,
         created=datetime.datetime.now(datetime.UTC),
-        guarantee=survey.encoding.guarantee,
+        guarantee=survey.guarantee,
         files=((exported.name, "parquet", len(content)),),
     )
     sections = collection_sections(survey, estimate(reports, method=survey.method), words, digest)

@@ -18,6 +18,7 @@ from sudare.collector.law import device_law
 from sudare.domain import Bins
 from sudare.errors import InputError
 from sudare.local import Encoding, Reports, SquareWave
+from sudare.privacy import Guarantee
 
 LEAST_TOKEN = 16
 
@@ -95,6 +96,12 @@ class Survey:
         """The law that a browser randomises by; None where only programs can answer."""
         return device_law(self.encoding)
 
+    @property
+    def guarantee(self) -> Guarantee:
+        """What one report promises, and whether a ledger counts it."""
+        promised = self.encoding.guarantee
+        return promised.unbooked() if self.books is None else promised
+
     def randomize(self, *columns: Any) -> Reports:
         """Reports for true answers, one each: words, numbers, mesh codes, or latitudes and longitudes."""
         ranks = self.answers.ranks(*columns)
@@ -114,7 +121,7 @@ class Survey:
             "encoding": self.encoding.to_json(),
             "report_bytes": self.encoding.report_bytes,
             "law": self.law,
-            "guarantee": str(self.encoding.guarantee),
+            "guarantee": str(self.guarantee),
             "epsilon": float(self.encoding.epsilon),
             "minimum": self.minimum,
             "translations": {language: translation.to_json() for language, translation in self.translations.items()},

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import InitVar, dataclass, field, replace
 from functools import cached_property
 from math import prod
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,8 +29,8 @@ class CountTable:
     released one (`CountTable.released`) may hold signed whole numbers or floats. The order in which cells
     are handed in does not matter.
 
-    Counts that are handed in were counted elsewhere: of a ``unit`` other than a row, nobody here has bounded how often
-    it is in them, and its guarantees say so. ``bounded`` is for whoever counted rows and kept to the unit's bound.
+    Counts that are handed in were counted elsewhere: nobody here has bounded how often a ``unit`` is in them, and
+    guarantees say so, also of a row. ``bounded`` is for whoever counted rows and kept to the unit's bound.
 
     >>> table = CountTable(Domain(cell=Line(8)), index=[6, 1, 2], count=[4, 0, 3])
     >>> table.index.tolist(), table.count.tolist(), table.total
@@ -43,8 +43,10 @@ class CountTable:
     unit: Unit = field(default_factory=Unit)
     private: bool = field(default=True, kw_only=True)
     bounded: InitVar[bool] = field(default=False, kw_only=True)
+    handed_in: ClassVar[bool] = False  # of each table; no field, so that what is hashed of a table stays as it was
 
     def __post_init__(self, bounded: bool) -> None:
+        object.__setattr__(self, "handed_in", self.private and not bounded)
         if self.private and not bounded and self.unit.name != Unit().name:
             object.__setattr__(self, "unit", replace(self.unit, counted_elsewhere=True))
         if not isinstance(self.domain, Domain):

@@ -64,7 +64,7 @@ class DuckdbEngine:
         with opened as (connection, folder):
             relation = source.open(Opening(connection, folder, None))
             untyped = source.untyped if isinstance(source, ParquetSource) else ()
-            described = connection.sql(f"SELECT * FROM {relation} LIMIT 0")
+            described = interruptibly(lambda: connection.sql(f"SELECT * FROM {relation} LIMIT 0"), connection.interrupt)
             columns = {
                 name: _column(name, str(kind), source.typed and name not in untyped)
                 for name, kind in zip(described.columns, described.types, strict=True)
@@ -90,7 +90,7 @@ class DuckdbEngine:
     def read_values(self, columns: Sequence[SourceColumn], bound: RowBound | None) -> list[NDArray[Any]]:
         """See `Engine`."""
         with self._opened(needed(columns, bound)) as shell:
-            shell.connection.execute("SET preserve_insertion_order = true")
+            shell.heard(lambda: shell.connection.execute("SET preserve_insertion_order = true"))
             return values_of(shell, columns, bound)
 
     def hash_rows(self, columns: Sequence[SourceColumn], named: bool) -> pyarrow.Table:
@@ -134,8 +134,8 @@ class DuckdbShell:
         self.connection.register(view, table)
 
     def view(self, view: str, sql: str, *, few: bool = False) -> None:  # noqa: ARG002 - DuckDB knows by itself
-        """See `Shell`."""
-        self.connection.execute(f"CREATE TEMP VIEW {view} AS {sql}")
+        """See `Shell`. In the main thread DuckDB would turn a signal into an error of its own."""
+        self.heard(lambda: self.connection.execute(f"CREATE TEMP VIEW {view} AS {sql}"))
 
     def freeze(self, view: str, sql: str) -> None:
         """See `Shell`: a temporary table, which DuckDB may spill."""
@@ -143,13 +143,13 @@ class DuckdbShell:
 
     def keep(self, view: str, sql: str) -> None:
         """See `Shell`."""
-        self._heard(lambda: self.connection.execute(f"CREATE TEMP TABLE {view} AS {sql}"))
+        self.heard(lambda: self.connection.execute(f"CREATE TEMP TABLE {view} AS {sql}"))
 
     def ask(self, sql: str) -> pyarrow.Table:
         """See `Shell`."""
-        return self._heard(lambda: self.connection.sql(sql).to_arrow_table())
+        return self.heard(lambda: self.connection.sql(sql).to_arrow_table())
 
-    def _heard(self, question: Callable[[], Answer]) -> Answer:
+    def heard(self, question: Callable[[], Answer]) -> Answer:
         """What DuckDB answers; it breaks off at once when a signal ends the run."""
         return interruptibly(question, self.connection.interrupt)
 
@@ -255,5 +255,9 @@ def _refusal(error: Exception, name: str) -> InputError:
     import duckdb
 
     if isinstance(error, duckdb.OutOfMemoryException) or "No space left" in str(error):
-        return InputError("the records do not fit into the memory limit and the space for temporary files", value=name)
+        return InputError(
+            "the records do not fit into the memory limit and the space for temporary files",
+            value=name,
+            hint="Name a folder on a larger disk: scratch under [data] in the recipe, or SUDARE_SCRATCH.",
+        )
     return unreadable(name)

@@ -257,8 +257,8 @@ class DatabaseSource:
 
     def open(self, opening: Opening) -> str:
         """Attached read-only."""
-        opening.connection.execute(f"ATTACH {text_literal(str(self.path))} AS records (READ_ONLY)")
-        rows = opening.connection.sql("SELECT schema, name FROM (SHOW ALL TABLES) WHERE database = 'records'")
+        _heard(opening, f"ATTACH {text_literal(str(self.path))} AS records (READ_ONLY)")
+        rows = _heard(opening, "SELECT schema, name FROM (SHOW ALL TABLES) WHERE database = 'records'")
         tables = {table: schema for schema, table in rows.fetchall()}
         if self.table not in tables:
             raise InputError(
@@ -271,8 +271,12 @@ class DatabaseSource:
         return f"records.{identifier(tables[self.table])}.{identifier(self.table)}"
 
 
+def _heard(opening: Opening, sql: str) -> duckdb.DuckDBPyConnection:
+    """Execute; in the main thread DuckDB would turn a signal into an error of its own."""
+    return interruptibly(lambda: opening.connection.execute(sql), opening.connection.interrupt)
+
+
 def _streamed(opening: Opening, reader: pyarrow.RecordBatchReader) -> str:
     opening.connection.register("stream", reader)
-    sql = "CREATE TEMP TABLE streamed AS SELECT * FROM stream"
-    interruptibly(lambda: opening.connection.execute(sql), opening.connection.interrupt)
+    _heard(opening, "CREATE TEMP TABLE streamed AS SELECT * FROM stream")
     return "streamed"

@@ -24,6 +24,8 @@ _NOT_VALUES = (_CODE, "HTKSYORI", "HTKSAKI", "GASSAN")
 _FOLDED = ("*", "-", "")
 """No number of its own: nobody, or details that another cell counts (HTKSYORI 2)."""
 _OUTSIDE = ("error", "drop")
+_POPULATION = "人口"
+"""In the label of a column that counts people; those of households say 世帯."""
 _MOST_DIGITS = 18
 _MOST_BYTES = 1 << 30
 """Of a table in an archive: the largest that e-Stat publishes is a hundred times smaller."""
@@ -47,15 +49,17 @@ def estat_table(
     files' first-level codes: these data are published, and so is the frame they are published in.
     ``outside``: whether cells outside a given domain are an error or dropped.
     ``unit``: what the column counts, and how often one may be counted, which nobody can check here; by default a person
-    for the first column. Another column, which may count households, is not released until it is given.
+    for the first column where every file labels it as population. Another column, or files whose first column may count
+    households, are not released until it is given.
     """
-    counted = replace(unit or (Unit("person") if value is None else Unit()), counted_elsewhere=True)
     if outside not in _OUTSIDE:
         raise ParameterError("outside is not known here", value=outside, allowed=_OUTSIDE)
     codes: list[str] = []
     counts: list[int] = []
+    people = value is None
     for path in [paths] if isinstance(paths, str | Path) else paths:
-        _read_into(codes, counts, Path(path), value)
+        people &= _POPULATION in _read_into(codes, counts, Path(path), value)
+    counted = replace(unit or (Unit("person") if people else Unit()), counted_elsewhere=True)
     declared = Domain(mesh=_frame(codes)) if domain is None else domain
     if [type(attribute) for attribute in declared.attributes.values()] != [Mesh]:
         raise ParameterError(
@@ -72,8 +76,8 @@ def estat_table(
     return CountTable(declared, index[inside], np.array(counts, dtype=np.int64)[inside], counted)
 
 
-def _read_into(codes: list[str], counts: list[int], path: Path, value: str | None) -> None:
-    """Adds the cells of one file that have a number."""
+def _read_into(codes: list[str], counts: list[int], path: Path, value: str | None) -> str:
+    """Adds the cells of one file that have a number; the label of the column."""
     rows = _rows(path)
     names = rows[0] if rows else []
     if names[:1] != [_CODE] or len(rows) < 2:
@@ -91,6 +95,7 @@ def _read_into(codes: list[str], counts: list[int], path: Path, value: str | Non
             raise TableError("a value of {names} in {name} is not a count", names=names[place], name=path.name)
         codes.append(row[0])
         counts.append(int(row[place]))
+    return rows[1][place]
 
 
 def _rows(path: Path) -> list[list[str]]:

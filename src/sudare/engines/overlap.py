@@ -143,7 +143,7 @@ def overlap(
     each other column alone, so that copies with one changed column are told: the first that is beyond chance counts.
     ``counts`` names the columns of counts, private and public, where rows are cells: they are then one column.
     """
-    names = [(name, name) for name in private.columns if name in public.columns]
+    names = [(name, name) for name in private.engine.columns if name in public.engine.columns]
     if counts is not None:
         names = [*((own, other) for own, other in names if own not in counts and other not in counts), counts]
     people = [pair for pair in names if pair[0] == unit]
@@ -181,7 +181,7 @@ def _compared(private: Records, public: Records, pairs: Sequence[tuple[str, str]
 
 def same_rows(private: Records, public: Records) -> bool:
     """Whether both hold the same rows, in whatever order, under whatever names and order of columns."""
-    if len(private.columns) != len(public.columns):
+    if len(private.engine.columns) != len(public.engine.columns):
         return False
     theirs = public.engine.hash_rows(list(public.engine.columns.values()), False)
     rows = sum(theirs.column("times").to_pylist())

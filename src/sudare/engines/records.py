@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, Never
 
 import numpy as np
@@ -18,7 +18,7 @@ from sudare.engines.counted import table_of_counts
 from sudare.engines.file_state import NO_FILES, FilesState
 from sudare.engines.protocol import KEY_BYTES, Engine, Groups, Placement, RowBound, SourceColumn
 from sudare.engines.text_sql import TEXTS
-from sudare.errors import Message, ParameterError, did_you_mean
+from sudare.errors import InputError, Message, ParameterError, did_you_mean
 from sudare.privacy import Unit
 
 _ADDS_UP = ("weights", "weight", "sum", "values", "value", "amount")
@@ -52,13 +52,21 @@ class Records:
     engine: Engine
     state: FilesState = NO_FILES
     """The files as they stood before anything was read; they are compared after every question."""
+    _confirmed: list[bool] = field(default_factory=list, compare=False)
+    """Not empty once declared columns were found in the first line."""
 
     @property
     def columns(self) -> dict[str, str]:
         """The columns by name, with their types as the engine calls them.
 
-        Of a CSV file, these are the words of its first line, whatever they are: look at them where only you see them.
+        Of a CSV file, these are the words of its first line, which may be a person's row: they are refused until
+        columns that somebody declared (by `count`, `groups`, `values` or `table`) were found among them.
         """
+        if not self.shown_names and not self._confirmed:
+            raise InputError(
+                "the columns of a file of text are not shown before declared ones were found in its first line",
+                hint="What it says is not shown here: in a file without names of columns, it is somebody's row.",
+            )
         return {name: column.type for name, column in self.engine.columns.items()}
 
     def count(
@@ -118,6 +126,7 @@ class Records:
     ) -> Question:
         """What `count` asks the engine, checked as far as it can be before any row is read."""
         placement = place(domain, columns, self.engine.columns, outside)
+        self._confirmed.append(True)
         drawn = os.urandom(KEY_BYTES) if key is None else key
         if unit is not None:
             bound = RowBound(find_unit(unit, self.engine.columns), max_rows, drawn, MissingUnit.of(missing_unit))
@@ -158,6 +167,7 @@ class Records:
             raise ParameterError("unit is not a Unit", value=unit, hint='Write unit=Unit("person").')
         protected = replace(protected, counted_elsewhere=True)
         placement = place(domain, columns, self.engine.columns, outside)
+        self._confirmed.append(True)
         rows = self.engine.read_counts(placement, find_count(count, self.engine.columns))
         self.state.refuse_changed()
         return table_of_counts(placement, rows, protected)
@@ -236,6 +246,7 @@ class Records:
         if not names or len(set(names)) < len(names):
             raise ParameterError("columns are missing or named twice", value=names)
         wanted = [find(name, self.engine.columns, Message("the records")) for name in names]
+        self._confirmed.append(True)
         if unit is None:
             return wanted, None
         drawn = os.urandom(KEY_BYTES) if key is None else key
@@ -248,7 +259,7 @@ class Records:
 
     def __repr__(self) -> str:
         if not self.shown_names:
-            return f"Records({len(self.columns)} columns of text)"
+            return f"Records({len(self.engine.columns)} columns of text)"
         return f"Records({', '.join(f'{name}: {kind}' for name, kind in self.columns.items())})"
 
 

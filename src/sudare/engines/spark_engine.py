@@ -240,7 +240,11 @@ def refusing(name: str) -> Iterator[None]:
         refuse_early_death(error)
         text = str(error)
         if "OutOfMemory" in text or "No space left" in text:
-            raise InputError("the records do not fit into Spark's memory and temporary space", value=name) from None
+            raise InputError(
+                "the records do not fit into Spark's memory and temporary space",
+                value=name,
+                hint="Name a folder on a larger disk: scratch under [data] in the recipe, or SUDARE_SCRATCH.",
+            ) from None
         raise unreadable(name) from None
 
 

@@ -245,4 +245,6 @@ def _reach(level: float) -> float:
 
 def _promise(tally: Tally) -> Guarantee:
     promised = tally.encoding.guarantee
-    return promised.without_protection() if tally.seeded else promised
+    if tally.seeded:
+        return promised.without_protection()
+    return promised if tally.booked else promised.unbooked()

@@ -25,6 +25,7 @@ from sudare.local.tally import Tally
 
 _COLUMN = "report"
 _SURVEY, _SEEDED, _FORMAT = b"sudare.survey", b"sudare.seeded", b"sudare.format"
+_BOOKED = b"sudare.booked"
 FORMAT = 1
 _CHUNK = 1 << 16
 
@@ -103,6 +104,7 @@ def write_parquet(reports: Reports, path: Path) -> Path:
             _FORMAT: str(FORMAT).encode(),
             _SURVEY: survey.encode(),
             _SEEDED: b"true" if reports.seeded else b"false",
+            **({_BOOKED: b"true"} if reports.booked else {}),
         },
     )
     try:
@@ -141,15 +143,15 @@ def read_parquet(path: Path, encoding: Encoding | None = None) -> Iterator[Repor
                 allowed="{report_bytes} bytes",
                 report_bytes=own.report_bytes,
             )
-        seeded = metadata.get(_SEEDED) == b"true"
-        yield Reports(own, _none(own), seeded)
+        seeded, booked = metadata.get(_SEEDED) == b"true", metadata.get(_BOOKED) == b"true"
+        yield Reports(own, _none(own), seeded, booked)
         for batch in _batches(file, path):
             column = batch.column(0)
             if column.null_count:
                 raise InputError("a report is missing", value=path)
             start = column.offset * own.report_bytes
             content = np.frombuffer(column.buffers()[1], np.uint8)[start : start + len(column) * own.report_bytes]
-            yield Reports(own, content.reshape(-1, own.report_bytes), seeded)
+            yield Reports(own, content.reshape(-1, own.report_bytes), seeded, booked)
 
 
 def _batches(file: Any, path: Path) -> Iterator[Any]:

@@ -22,7 +22,8 @@ class Reports:
     """``packed`` (n, report_bytes) uint8, one report a row, of ``encoding``.
 
     ``len`` is their number, a slice is `Reports` again, ``+`` puts two of the same encoding together. ``seeded``
-    reports were made for an experiment and promise nothing.
+    reports were made for an experiment and promise nothing; ``booked`` ones came to a collector whose ledger has their
+    survey, and of all others the guarantee says that they are in no ledger.
 
     >>> from sudare.local import SymmetricUnary
     >>> reports = SymmetricUnary(size=23, epsilon=1).randomize([3, 4, 4], seed=1)
@@ -33,6 +34,7 @@ class Reports:
     encoding: Encoding
     packed: Packed
     seeded: bool = False
+    booked: bool = False
 
     def __post_init__(self) -> None:
         self.encoding.check(self.packed)
@@ -41,7 +43,9 @@ class Reports:
     def guarantee(self) -> Guarantee:
         """What a person's one report promises."""
         promised = self.encoding.guarantee
-        return promised.without_protection() if self.seeded else promised
+        if self.seeded:
+            return promised.without_protection()
+        return promised if self.booked else promised.unbooked()
 
     @property
     def summary(self) -> dict[str, Any]:
@@ -54,7 +58,7 @@ class Reports:
     def __getitem__(self, place: slice) -> Reports:
         if not isinstance(place, slice):
             raise InputError("reports are taken by slices", value=type(place).__name__, allowed="reports[start:stop]")
-        return Reports(self.encoding, self.packed[place], self.seeded)
+        return Reports(self.encoding, self.packed[place], self.seeded, self.booked)
 
     def __add__(self, other: Reports) -> Reports:
         return Reports.concatenate([self, other])
@@ -73,7 +77,8 @@ class Reports:
         for part in listed[1:]:
             same_survey(listed[0].encoding, part.encoding)
         packed = np.concatenate([part.packed for part in listed])
-        return cls(listed[0].encoding, packed, any(part.seeded for part in listed))
+        seeded, booked = any(part.seeded for part in listed), all(part.booked for part in listed)
+        return cls(listed[0].encoding, packed, seeded, booked)
 
     def __repr__(self) -> str:
         return f"Reports({len(self)} of {self.encoding!r})"

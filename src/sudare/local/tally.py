@@ -31,20 +31,27 @@ class Tally:
         self.encoding = encoding
         self.reports = 0
         self.seeded = False
+        self.unbooked = False
         self.sums: NDArray[np.int64] = np.zeros(encoding.layout.sums, dtype=np.int64)
 
     def add(self, reports: Reports | Packed) -> Tally:
         """Count more reports, packed rows or `Reports`: all of them, or none where one is refused. Returns itself."""
         if isinstance(reports, Reports):
             same_survey(self.encoding, reports.encoding)
-            packed, seeded = reports.packed, reports.seeded
+            packed, seeded, booked = reports.packed, reports.seeded, reports.booked
         else:
             self.encoding.check(reports)
-            packed, seeded = reports, False
+            packed, seeded, booked = reports, False, False
         self.sums += self.encoding.layout.tally(packed)
         self.reports += len(packed)
         self.seeded |= seeded
+        self.unbooked |= not booked
         return self
+
+    @property
+    def booked(self) -> bool:
+        """Whether there are reports, and a ledger has the survey of all of them."""
+        return self.reports > 0 and not self.unbooked
 
     @property
     def support(self) -> NDArray[np.float64]:
@@ -58,6 +65,7 @@ class Tally:
         merged.sums = self.sums + other.sums
         merged.reports = self.reports + other.reports
         merged.seeded = self.seeded or other.seeded
+        merged.unbooked = self.unbooked or other.unbooked
         return merged
 
     def to_json(self) -> dict[str, Any]:
@@ -67,6 +75,7 @@ class Tally:
             "survey": self.encoding.to_json(),
             "reports": self.reports,
             "seeded": self.seeded,
+            **({"booked": True} if self.booked else {}),
             "sums": self.sums.tolist(),
         }
 
@@ -77,6 +86,7 @@ class Tally:
             InputError.refuse_newer(Message("the tally"), data.get("format", 1), FORMAT)
             tally = cls(encoding_from_json(data["survey"]))
             tally.reports, tally.seeded = int(data["reports"]), bool(data["seeded"])
+            tally.unbooked = data.get("booked") is not True
             sums = np.array(data["sums"], dtype=np.int64)
         except SudareError:
             raise

@@ -23,6 +23,7 @@ SENTENCES = {
     "chosen": "no differential privacy, since the generalisation was chosen by looking at the records",
     "closeness": "{t}-closeness of {column} in each combination",
     "combinations": "every combination of {columns} in the file has at least {k} records",
+    "counted_once": "no {unit} is counted more than once in the data",
     "counted": "no {unit} is counted more than {rows} times in the data",
     "declared": "the declared bounds and categories",
     "distinct": "distinct {l}-diversity of {column} in each combination",

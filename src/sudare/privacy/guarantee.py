@@ -121,8 +121,9 @@ class Guarantee:
     epsilon-DP with epsilon = 0.5; neighbours: add or remove one unit; unit: person with at most 1 row
 
     ``rho`` beside (epsilon, delta) is what the same release costs in zCDP, the smaller claim by which it is added to
-    others. ``replace_rho`` is what it costs to replace one unit by another, where the neighbours are added or removed
-    and the method shows less than the four times rho that hold for any two steps.
+    others: the caller's word, which nothing here derives from or compares with epsilon and delta. ``replace_rho`` is
+    what it costs to replace one unit by another, where the neighbours are added or removed and the method shows less
+    than the four times rho that hold for any two steps.
     """
 
     notion: str

@@ -110,7 +110,8 @@ class People:
         self.refuse_unit(member)
         if not all(self.cap.admits(total) for total in after.totals()):
             everybody, parts = self.part_totals(after.adjacency)
-            own = everybody if member.part is None else everybody + parts[member.part]
+            alike = {skeleton(name): total for name, total in parts.items()}
+            own = everybody if member.part is None else everybody + alike[skeleton(member.part)]
             cost = cost_of(guarantee, after.adjacency, member.units or 1)
             alone = own + Total.summed([cost])
             spent = everybody + Total.largest(parts.values()) if self.cap.admits(alone) else own

@@ -9,7 +9,7 @@ import secrets
 import shutil
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from sudare.errors import Message, OutputError, SudareError, system_reason
@@ -24,6 +24,8 @@ _REASONS = {
     errno.ENOTDIR: Message("a part of its path is a file"),
     errno.ENAMETOOLONG: Message("its name is too long"),
 }
+_PRIVATE = re.compile(r"\.(.+)-internal\.html\.partial-[0-9a-f]{16}")
+"""What a page of the internal report is called until it is whole."""
 
 
 def is_there(path: Path) -> bool:
@@ -63,13 +65,15 @@ def taken(folder: Path) -> Iterator[None]:
     """Have ``folder`` for one run alone, before anything is spent for it; the system frees it when the run dies.
 
     Whoever comes second is refused at once while the first one is at work, and afterwards because of what it made.
+    What killed runs left beside a folder goes first, also where it is then refused: it may be true values.
     """
-    refuse_existing(folder)
     with ExitStack() as held:
         try:
             lock = lock_path(folder)
             lock.parent.mkdir(parents=True, exist_ok=True)
             held.enter_context(locked(lock, wait=False, remove=True))
+            remove_leftovers(folder)
+            _remove_private_leftovers(folder)
         except BlockingIOError:
             raise OutputError(
                 "another publication into this folder is under way",
@@ -77,8 +81,9 @@ def taken(folder: Path) -> Iterator[None]:
                 hint="Nothing was spent by this one. Wait for the other.",
             ) from None
         except OSError as problem:
+            refuse_existing(folder)
             raise _unwritable(folder, problem) from None
-        refuse_existing(folder)  # again: the one before may have come to its end in between
+        refuse_existing(folder)
         yield
 
 
@@ -109,12 +114,16 @@ def refuse_unusable(folder: Path) -> None:
     there is room for the files is another question (`Needs`).
     """
     place = nearest_folder(folder)
+    for left in [path for path in _within(place) if _PRIVATE.fullmatch(path.name)]:
+        with suppress(OSError):  # an empty folder, of a run that was killed right here; pages are files
+            left.rmdir()
     drawn = secrets.token_hex(7)
     probes = [place / f".{folder.name}-internal.html.partial-{drawn}{number:02x}" for number in range(2)]
     try:
         probes[0].mkdir()
-        probes[0].rename(probes[1])
-        probes[1].rmdir()
+        with suppress(FileNotFoundError):  # who has this place may have removed it, as what a kill has left
+            probes[0].rename(probes[1])
+            probes[1].rmdir()
     except SudareError:
         raise
     except OSError as problem:
@@ -150,14 +159,39 @@ def whole_folder(folder: Path) -> Iterator[Path]:
 def remove_leftovers(folder: Path) -> None:
     """Remove what runs that were killed left half done for ``folder``; whoever calls it has that place for itself.
 
-    Beside protected files these may be a page with true values, of the internal report, which lies next to the folder.
+    Beside protected files these may be a page with true values, of the internal report, which lies next to the folder;
+    in the folder, if it is there, pages of the public one and their list.
     """
-    names = re.compile(rf"\.{re.escape(folder.name)}(-internal\.html)?\.partial-[0-9a-f]+")
-    for left in [path for path in folder.parent.iterdir() if names.fullmatch(path.name)]:
+    name = re.escape(folder.name)
+    _remove(folder.parent, re.compile(rf"\.{name}(-internal\.html|-report(\.[a-z]+)?\.html)?\.partial-[0-9a-f]+"))
+    _remove(folder, re.compile(r"\.(report(\.[a-z]+)?\.html|reports\.json)\.partial-[0-9a-f]{16}"))
+
+
+def _remove_private_leftovers(folder: Path) -> None:
+    """Remove pages with true values that killed runs left beside ``folder``, unless a run is at work there.
+
+    A release whose page was cut off is out already: perhaps nobody publishes into its folder any more.
+    """
+    names = {found[1] for path in _within(folder.parent) if (found := _PRIVATE.fullmatch(path.name))}
+    for name in names - {folder.name}:
+        with suppress(OSError), locked(lock_path(folder.with_name(name)), wait=False, remove=True):
+            _remove(folder.parent, re.compile(rf"\.{re.escape(name)}-internal\.html\.partial-[0-9a-f]{{16}}"))
+
+
+def _remove(place: Path, names: re.Pattern[str]) -> None:
+    for left in [path for path in _within(place) if names.fullmatch(path.name)]:
         if left.is_dir() and not left.is_symlink():
             shutil.rmtree(left, ignore_errors=True)
         else:
             left.unlink(missing_ok=True)
+
+
+def _within(folder: Path) -> list[Path]:
+    """What lies in a folder; nothing, where it is none or cannot be looked into."""
+    try:
+        return list(folder.iterdir())
+    except OSError:
+        return []
 
 
 def _unwritable(folder: Path, problem: OSError) -> OutputError:

@@ -11,20 +11,22 @@ import json
 import os
 import secrets
 from collections.abc import Callable
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sudare.errors import OutputError, SudareError, system_reason
+from sudare.privacy.file_lock import locked
 from sudare.privacy.fingerprint import file_digest
 from sudare.privacy.secret_file import NEW_FILE
 from sudare.privacy.shown import headline
 from sudare.publish.certificate import NAME, as_a_release, checked_release
-from sudare.publish.folder import refuse_existing
+from sudare.publish.folder import lock_path, refuse_existing, remove_leftovers
 from sudare.publish.job import Job
 from sudare.publish.needs import memory_refused
 from sudare.publish.recipe import Output
-from sudare.publish.reports import PUBLIC, ListedReport, read_list, write_list
+from sudare.publish.reports import PUBLIC, ListedReport, certificate_bytes, read_list, write_list
 from sudare.publish.signing import load_or_create, public_text
 from sudare.registry import KINDS
 from sudare.words import OnProgress, PageMessage, Progress, Stage, Words
@@ -112,6 +114,14 @@ def draw_report(release: str | Path, *, language: str | None = None, key: str | 
     byte for byte; any other is written next to the folder, where nobody takes it for a part of the release.
     """
     path, certificate, _, _ = checked_release(Path(release))
+    with ExitStack() as held:
+        with suppress(OSError):  # where nothing may be written beside the folder, nothing is cleaned there either
+            held.enter_context(locked(lock_path(path.parent), remove=True))
+            remove_leftovers(path.parent.resolve())
+        return _drawn_again(path, certificate, language, key)
+
+
+def _drawn_again(path: Path, certificate: dict[str, Any], language: str | None, key: str | Path | None) -> Drawn:
     folder, listed = path.parent, read_list(path, certificate)
     words = Words(language or next((one.language for one in listed.values()), "en"))
     signing = _key_at_hand(folder, certificate, key)
@@ -132,7 +142,7 @@ def _drawn(path: Path, certificate: dict[str, Any], words: Words) -> str:
 
     kind = certificate.get("kind", "table")
     with as_a_release(kind):
-        cover = Cover.of_certificate(certificate, path.read_bytes(), words)
+        cover = Cover.of_certificate(certificate, certificate_bytes(path), words)
         return public_page(cover, KINDS[kind].public_sections(path.parent, certificate, words), words)
 
 

@@ -1,9 +1,11 @@
 """Releases that are paid for and not out: what is kept of them beside the ledger, so that they can be completed.
 
 Before the ledger's row is written, a record is: a file (mode 600) in the folder ``LEDGER.pending`` (mode 700) with the
-facts of the release and, sealed, the key of its noise. When the release is out the record is overwritten and removed.
-A record without a row was not paid for, and one whose release is out was not removed in time: whoever looks next
-removes both. What is left is paid for and not out.
+facts of the release and, sealed, the key of its noise. When the row is there its hash becomes the record's second line;
+when the release is out the record is overwritten and removed. A record without a row was not paid for, and one whose
+release is out was not removed in time: whoever looks next removes both. What is left is paid for and not out. A record
+with a second line whose row this ledger lacks is that of a newer copy of the ledger, or of another one: it stays, and
+nothing is completed until that ledger is back.
 
 **Completing a release never shows a second draw.** `Kind.protect` is a function f(data, key) of what `gather` gave and
 of the key, from which all noise derives by labels (`Source.child`). Whoever completes a release evaluates the same f
@@ -30,6 +32,7 @@ import platform
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, fields, is_dataclass, replace
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -133,6 +136,23 @@ class PendingReleases:
             flush(self.folder)
             flush(self.folder.parent)
 
+    def mark_paid(self, pending: Pending, row: str) -> None:
+        """Note the hash of the ledger's row in a record: from now on no ledger that lacks the row takes it away.
+
+        Added at its end: what is sealed stays where it is on the disk, to be overwritten there.
+        """
+        with self._alone(), self._path(pending).open("r+b", buffering=0) as file:
+            file.seek(0, os.SEEK_END)
+            file.write(f"\n{row}\n".encode())
+            os.fsync(file.fileno())
+
+    def _is_marked_paid(self, pending: Pending) -> bool:
+        """Whether a record has a second line; half of one, which a power cut may leave, was begun after the row too."""
+        try:
+            return b"\n" in self._path(pending).read_bytes()
+        except OSError:
+            return False
+
     def remove(self, pending: Pending) -> None:
         """Overwrite and remove a record; a disk may keep what was overwritten, as flash memory and backups do."""
         path = self._path(pending)
@@ -168,25 +188,37 @@ class PendingReleases:
 
         With ``folder``, which the caller must have taken, those that go there.
         """
+        found = self._idle(folder)
+        return tuple(filter(self.is_waiting, found))
+
+    def of_another_ledger(self, folder: Path | None = None) -> tuple[Pending, ...]:
+        """The releases that were paid for by rows which this ledger lacks: restore the newer one to complete them."""
+        found = self._idle(folder)
+        return tuple(each for each in found if self.row_of(each) is None and self._is_marked_paid(each))
+
+    def _idle(self, folder: Path | None) -> list[Pending]:
+        """The records of runs that are not at work, oldest first."""
         place = None if folder is None else os.path.realpath(folder)
         if not is_there(self.folder):
-            return ()
+            return []
         with self._alone():
             found = [self._read(path) for path in sorted(self.folder.glob("*.json"))]
         chosen = [each for each in found if place in (None, each.facts.folder)]
         # Of those for ``folder``, the caller has the lock.
         idle = [each for each in chosen if place is not None or not _is_at_work(each)]
-        return tuple(sorted(filter(self.is_waiting, idle), key=lambda each: each.facts.created))
+        return sorted(idle, key=lambda each: each.facts.created)
 
     def is_waiting(self, pending: Pending) -> bool:
         """Whether a release is paid for and not out; where it is not, its record goes. No run may be at work on it.
 
-        A ledger that lacks the row and the head before it is an older copy, or another one: the record stays then.
+        A ledger that lacks the row of a record that is marked as paid, or the row and the head before it, is an older
+        copy or another one: the record stays then.
         """
         entry = self.row_of(pending)
         if entry is not None and not _is_out(pending, entry):
             return True
-        if entry is not None or not pending.facts.before or self._ledger.holds(pending.facts.before):
+        known = not pending.facts.before or self._ledger.holds(pending.facts.before)
+        if entry is not None or (known and not self._is_marked_paid(pending)):
             self.remove(pending)
         return False
 
@@ -222,7 +254,7 @@ class PendingReleases:
 
     def _read(self, path: Path) -> Pending:
         try:
-            content = json.loads(path.read_text(encoding="utf-8"))
+            content = json.loads(path.read_text(encoding="utf-8").partition("\n")[0])
             facts = PendingFacts(**content["facts"])
             if content["format"] == FORMAT and path.stem == facts.release_id:
                 return Pending(facts, content["sealed"])
@@ -239,10 +271,16 @@ def versions() -> dict[str, str]:
     """Of what makes a release's bytes: the same versions make the same."""
     found = {"sudare": sudare.__version__, "python": platform.python_version(), "machine": platform.machine()}
     found |= packages()  # a kind or a method may come from any of them
-    for name in _MATTERING:
-        with suppress(PackageNotFoundError):
-            found[name] = version(name)
-    return found
+    return found | {name: own for name in _MATTERING if (own := _installed(name)) is not None}
+
+
+@cache
+def _installed(name: str) -> str | None:
+    """The version of a package, None where it is not there; which is looked for on the disk."""
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None
 
 
 def _cipher(facts: PendingFacts, signing: Ed25519PrivateKey) -> AESGCM:
@@ -281,7 +319,7 @@ def _is_at_work(pending: Pending) -> bool:
 def _is_out(pending: Pending, entry: Entry) -> bool:
     """Whether the release's folder has its certificate; that appears under this name with everything else, or never."""
     try:
-        certificate = json.loads((Path(pending.facts.folder) / NAME).read_text(encoding="utf-8"))
+        certificate = json.loads((Path(pending.facts.folder) / NAME).read_text(encoding="utf-8-sig"))
         return bool((certificate["release_id"], certificate["ledger_head"]) == (pending.facts.release_id, entry.hash))
     except (OSError, ValueError, KeyError, TypeError):
         return False

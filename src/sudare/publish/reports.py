@@ -6,7 +6,10 @@ its reports are certified: a report that no list names is then not the publisher
 
 from __future__ import annotations
 
+import codecs
+import hashlib
 import json
+import re
 import secrets
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +25,7 @@ if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 FORMAT = "sudare-reports/1"
+_FORMAT = re.compile(r"sudare-reports/([0-9]{1,9})")
 LIST = "reports.json"
 PUBLIC = "report.html"
 _OF_SYSTEMS = frozenset({".DS_Store", "Thumbs.db", "desktop.ini"})
@@ -56,6 +60,18 @@ class ReleaseReports:
         return (*first, *others, *([PageMessage("verified.more_unlisted", files=more)] if more > 0 else []))
 
 
+def certificate_bytes(path: Path) -> bytes:
+    """A certificate as it was written: editors and transfers put byte order marks and line ends of their system in.
+
+    Neither is part of what is signed, and no text in JSON holds one of them in plain.
+    """
+    return path.read_bytes().removeprefix(codecs.BOM_UTF8).replace(b"\r\n", b"\n")
+
+
+def _certificate_hash(path: Path) -> str:
+    return hashlib.sha256(certificate_bytes(path)).hexdigest()
+
+
 def read_list(certificate_path: Path, certificate: dict[str, Any]) -> dict[str, ListedReport]:
     """The reports that the publisher certified, by file name; empty without a list, and none but this release's."""
     path = certificate_path.parent / LIST
@@ -69,8 +85,11 @@ def read_list(certificate_path: Path, certificate: dict[str, Any]) -> dict[str, 
             value=LIST,
             hint="Take it away and draw it again with: sudare report FOLDER --key KEY",
         ) from None
-    if not isinstance(content, dict) or content.get("format") != FORMAT:
+    named = isinstance(content, dict) and _FORMAT.fullmatch(str(content.get("format")))
+    if not isinstance(content, dict) or not named:
         raise VerificationError("not a list of reports of this format", value=LIST, allowed=[FORMAT])
+    what = Message("the list of reports {path}", path=path)
+    VerificationError.refuse_newer(what, int(named[1]), int(FORMAT.partition("/")[2]))
     body = {name: value for name, value in content.items() if name != "signature"}
     stated = (content.get("publisher"), content.get("release_id"), content.get("certificate_sha256"))
     try:
@@ -84,7 +103,7 @@ def read_list(certificate_path: Path, certificate: dict[str, Any]) -> dict[str, 
             value=LIST,
             hint="Take it away and draw it again with: sudare report FOLDER --key KEY",
         )
-    if stated != (certificate["publisher"], certificate["release_id"], file_digest(certificate_path)):
+    if stated != (certificate["publisher"], certificate["release_id"], _certificate_hash(certificate_path)):
         raise VerificationError("the list of reports is that of another release", value=LIST)
     return found
 
@@ -134,7 +153,7 @@ def write_list(path: Path, certificate: dict[str, Any], known: dict[str, ListedR
     body = {
         "format": FORMAT,
         "release_id": certificate["release_id"],
-        "certificate_sha256": file_digest(path),
+        "certificate_sha256": _certificate_hash(path),
         "reports": {name: {"language": one.language, "sha256": one.sha256} for name, one in sorted(known.items())},
         "publisher": public_text(key),
     }

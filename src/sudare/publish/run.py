@@ -6,13 +6,13 @@ import json
 import os
 import secrets
 import warnings
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sudare.errors import AccountingError, LedgerWarning, Message, OutputError, PrivacyWarning
+from sudare.errors import AccountingError, LedgerError, LedgerWarning, Message, OutputError, PrivacyWarning
 from sudare.noise import Source, stamped
 from sudare.privacy import Balance, Entry
 from sudare.privacy.history import remember_head
@@ -158,7 +158,13 @@ def publish(
         if job.recipe.report.internal:
             refuse_existing(internal_path(target))
         key = load_or_create(job.path(job.recipe.output.key))
-        waiting = records.waiting(target)
+        waiting, elsewhere = records.waiting(target), records.of_another_ledger(target)
+        if elsewhere and not anew and not (resume and waiting):
+            raise LedgerError(
+                f"the row that paid for release {elsewhere[-1].facts.release_id} is not in this ledger",
+                value=str(job.ledger.path),
+                hint="It is an older copy, or another one. Restore the newer one; then: sudare publish RECIPE --resume",
+            )
         if resume:
             if not waiting:
                 raise OutputError("no release that was paid for waits to go into this folder", value=str(target))
@@ -166,7 +172,7 @@ def publish(
         else:
             if waiting and not anew:
                 raise waiting[-1].refused(Message("another run was ended before its files were complete"))
-            run = _Run.new(job, target, words.language, given_up=waiting)
+            run = _Run.new(job, target, words.language, given_up=(*waiting, *elsewhere))
         return _published(job, target, run, records, key, progress)
 
 
@@ -242,6 +248,8 @@ def _spent(job: Job, run: _Run, pending: Pending, records: PendingReleases) -> E
         confirm_same_data=job.recipe.ledger.confirm_same_data,
         **job.terms,
     )
+    with suppress(LedgerError):  # no reason to end a run that is paid for
+        records.mark_paid(pending, entry.hash)
     remember_head(entry.dataset, job.ledger.path, entry.hash)
     for other in run.given_up:
         records.remove(other)

@@ -94,9 +94,9 @@ class WeightsJob(Kind[WeightsRecipe, Weighting]):
         What the fit would refuse about them is refused here.
         """
         records = self._records(self.recipe.public)
-        if WEIGHT in records.columns:
+        if WEIGHT in records.engine.columns:
             raise InputError("the public file has a column of that name already", value=WEIGHT)
-        space, known = self.request.space, list(records.columns)
+        space, known = self.request.space, list(records.engine.columns)
         for name in space.names:
             if name not in known:
                 hint = did_you_mean(name, records.shown_names)

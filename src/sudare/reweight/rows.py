@@ -106,7 +106,7 @@ def columns_of(data: Any, space: Space, who: Message, also: list[str] | None = N
         _require(wanted, frame.columns, who)
         return {name: frame[name].to_numpy() for name in frame.columns}
     records = data if isinstance(data, Records) else read(data)
-    _require(wanted, records.columns, who, records.shown_names)
+    _require(wanted, records.engine.columns, who, records.shown_names)
     return records.values(wanted, as_text=also or [])
 
 

@@ -82,10 +82,10 @@ def columns_of(workspace: Workspace, looked: FileSelection) -> list[ColumnFacts]
         return []
     encoding, delimiter = looked.encoding or None, looked.delimiter or None
     records = read((path, table) if database else path, encoding=encoding, delimiter=delimiter)
-    if any(len(column) > _LONGEST_NAME or len(column.splitlines()) > 1 for column in records.columns):
+    if any(len(column) > _LONGEST_NAME or len(column.splitlines()) > 1 for column in records.engine.columns):
         # A quote that is never closed makes rows part of the header, and rows are not to be seen here.
         raise InputError("the first line of the file does not name columns", value=name)
-    return [ColumnFacts(name=column, type=kind) for column, kind in records.columns.items()]
+    return [ColumnFacts(name=name, type=column.type) for name, column in records.engine.columns.items()]
 
 
 def tables_of(workspace: Workspace, name: str) -> list[str]:

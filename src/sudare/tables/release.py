@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -191,7 +191,8 @@ def release(
         whole = int(table.total) if public_total else None
         index, value = known.keep(table.domain, (index, value), generator, whole)
     replaced = cost_of_replacing(method, table.domain, budget)
-    guarantee = promise(table.unit, budget, replaced, delta, public_total=public_total, areas=len(known.areas))
+    unit = replace(table.unit, counted_elsewhere=True) if table.handed_in else table.unit
+    guarantee = promise(unit, budget, replaced, delta, public_total=public_total, areas=len(known.areas))
     if source.seeded:
         guarantee = guarantee.without_protection()
     warn_of(guarantee, int(table.total) if public_total else None)
@@ -251,7 +252,9 @@ def promise(
         if unit.max_rows > 1:
             assumptions = (*assumptions, Fact("swaps"))
     if unit.counted_elsewhere:
-        assumptions = (*assumptions, Fact("counted", unit=unit.name, rows=unit.max_rows))
+        once = unit.max_rows == 1
+        counted = Fact("counted_once", unit=unit.name) if once else Fact("counted", unit=unit.name, rows=unit.max_rows)
+        assumptions = (*assumptions, counted)
     if areas:
         public = (*public, Fact("areas", areas=areas))
     facts: dict[str, Any] = {

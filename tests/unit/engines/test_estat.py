@@ -11,6 +11,7 @@ from sudare.domain import Categories, Domain, Mesh
 from sudare.engines import estat_table
 from sudare.errors import InputError, ParameterError, SudareError, TableError
 from sudare.privacy import Unit
+from sudare.tables import release
 
 HEAD = "KEY_CODE,HTKSYORI,HTKSAKI,GASSAN,T000001001,T000001002\r\n,,,,　人口（総数）,　０～１４歳人口\r\n"
 TOKYO = HEAD + "533900054,0,,,52,1\r\n533900064,2,533900073,,3,*\r\n533900073,1,,533900064,34,2\r\n"
@@ -32,6 +33,20 @@ def test_a_file_as_it_is_downloaded(tmp_path: Path) -> None:
     found = dict(zip(table.domain.labels(table.index)["mesh"].tolist(), table.count.tolist(), strict=True))
     assert found == {533900054: 52, 533900064: 3, 533900073: 34}
     assert table.unit == Unit("person", counted_elsewhere=True)
+
+
+def test_a_first_column_that_does_not_say_people_needs_a_unit(tmp_path: Path) -> None:
+    path = archive(tmp_path, "tblT000001H5339.zip", TOKYO.replace("人口（総数）", "世帯総数"))
+    with pytest.raises(ParameterError, match="does not say what one count is"):
+        release(estat_table(path), epsilon=1)
+    people = archive(tmp_path, "tblT000001H5340.zip", CHIBA)
+    with pytest.raises(ParameterError, match="does not say what one count is"):
+        release(estat_table([people, path]), epsilon=1)
+    promised = release(estat_table(path, unit=Unit("household")), epsilon=1).guarantee
+    assert promised.assumptions == ("no household is counted more than once in the data",)
+    assert release(estat_table(people), epsilon=1).guarantee.assumptions == (
+        "no person is counted more than once in the data",
+    )
 
 
 def test_details_that_another_cell_counts_add_nothing(tmp_path: Path) -> None:

@@ -26,6 +26,7 @@ def test_reports_have_the_promised_shape_and_guarantee(encoding, people):
     assert reports.guarantee.notion == "epsilon-LDP"
     assert reports.guarantee.epsilon == encoding.epsilon
     assert reports.guarantee.adjacency == "replace one record"
+    assert reports.guarantee.in_no_ledger
     assert reports.summary["reports"] == len(people)
 
 

@@ -2,6 +2,7 @@
 
 import base64
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from sudare.errors import InputError, OutputError, SudareError
 from sudare.local import (
     OptimisedUnary,
+    RandomisedResponse,
     ReportFile,
     Reports,
     SymmetricUnary,
@@ -224,3 +226,19 @@ def test_open_reports_takes_tallies_and_files(tmp_path, people):
         open_reports([tmp_path / "t.json"])
     with pytest.raises(InputError, match="the tally cannot be read"):
         open_reports([tmp_path / "none.json"])
+
+
+def test_reports_and_estimates_say_whether_a_ledger_counts_them(tmp_path):
+    encoding = RandomisedResponse(4, epsilon=1)
+    free = encoding.randomize([0, 1, 3])
+    kept = replace(free, booked=True)
+    for reports, says in ((free, True), (kept, False), (kept + free, True), (kept[:2], False)):
+        assert reports.guarantee.in_no_ledger is says
+        assert estimate(reports).guarantee.in_no_ledger is says
+        assert str(estimate(reports).guarantee).endswith("in no ledger") is says
+        path = reports.to_parquet(tmp_path / "reports.parquet")
+        assert estimate(ReportFile(path)).guarantee.in_no_ledger is says
+        again = Tally.from_json(Tally(encoding).add(reports).to_json())
+        assert estimate(again).guarantee.in_no_ledger is says
+        assert estimate(again + Tally(encoding).add(kept)).guarantee.in_no_ledger is says
+    assert not encoding.randomize([0, 1], seed=1).guarantee.in_no_ledger  # it has nothing to be counted

@@ -499,7 +499,7 @@ def test_whoever_moves_is_counted_beside_a_public_total(ledger):
 
 @pytest.mark.slow
 def test_a_year_of_gaussian_releases_is_converted_once(ledger):
-    """Daily (0.05, 1e-8) with Gaussian noise: 18.25 at 3.65e-6 was booked, or refused; it is 0.905 at 1e-6."""
+    """Daily (0.05, 1e-8) with Gaussian noise: 18.25 at 3.65e-6 was booked, or refused; it is 0.9041 at 1e-6."""
     daily = promise(PERSON, budget_of("0.05", delta=1e-8), public_total=False, delta=1e-8)
     ledger.set_cap("trips", epsilon=1, delta=1e-6)
     for number in range(40):

@@ -56,6 +56,16 @@ def test_data_sets_about_the_same_people_add_up(ledger):
     assert len(ledger.entries()) == 7  # what was refused left no row
 
 
+def test_a_part_in_another_spelling_is_refused_like_the_first(ledger):
+    for name, part in (("a", "Tokyo"), ("b", "tokyo")):
+        ledger.set_cap(name, epsilon=10)
+        ledger.join(name, "residents", part=part)
+        ledger.spend(name, pure("1/2"), f"{name}1")
+    for name in ("a", "b"):
+        with pytest.raises(BudgetError, match=r"account 'residents' has not enough budget left: .* remaining 0,"):
+            ledger.spend(name, pure("1/2"), f"{name}2")
+
+
 def test_of_disjoint_parts_the_largest_counts(ledger):
     for name in ("tokyo", "osaka", "kyoto"):
         ledger.join(name, "residents", part=name)

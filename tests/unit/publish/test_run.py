@@ -207,7 +207,7 @@ def test_counts_that_are_there_already_are_published(village):
     assert abs(made.release.table.total - 780) < 2000
     promised = made.release.guarantee
     assert promised.unit == sd.Unit("household", 1, counted_elsewhere=True)
-    assert Fact("counted", unit="household", rows=1) in promised.assumptions
+    assert Fact("counted_once", unit="household") in promised.assumptions
     assert "person" not in str(promised)
     assert sd.verify(made.folder).guarantee == promised
 

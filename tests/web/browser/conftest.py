@@ -77,7 +77,7 @@ def without_a_browser(reason: str) -> None:
 
 
 @pytest.fixture(scope="module")
-def chromium() -> Iterator[Any]:
+def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """One browser for a file of tests. It has an event loop running until it ends, which other tests cannot bear."""
     try:
         from playwright.sync_api import expect, sync_playwright
@@ -87,7 +87,10 @@ def chromium() -> Iterator[Any]:
         without_a_browser("there is no chromium")
     expect.set_options(timeout=PATIENCE)
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=found, args=ARGUMENTS)
+        own = os.environ | {
+            "XDG_CONFIG_HOME": str(tmp_path_factory.mktemp("chromium"))
+        }  # it writes crash reports there
+        browser = playwright.chromium.launch(executable_path=found, args=ARGUMENTS, env=own)
         yield browser
         browser.close()
 

@@ -42,9 +42,13 @@ class Registry(Mapping[str, Any]):
             return entry.load()
         except (ImportError, AttributeError) as problem:
             raise SudareError(
-                f"the entry point {name} of {self.group} cannot be loaded: {problem}",
+                "the entry point {name} of {group} cannot be loaded: {reason}",
                 value=entry.value,
-                hint=f"Install the package {_package(entry)} again, or remove it.",
+                hint="Install the package {package} again, or remove it.",
+                name=name,
+                group=self.group,
+                reason=str(problem),
+                package=_package(entry),
             ) from None
 
     @property
@@ -59,10 +63,18 @@ def _found(group: str, _path: tuple[str, ...]) -> dict[str, EntryPoint]:
     for entry in sorted(entry_points(group=group), key=lambda each: each.name):
         if entry.name in found and entry.value != found[entry.name].value:
             packages = " and ".join(_package(each) for each in (found[entry.name], entry))
-            raise SudareError(f"{packages} both register {entry.name} in {group}", hint="Remove one of them.")
+            raise SudareError(
+                "{packages} both register {name} in {group}",
+                hint="Remove one of them.",
+                packages=packages,
+                name=entry.name,
+                group=group,
+            )
         found[entry.name] = entry
     if not found:
-        raise SudareError(f"Sudare is not installed: no entry points of {group} are found", hint="pip install sudare")
+        raise SudareError(
+            "Sudare is not installed: no entry points of {group} are found", hint="pip install sudare", group=group
+        )
     return found
 
 

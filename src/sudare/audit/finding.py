@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sudare.errors import Message, ParameterError, SudareError
-from sudare.words import ENGLISH, Words, phrase, text
+from sudare.words import ENGLISH, Words, text
 
 PARTS = ("replay", "laws", "distinguishers", "sampling", "behaviour")
 """The parts of an audit, in the order they are run."""
@@ -30,8 +30,7 @@ def _worded(piece: str | Message | SudareError, words: Words) -> str:
         return f"{type(piece).__name__}: {text(piece, words.language)}"
     if isinstance(piece, Message):
         return text(piece, words.language)
-    known = words.label("audit_name", piece)
-    return phrase(piece, words) if known == piece else known
+    return words.label("audit_name", piece)
 
 
 def said(key: str, **gaps: str | Message | SudareError) -> Said:

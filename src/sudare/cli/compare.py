@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from sudare.cli.console import LocalPath, json_option, language_option, print_facts, print_json, print_note, print_table
-from sudare.words import current_language, phrase
+from sudare.words import current_language
 
 
 @click.command()
@@ -34,6 +34,8 @@ def compare(
 
     Example: sudare compare release --mean hours --share income --private people.csv
     """
+    from sudare.privacy import Fact
+    from sudare.privacy.shown import fact_text
     from sudare.reweight.comparison import compare as make_comparison
 
     made = make_comparison(weighted, means=means, shares=shares, private=private, weight=weight, level=level)
@@ -62,4 +64,4 @@ def compare(
         )
     print_table(header, lines)
     for warning in made.warnings:
-        print_note(phrase(warning, words))
+        print_note(fact_text(warning, words) if isinstance(warning, Fact) else warning)

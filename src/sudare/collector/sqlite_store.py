@@ -115,7 +115,9 @@ class SqliteStore:
 
     def _is_new(self, connection: sqlite3.Connection) -> bool:
         """True for a database without tables; refuses those of other programs and other formats."""
-        foreign = StorageError(f"{self._path} is a database, but not one of a survey", hint="Give another path.")
+        foreign = StorageError(
+            "{path} is a database, but not one of a survey", hint="Give another path.", path=self._path
+        )
         version = format_of(connection, _APPLICATION, foreign)
         if version is None:
             return True

@@ -80,7 +80,7 @@ class Fact:
             raise ParameterError("unknown fact of a guarantee", value=code, hint=did_you_mean(code, SENTENCES))
         wanted = _GAP.findall(SENTENCES[code])
         if fields.keys() != set(wanted):
-            raise ParameterError(f"the fact {code} has other fields", value=sorted(fields), allowed=", ".join(wanted))
+            raise ParameterError("the fact {code} has other fields", value=sorted(fields), allowed=wanted, code=code)
         object.__setattr__(self, "code", code)
         object.__setattr__(self, "fields", tuple((name, fields[name]) for name in wanted))
 

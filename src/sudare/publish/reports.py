@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sudare.errors import OutputError, VerificationError, system_reason
+from sudare.errors import Message, OutputError, VerificationError, system_reason
 from sudare.privacy.fingerprint import file_digest
 from sudare.publish.folder import flush
 from sudare.publish.signing import canonical, is_signed, public_text

@@ -161,7 +161,8 @@ def publish(
         waiting, elsewhere = records.waiting(target), records.of_another_ledger(target)
         if elsewhere and not anew and not (resume and waiting):
             raise LedgerError(
-                f"the row that paid for release {elsewhere[-1].facts.release_id} is not in this ledger",
+                "the row that paid for release {release_id} is not in this ledger",
+                release_id=elsewhere[-1].facts.release_id,
                 value=str(job.ledger.path),
                 hint="It is an older copy, or another one. Restore the newer one; then: sudare publish RECIPE --resume",
             )

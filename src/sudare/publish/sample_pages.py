@@ -9,7 +9,7 @@ from typing import Any
 from sudare.anonymity import Anonymized, Measure
 from sudare.anonymity.assessment import public_measures
 from sudare.report import Facts, Section, Table, Text
-from sudare.words import Words, phrase
+from sudare.words import Words
 
 
 def public_sections(summary: dict[str, Any], words: Words) -> list[Section]:
@@ -33,10 +33,10 @@ def public_sections(summary: dict[str, Any], words: Words) -> list[Section]:
 def internal_sections(made: Anonymized, words: Words) -> list[Section]:
     """With the counts behind the classes: for the publisher."""
     epsilon = made.epsilon_evaluated
-    written = "infinite" if math.isinf(epsilon) else f"{epsilon:.4f}"
+    written = "∞" if math.isinf(epsilon) else f"{epsilon:.4f}"
     evaluated = Text.of(
         words("sample.evaluated_text"),
-        f"{words('sample.evaluated_epsilon')}: {phrase(written, words)}",
+        f"{words('sample.evaluated_epsilon')}: {written}",
     )
     title = words("sample.risk_internal")
     return [Section(title, (_table(made.assessment.table, words), evaluated), internal=True)]

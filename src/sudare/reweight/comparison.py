@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from sudare.arrays import Floats
 from sudare.errors import InputError, ParameterError, either
+from sudare.privacy import Fact
 from sudare.reweight.saved import from_json
 from sudare.reweight.space import numbers
 
@@ -46,7 +47,7 @@ class Comparison:
     rows: tuple[QueryRow, ...]
     effective_sample_size: float
     public_rows: int
-    warnings: tuple[str, ...]
+    warnings: tuple[Fact | str, ...]
     level: float
 
     @property
@@ -61,7 +62,7 @@ class Comparison:
             "public_rows": self.public_rows,
             "effective_sample_size": self.effective_sample_size,
             "level": self.level,
-            "warnings": list(self.warnings),
+            "warnings": [str(warning) for warning in self.warnings],
             "answers": [vars(row) for row in self.rows],
         }
 
@@ -95,13 +96,13 @@ def compare(
     answers, plain = normalised @ functions, functions.mean(axis=0)
     low = high = None
     flags = ("",) * len(names)
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[Fact | str, ...] = ()
     if model is not None:
         made = from_json(model, columns)
         found = made.estimates.mean(functions, level, names)
         # The weights of a file may differ from the model's in the last digits: the answer stays inside all the same.
         low, high, flags = np.minimum(found.low, answers), np.maximum(found.high, answers), found.flags
-        warnings = (*map(str, made.warnings), *found.notes)
+        warnings = (*made.warnings, *found.notes)
     rows = tuple(
         QueryRow(
             name,

@@ -9,7 +9,6 @@ from sudare.words.catalogue import ENGLISH, LANGUAGES, Words, choose_language, c
 from sudare.words.message import Lines, PageMessage, Value, lines, said
 from sudare.words.numbers import chance, file_size, number, percent
 from sudare.words.progress import OnProgress, Progress, Stage, unheard
-from sudare.words.sentences import phrase
 from sudare.words.translation import text
 
 __all__ = [
@@ -32,7 +31,6 @@ __all__ = [
     "lines",
     "number",
     "percent",
-    "phrase",
     "picture",
     "said",
     "table",

@@ -28,7 +28,12 @@ def extract(file: Any, keywords: Any, tags: Any, options: Any) -> Iterator[tuple
 def _name(called: ast.expr, within: bool) -> str | None:
     """The name of what is called where it takes templates; ``within`` the class of an error also its own ways."""
     name = ast.unparse(called)
-    is_error = name.endswith(("Error", "Warning")) and name.isidentifier() and not hasattr(builtins, name)
+    is_error = (
+        name.endswith(("Error", "Warning"))
+        and not name.startswith("Pydantic")
+        and name.isidentifier()
+        and not hasattr(builtins, name)
+    )
     return name if is_error or name == "Message" or (within and name in ("cls", "super().__init__")) else None
 
 

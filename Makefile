@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
 # The scripts of docs/ one by one: ruff would also rewrite the Python inside its pages.
-LOCALE := src/sudare/words/locale
+LOCALE := src/sudare/language/locale
 PYTHON_FILES := src tests benchmarks examples docs/conf.py docs/make_reference.py docs/run_page.py
 
 .PHONY: help setup demo test quick lint types audit mutants mutation bounds bench messages docs browser clean

@@ -25,12 +25,10 @@ from peers import missing, run_peer
 from row import Row
 from sudare.anonymity import Anonymized, Hierarchy, anonymize
 from sudare.anonymity.frames import read_tuples
-from sudare.anonymity.generalisation import Generalisation
-from sudare.anonymity.lattice import Lattice
-from sudare.anonymity.ncp import penalty
+from sudare.anonymity.lattice import Generalisation, Lattice, penalty
 from sudare.anonymity.recoding import Recoding
 from sudare.anonymity.search import exhaustive
-from sudare.papers.adult_tuples import adult_columns, adult_folder
+from sudare.papers.data import adult_columns, adult_folder
 from timing import core_seconds
 
 K = 10

@@ -17,8 +17,8 @@ import numpy as np
 import sudare as sd
 from part import run_part
 from row import Row
-from sudare.publish import city
 from sudare.tables.mix import Mix
+from sudare.tables.synthetic import city
 
 EPSILONS = (0.1, 0.5, 2)
 AGES: dict[str, list[int | None]] = {"3 age groups": [0, 15, 65, None], "18 age groups": [*range(0, 90, 5), None]}

@@ -1,6 +1,6 @@
 """Populated cells from 1e6 to 1e8, released by `Tree` in Spark on this machine alone, beside one process.
 
-The cells lie in Parquet files, as `sudare.cluster.count` leaves them; Spark is local[2] with a JVM of 4 GB. The table
+The cells lie in Parquet files, as `sudare.tables.spark.count` leaves them; Spark is local[2] with a JVM of 4 GB. The table
 is that of `tree_speed`, in 16 regions that are copies of one. One process does 1e6 and 1e7 for comparison; 1e8 would
 need 20 GB there. Memory is the sum of the peaks of the JVM and of all Python processes. The start of Spark is apart.
 """
@@ -21,7 +21,7 @@ import sudare as sd
 from family import family_core_seconds, family_megabytes
 from part import run_part
 from row import Row
-from sudare.publish import synthetic_table
+from sudare.tables.synthetic import synthetic_table
 
 REGIONS, REGION_BITS, PEOPLE_PER_CELL, EPSILON = 16, 33, 100, 0.1
 DOMAIN = sd.Domain(cell=sd.Grid(2**15, 2**14), kind=sd.Categories(list(range(256))))
@@ -47,9 +47,9 @@ def write_cells(folder: Path, populated: int) -> None:
 
 
 def in_spark(folder: Path, populated: int) -> Iterator[Row]:
-    from sudare import cluster
-    from sudare.cluster.spark_store import Scratch, SparkStore
+    from sudare import spark as cluster
     from sudare.engines.spark_session import spark_session
+    from sudare.spark.spark_store import Scratch, SparkStore
 
     spark = spark_session(
         spark_master="local[2]",

@@ -25,9 +25,9 @@ import numpy as np
 import sudare as sd
 from part import run_part
 from row import Row
-from sudare.measure.logical import logical_blocks
-from sudare.publish import synthetic_table
+from sudare.measure.blocks import logical_blocks
 from sudare.tables.pyramid import at_blocks
+from sudare.tables.synthetic import synthetic_table
 
 FOLDER = Path(os.environ.get("SUDARE_DATA", Path(__file__).parents[2] / "shared" / "data"))
 TUNING = ("BeijingTaxiE", "BeijingTaxiS", "Loan_2D")

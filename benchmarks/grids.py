@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 import sudare as sd
-from sudare.publish import synthetic_table
+from sudare.tables.synthetic import synthetic_table
 
 SAMPLES = (10**4, 10**6)
 

@@ -9,8 +9,8 @@ from typing import Any
 
 from growth import Growth
 from row import Row
-from sudare.charts import Spec, render_png
-from sudare.charts.curves import COLOURS, Series, beside, curves
+from sudare.render.charts import Spec, render_png
+from sudare.render.curves import COLOURS, Series, beside, curves
 
 SHORT = {"type": "log", "nice": False}
 

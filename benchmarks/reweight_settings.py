@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from grids import data_folder
-from sudare.papers.adult_tuples import adult_columns
+from sudare.papers.data import adult_columns
 
 Columns = dict[str, np.ndarray]
 HOURS, EDUCATION, MARRIED = "hours-per-week", "education-num", "marital-status"

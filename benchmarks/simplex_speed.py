@@ -14,7 +14,7 @@ import sudare as sd
 from memory import peak_megabytes
 from part import run_part
 from row import Row
-from sudare.papers.census import JAPAN, census_window
+from sudare.papers.data import JAPAN, census_window
 from sudare.tables.negative_l2 import NegativeL2
 from timing import core_seconds
 

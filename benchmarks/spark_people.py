@@ -107,7 +107,7 @@ def methods():
 def cluster(people: Path, memory: str, out: Path, method: str) -> int:
     """Counted and released in Spark."""
     import sudare as sd
-    from sudare import cluster
+    from sudare import spark as cluster
 
     session(memory)
     start = time.perf_counter()
@@ -119,7 +119,7 @@ def cluster(people: Path, memory: str, out: Path, method: str) -> int:
 def duckdb(people: Path, memory: str, out: Path) -> int:  # noqa: ARG001 - DuckDB has its own limit
     """Counted by DuckDB, released in this process."""
     import sudare as sd
-    from sudare.publish.files import write
+    from sudare.tables.files import write
 
     made = sd.release(sd.read(people).count(japan(), **QUESTION), epsilon=EPSILON)
     out.mkdir()

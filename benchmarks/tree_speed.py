@@ -16,8 +16,8 @@ import sudare as sd
 from memory import peak_megabytes
 from part import run_part
 from row import Row
-from sudare.publish import synthetic_table
 from sudare.tables.negative_l2 import NegativeL2
+from sudare.tables.synthetic import synthetic_table
 from sudare.tables.top_down import TopDown
 from timing import core_seconds
 

@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from sudare.cli import main as cli
-from sudare.publish import json_schema
+from sudare.workflow.job import json_schema
 
 FOLDER = Path(__file__).parent / "reference"
 

@@ -6,7 +6,7 @@ Run: python examples/first_table.py
 from __future__ import annotations
 
 import sudare as sd
-from sudare.publish import city
+from sudare.tables.synthetic import city
 
 
 def main() -> None:

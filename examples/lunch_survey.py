@@ -11,7 +11,8 @@ from pathlib import Path
 import numpy as np
 
 import sudare as sd
-from sudare.charts import profile, render_png
+from sudare.render.charts import render_png
+from sudare.render.curves import profile
 
 MEALS = ("rice", "noodles", "bread", "curry", "sushi", "salad", "soup", "nothing")
 SHARES = (0.3, 0.22, 0.14, 0.12, 0.08, 0.06, 0.05, 0.03)

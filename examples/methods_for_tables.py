@@ -11,9 +11,11 @@ from pathlib import Path
 import numpy as np
 
 import sudare as sd
-from sudare.charts import Panel, map_frame, panels, render_png
 from sudare.measure import error_by_block
-from sudare.publish import city
+from sudare.render.charts import render_png
+from sudare.render.drawing import map_frame
+from sudare.render.maps import Panel, panels
+from sudare.tables.synthetic import city
 
 EPSILON = 0.1
 METHODS = {

@@ -11,9 +11,9 @@ from pathlib import Path
 import numpy as np
 
 import sudare as sd
-from sudare.charts import render_png
-from sudare.charts.curves import Series, curves
-from sudare.publish import city
+from sudare.render.charts import render_png
+from sudare.render.curves import Series, curves
+from sudare.tables.synthetic import city
 
 EDGES = np.arange(0, 101, 5)
 

@@ -9,9 +9,9 @@ import argparse
 from pathlib import Path
 
 import sudare as sd
-from sudare.charts import render_png
-from sudare.charts.curves import Series, curves
-from sudare.publish import city
+from sudare.render.charts import render_png
+from sudare.render.curves import Series, curves
+from sudare.tables.synthetic import city
 
 DELTA = 1e-6
 

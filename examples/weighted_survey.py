@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import sudare as sd
-from sudare.charts import render_png
-from sudare.charts.curves import Series, curves
+from sudare.render.charts import render_png
+from sudare.render.curves import Series, curves
 
 EDGES = np.arange(0, 81, 4)
 

@@ -9,9 +9,9 @@ import argparse
 from fractions import Fraction
 from pathlib import Path
 
-from sudare.charts import render_png
-from sudare.charts.curves import Series, curves
-from sudare.report.odds import suspicion
+from sudare.render.charts import render_png
+from sudare.render.curves import Series, curves
+from sudare.render.promise import suspicion
 
 EPSILONS = (Fraction(1, 10), Fraction(1, 2), Fraction(1), Fraction(2), Fraction(5))
 

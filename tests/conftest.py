@@ -18,8 +18,8 @@ settings.register_profile("same", derandomize=True, deadline=None, suppress_heal
 settings.register_profile("fresh", deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow])
 STATES: dict[tuple[str, str], Any] = {}
 UNIT = Path(__file__).parent / "unit"
-QUICK = {"anonymity", "charts", "domain", "estimate", "local", "measure", "noise", "privacy", "report", "reweight"}
-QUICK |= {"reconstruct", "tables", "words"}
+QUICK = {"anonymity", "domain", "local", "measure", "noise", "privacy", "render", "reweight"}
+QUICK |= {"reconstruct", "tables", "language"}
 """Folders of `tests/unit` that need no Spark, no browser and no process of their own."""
 
 

@@ -12,8 +12,9 @@ A tour::
     sd.plan("recipe.toml"); sd.rehearse("recipe.toml"); sd.publish("recipe.toml"); sd.verify("release.json")
     recipe = sd.Recipe(kind="table", ...)          # the same as a value: written, read back, planned, published
 
-Folders, lowest layer first: ``errors``; ``privacy``, ``noise``, ``domain``, ``estimate``, ``measure``,
-``charts``; ``engines``; ``tables``; ``report``; ``publish``; ``cli``. Names load when they are first used.
+Folders, lowest layer first: ``errors``; ``language``; ``privacy``; ``noise``, ``domain``; ``measure``; ``engines``;
+``recipe``; ``render``, ``spark``; ``tables``, ``anonymity``, ``local``, ``reconstruct``, ``reweight``; ``workflow``;
+``audit``, ``papers``; ``cli``, ``collector``, ``studio``. Names load when they are first used.
 """
 
 from __future__ import annotations
@@ -26,11 +27,7 @@ if TYPE_CHECKING:
     from sudare.engines import estat_table, read
     from sudare.errors import SudareError
     from sudare.privacy import Guarantee, Ledger, Unit
-    from sudare.publish.certificate import verify
-    from sudare.publish.plan import plan
-    from sudare.publish.recipe import Recipe
-    from sudare.publish.rehearsal import rehearse
-    from sudare.publish.run import publish
+    from sudare.recipe.model import Recipe
     from sudare.tables import (
         Laplace,
         NegativeL2,
@@ -43,6 +40,10 @@ if TYPE_CHECKING:
         experiment,
         release,
     )
+    from sudare.workflow.certificate import verify
+    from sudare.workflow.plan import plan
+    from sudare.workflow.publication import publish
+    from sudare.workflow.rehearsal import rehearse
 
 __version__ = "0.1.0"
 
@@ -52,33 +53,33 @@ _HOME = {
     "errors": ("SudareError",),
     "privacy": ("Guarantee", "Ledger", "Unit"),
     # Modules named after their function are named in full: a folder's attribute of that name may be either.
-    "publish.certificate": ("verify",),
-    "publish.plan": ("plan",),
-    "publish.recipe": ("Recipe",),
-    "publish.rehearsal": ("rehearse",),
+    "recipe.model": ("Recipe",),
+    "workflow.certificate": ("verify",),
+    "workflow.plan": ("plan",),
+    "workflow.publication": ("publish",),
+    "workflow.rehearsal": ("rehearse",),
     "tables": ("Laplace", "NegativeL2", "NonnegativeLasso", "Privelet", "Simplex", "TopDown", "Tree"),
     "tables.experiment": ("experiment",),
     "tables.release": ("Release", "release"),
 }
 _FOLDERS = (
     "anonymity",
-    "charts",
-    "cluster",
     "collector",
     "domain",
     "engines",
     "errors",
-    "estimate",
+    "language",
     "local",
     "measure",
     "noise",
     "privacy",
-    "publish",  # a folder that can be called: sudare.publish("recipe.toml")
+    "recipe",
     "reconstruct",
-    "report",
+    "render",
     "reweight",
+    "spark",
     "tables",
-    "words",
+    "workflow",
 )
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
 

@@ -12,3 +12,5 @@ Floats: TypeAlias = NDArray[np.float64]
 Integers: TypeAlias = NDArray[np.int64]
 Numbers: TypeAlias = NDArray[Any]
 """Integers, or floats where a method gives out floats."""
+Cells: TypeAlias = tuple[Integers, Numbers]
+"""Indices of cells, ascending, and what is in each."""

@@ -1,8 +1,9 @@
 """One tree of errors. An error is facts: its class, a template, and the values in the template's gaps.
 
-``str(error)`` is one English sentence: what was wrong, the value, what is allowed, and what to do. `sudare.words.text`
-says the same in another language, from the same facts; ``error.code`` is for programs and stays as it is. A private
-value is never a field: only what the caller declared (a parameter, a column name, a path) may appear there.
+``str(error)`` is one English sentence: what was wrong, the value, what is allowed, and what to do.
+`sudare.language.text` says the same in another language, from the same facts; ``error.code`` is for programs and stays
+as it is. A private value is never a field: only what the caller declared (a parameter, a column name, a path) may
+appear there.
 """
 
 from __future__ import annotations

@@ -83,7 +83,7 @@ def _package(entry: EntryPoint) -> str:
 
 
 KINDS = Registry("sudare.kinds")
-"""Kinds of releases: subclasses of `sudare.publish.kind.Kind`."""
+"""Kinds of releases: subclasses of `sudare.recipe.kind.Kind`."""
 METHODS = Registry("sudare.methods")
 """Methods for count tables: classes that follow `sudare.tables.Method`; keywords of theirs are keys of a recipe."""
 ATTRIBUTES = Registry("sudare.attributes")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from sudare.publish import write_city
+from sudare.tables.synthetic import write_city
 
 ROOT = Path(__file__).parents[2]
 SPARK = ROOT / "docs" / "how-to" / "spark.md"

@@ -124,7 +124,7 @@ def test_what_spark_froze_is_removed(spark: Any, tmp_path: Path, monkeypatch: py
 
 
 def test_workers_without_a_common_folder_hold_the_rows_themselves(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    from sudare.engines.spark_scratch import Scratch  # not there in older code, which these tests are held against
+    from sudare.engines.spark_sources import Scratch  # not there in older code, which these tests are held against
 
     monkeypatch.setattr(Scratch, "reachable", classmethod(lambda *_: None))
     assert most_rows(read(spark.createDataFrame(rows_of(3))), 2) == 2

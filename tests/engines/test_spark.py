@@ -15,7 +15,7 @@ import pytest
 from sudare.domain import Bins, Categories, Domain, Grid, Line, Mesh
 from sudare.engines import read
 from sudare.engines.columns import find_count, place
-from sudare.engines.file_state import unreadable
+from sudare.engines.files import unreadable
 from sudare.errors import InputError, ParameterError
 
 KEY = bytes(range(16))

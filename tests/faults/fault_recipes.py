@@ -22,10 +22,11 @@ from hypothesis import strategies as st
 
 from sudare.noise import Source
 from sudare.privacy.fingerprint import file_digest as digest
-from sudare.publish import publish, verify
-from sudare.publish.job import Job
-from sudare.publish.signing import canonical, load_or_create, public_text
-from sudare.publish.table_job import TableJob
+from sudare.tables.kind import TableKind
+from sudare.workflow.certificate import verify
+from sudare.workflow.job import Job
+from sudare.workflow.publication import publish
+from sudare.workflow.reports import canonical, load_or_create, public_text
 
 SMALL = 2**14
 SHARED = """
@@ -144,7 +145,7 @@ def is_spark(job: Job[Any, Any]) -> bool:
 def open_small(path: Path) -> bool:
     """Whether a recipe that is right asks for little, in this process."""
     job = Job.open(path).kind
-    return not is_spark(job) and not (isinstance(job, TableJob) and job.domain.size > SMALL)
+    return not is_spark(job) and not (isinstance(job, TableKind) and job.domain.size > SMALL)
 
 
 def use_recipe(drawn: tuple[bytes, bool], folder: Path) -> None:
@@ -159,7 +160,7 @@ def use_recipe(drawn: tuple[bytes, bool], folder: Path) -> None:
         shutil.copy(file, folder)
     source = Source.system()
     data = job.gather(source)
-    if isinstance(job, TableJob) and job.domain.size > SMALL:
+    if isinstance(job, TableKind) and job.domain.size > SMALL:
         return
     made = job.protect(data, source)
     (folder / "written").mkdir()

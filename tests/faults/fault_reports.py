@@ -15,7 +15,7 @@ from fault_changes import CANARY, changed_bytes, changed_cells, changed_tree, to
 from hypothesis import strategies as st
 
 from sudare.collector import load
-from sudare.collector.answer_file import read_answers
+from sudare.collector.client import read_answers
 from sudare.collector.intake import rows_of
 from sudare.collector.outbox import Outbox
 from sudare.collector.pages import page

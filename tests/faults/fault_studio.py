@@ -28,7 +28,7 @@ rehearsal = {people = 50, repetitions = 1}
 """
 # So that a test need not wait for those who are waited for.
 IMPATIENT = """
-import sudare.collector.patience as patience
+import sudare.collector.serving as patience
 import sudare.studio.guards as guards
 import sudare.studio.processes as processes
 guards.BODY_SECONDS = patience.HEAD_SECONDS = 5.0

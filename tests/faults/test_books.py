@@ -23,12 +23,13 @@ from sudare.cli import main
 from sudare.collector.survey_file import load
 from sudare.errors import BudgetError, InputError, LedgerError, LedgerWarning, OutputError
 from sudare.privacy import Balance, Guarantee, Ledger, Unit, chain
-from sudare.privacy.checkpoint import FEWEST, STEP
+from sudare.privacy.chain import FEWEST, STEP
 from sudare.privacy.fingerprint import Fingerprint
 from sudare.privacy.names import skeleton
 from sudare.privacy.transfer import export_ledger, import_ledger
-from sudare.publish import Job, publish
-from sudare.publish.reconcile import reconcile
+from sudare.workflow.job import Job
+from sudare.workflow.publication import publish
+from sudare.workflow.reconcile import reconcile
 
 RECIPE = """kind = "table"
 dataset = "{dataset}"
@@ -191,9 +192,9 @@ ledger = {{path = "{path}", dataset = "village", cap = {{epsilon = 1}}{more}}}
 
 
 def test_the_plan_and_the_studio_say_it_before(house):
-    from sudare.studio.desk import StudioService
+    from sudare.language.catalogue import ENGLISH
+    from sudare.studio.service import StudioService
     from sudare.studio.workspace import Workspace
-    from sudare.words import ENGLISH
 
     (house / "a.toml").write_text(RECIPE.format(dataset="village", ledger="ledger.db", more="", folder="a"))
     page = StudioService(Workspace.open(house / "a.toml")).publish_page(ENGLISH)

@@ -21,20 +21,20 @@ from fault_recipes import RECIPES, SHARED, house, tame
 
 import sudare as sd
 from sudare.errors import OutputError, PaidError
+from sudare.language.messages import OnProgress, Progress
 from sudare.privacy import Ledger
 from sudare.privacy.fingerprint import Fingerprint
-from sudare.publish import run
-from sudare.publish.folder import lock_path, taken
-from sudare.publish.job import Job
-from sudare.publish.pending import PendingReleases
-from sudare.publish.perturbation_job import PerturbationJob
-from sudare.publish.public_sources import Sources
-from sudare.words import OnProgress, Progress
+from sudare.reconstruct.kind import PerturbationKind
+from sudare.workflow import publication as run
+from sudare.workflow.folder import lock_path, taken
+from sudare.workflow.job import Job
+from sudare.workflow.pending import PendingReleases
+from sudare.workflow.public_sources import Sources
 
 KINDS = {"table": 0, "sample": 3, "perturbation": 6, "weights": 7}
 IMPORTS = """
 import sudare, duckdb, pyarrow.parquet, pyarrow.csv, pyarrow.compute, jinja2, narwhals, sudare.publish
-import sudare.publish.table_job, sudare.publish.sample_job, sudare.publish.perturbation_job, sudare.publish.weights_job
+import sudare.tables.kind, sudare.anonymity.kind, sudare.reconstruct.kind, sudare.reweight.kind
 """
 # Publishes, and copies the folder right before every so-many-th touch of the world from the stage "spending" on.
 KEEPER = """
@@ -61,7 +61,7 @@ on = False
 # Ten processes that begin at the same moment, when the last of them is there.
 TOGETHER = """
 import os, sys
-import sudare, sudare.publish.table_job, duckdb, pyarrow.parquet
+import sudare, sudare.tables.kind, duckdb, pyarrow.parquet
 from sudare.errors import SudareError
 ready, go = os.pipe(), os.pipe()
 for _ in range(10):
@@ -465,9 +465,9 @@ def test_another_public_file_is_not_completed_on(tmp_path):
 def test_rows_in_another_order_are_not_completed_on(tmp_path, monkeypatch):
     recipe = settled_in(tmp_path / "house", "perturbation")
     interrupted(recipe)
-    own = PerturbationJob.gather
+    own = PerturbationKind.gather
     monkeypatch.setattr(
-        PerturbationJob, "gather", lambda *given: {name: column[::-1] for name, column in own(*given).items()}
+        PerturbationKind, "gather", lambda *given: {name: column[::-1] for name, column in own(*given).items()}
     )
     refuses(recipe, "the data are not read as they were")
 

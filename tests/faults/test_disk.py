@@ -21,7 +21,7 @@ from fault_processes import Nursery
 
 import sudare as sd
 from sudare.privacy import Ledger
-from sudare.publish.pending import PendingReleases
+from sudare.workflow.pending import PendingReleases
 
 RECIPE = """
 dataset = "village"
@@ -35,7 +35,7 @@ report = {public = false}
 """
 IMPORTS = """
 import ctypes, os, resource, sys
-import duckdb, pyarrow.parquet, pyarrow.csv, pyarrow.compute, narwhals, sudare.publish, sudare.publish.table_job
+import duckdb, pyarrow.parquet, pyarrow.csv, pyarrow.compute, narwhals, sudare.publish, sudare.tables.kind
 from sudare.cli import main
 """
 # Keeps files below a size, or gives up the right of root to write where the mode forbids it (CAP_DAC_OVERRIDE), and

@@ -21,8 +21,9 @@ from sudare.errors import SudareError, VerificationError
 from sudare.local.files import ReportFile, open_reports
 from sudare.privacy import Guarantee, Ledger, Unit
 from sudare.privacy.transfer import export_ledger, import_ledger
-from sudare.publish import Job, verify
-from sudare.publish.reconcile import reconcile
+from sudare.workflow.certificate import verify
+from sudare.workflow.job import Job
+from sudare.workflow.reconcile import reconcile
 
 FORMATS = Path(__file__).parents[1] / "formats"
 VERSIONS = sorted(path.name for path in FORMATS.iterdir() if path.is_dir() and path.name[0].isdigit())

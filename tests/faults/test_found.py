@@ -19,7 +19,7 @@ from fault_small_files import ledger_file, place_ledger
 
 from sudare.anonymity import Hierarchy, smallest_epsilon
 from sudare.collector.collection import open_store
-from sudare.collector.refusals import StorageError
+from sudare.collector.storage import StorageError
 from sudare.collector.survey_file import parse
 from sudare.engines import estat_table, read
 from sudare.errors import (
@@ -31,16 +31,18 @@ from sudare.errors import (
     TableError,
     VerificationError,
 )
+from sudare.language.catalogue import Words
 from sudare.local import estimate
 from sudare.local.files import open_reports
 from sudare.privacy import Ledger
-from sudare.publish import plan, publish, verify
-from sudare.publish.job import Job
 from sudare.reconstruct.released import recover
-from sudare.studio.desk import StudioService
+from sudare.studio.service import StudioService
 from sudare.studio.store import session
 from sudare.studio.workspace import Workspace
-from sudare.words import Words
+from sudare.workflow import plan
+from sudare.workflow.certificate import verify
+from sudare.workflow.job import Job
+from sudare.workflow.publication import publish
 
 
 @pytest.mark.parametrize("kind", ["[]", "{}", "7"])

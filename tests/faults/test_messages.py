@@ -88,7 +88,7 @@ def test_spark_is_not_even_started_for_what_it_never_reads(folder, address):
 
 def test_an_address_is_read_with_an_installed_extension(folder, monkeypatch):
     # None that reads from a network is installed here: the one for Parquet, which is, stands for it.
-    monkeypatch.setitem(import_module("sudare.engines.addresses").EXTENSIONS, "file", "parquet")
+    monkeypatch.setitem(import_module("sudare.engines.files").EXTENSIONS, "file", "parquet")
     there = read(f"file://{folder}/people.parquet")
     assert there.columns == read(folder / "people.parquet").columns
     assert sorted(there.values(["age"])["age"]) == sorted(read(folder / "people.parquet").values(["age"])["age"])

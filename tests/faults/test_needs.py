@@ -18,10 +18,10 @@ import pytest
 
 from sudare.errors import CapacityError, OutputError, PaidError
 from sudare.privacy import Ledger
-from sudare.publish import plan, publish
-from sudare.publish.kind import FIXED_MEMORY, Needs
-from sudare.publish.machine import available_memory, free_disk
-from sudare.publish.needs import memory_refused, refuse_scarce
+from sudare.recipe.kind import FIXED_MEMORY, Needs
+from sudare.workflow import plan
+from sudare.workflow.needs import available_memory, free_disk, memory_refused, refuse_scarce
+from sudare.workflow.publication import publish
 
 SHARED = """
 ledger = {path = "ledger.db", cap = {epsilon = 100}}
@@ -68,7 +68,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.csv, pyarrow.parquet
 from sudare.noise import Source
-from sudare.publish.job import Job
+from sudare.workflow.job import Job
 
 def status(name):
     lines = Path("/proc/self/status").read_text().splitlines()
@@ -93,7 +93,7 @@ print(json.dumps([needs.memory, status("VmHWM") - before, needs.disk, disk]))
 CRAMPED = """
 import resource, sys
 from pathlib import Path
-import pyarrow.csv, pyarrow.parquet, duckdb, sudare.publish.run, sudare.publish.table_job
+import pyarrow.csv, pyarrow.parquet, duckdb, sudare.workflow.publication, sudare.tables.kind
 from sudare.cli import main
 lines = Path("/proc/self/status").read_text().splitlines()
 used = next(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmSize"))
@@ -201,7 +201,7 @@ def test_memory_that_is_not_there_is_refused_before_the_row(tmp_path):
 def scarce(monkeypatch, **here: int) -> None:
     """This machine, as one that says it has less."""
     for name, size in here.items():
-        monkeypatch.setattr(f"sudare.publish.needs.{name}", lambda *_, size=size: size)
+        monkeypatch.setattr(f"sudare.workflow.needs.{name}", lambda *_, size=size: size)
 
 
 @pytest.mark.parametrize(("here", "what"), [("available_memory", "of memory"), ("free_disk", "of disk")])
@@ -226,7 +226,7 @@ def test_a_refusal_names_no_exact_number():
 
 def test_full_memory_is_a_sentence(tmp_path, monkeypatch):
     recipe = counts(tmp_path, table('name = "tree"', 2**12, 1), 2**12, 500, 3)
-    monkeypatch.setattr("sudare.publish.table_job.write", lambda *_: np.empty(2**55))
+    monkeypatch.setattr("sudare.tables.kind.write", lambda *_: np.empty(2**55))
     with pytest.raises(PaidError, match=r"is not out: the memory of this machine is full\. .* machine\. To complete"):
         publish(recipe)
     assert not (tmp_path / "release").exists()

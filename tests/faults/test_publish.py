@@ -19,10 +19,11 @@ import pytest
 from fault_processes import Nursery
 
 import sudare as sd
-from sudare.privacy import Ledger, secret_file
-from sudare.publish import signing
-from sudare.publish.folder import whole_folder
-from sudare.publish.pending import PendingReleases
+from sudare.privacy import Ledger
+from sudare.privacy import private_files as secret_file
+from sudare.workflow import reports as signing
+from sudare.workflow.folder import whole_folder
+from sudare.workflow.pending import PendingReleases
 
 RECIPE = """
 dataset = "village"
@@ -36,7 +37,7 @@ report = {public = false}
 """
 IMPORTS = """
 import sudare, duckdb, pyarrow.parquet, pyarrow.csv, pyarrow.compute, jinja2, vl_convert, narwhals
-import sudare.publish, sudare.publish.table_job, sudare.report
+import sudare.workflow, sudare.tables.kind, sudare.render
 """
 # With a number, the process kills itself when Python is about to touch the world for so many times.
 PUBLISHER = """

@@ -16,10 +16,12 @@ from fault_changes import CANARY
 from fault_recipes import RECIPES, SHARED, house, releases, tame
 
 from sudare.errors import OutputError, VerificationError
-from sudare.publish import draw_report, publish, verify
-from sudare.publish.folder import refuse_unusable, remove_leftovers, taken
-from sudare.publish.signing import canonical, load_or_create
-from sudare.words import PageMessage
+from sudare.language.messages import PageMessage
+from sudare.workflow.certificate import verify
+from sudare.workflow.folder import refuse_unusable, remove_leftovers, taken
+from sudare.workflow.pages import draw_report
+from sudare.workflow.publication import publish
+from sudare.workflow.reports import canonical, load_or_create
 
 BOTH = SHARED.replace("public = false", "internal = true")
 LISTS = {

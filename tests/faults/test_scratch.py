@@ -51,7 +51,7 @@ weights = {epsilon = 0.5, number = 12}""",
 }
 IMPORTS = """
 import sudare, duckdb, pyarrow.parquet, pyarrow.csv, pyarrow.compute, jinja2, narwhals, sudare.cli, sudare.cli.publish
-import sudare.publish.table_job, sudare.publish.sample_job, sudare.publish.perturbation_job, sudare.publish.weights_job
+import sudare.tables.kind, sudare.anonymity.kind, sudare.reconstruct.kind, sudare.reweight.kind
 """
 # A command as in a shell, with little memory for DuckDB, and with temporary files of old code in the same place.
 COMMAND = """

@@ -50,7 +50,7 @@ def status_of(connection: socket.socket) -> int | None:
 
 # So that a test need not wait for those who are waited for.
 IMPATIENT = """
-import sudare.collector.patience as patience
+import sudare.collector.serving as patience
 import sudare.collector.service as service
 patience.HEAD_SECONDS = service.BODY_SECONDS = 5.0
 """

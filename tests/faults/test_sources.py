@@ -23,8 +23,8 @@ from fault_processes import Nursery
 
 import sudare as sd
 from sudare.privacy import Ledger
-from sudare.publish.job import Job
-from sudare.publish.public_sources import Sources
+from sudare.workflow.job import Job
+from sudare.workflow.public_sources import Sources
 
 CANARY = "canary-of-nobody"
 RECIPE = """
@@ -38,7 +38,7 @@ output = {folder = "release", key = "publisher.pem", formats = ["csv"]}
 report = {public = false}
 """
 IMPORTS = """
-import sudare, duckdb, pyarrow.parquet, pyarrow.csv, pyarrow.compute, narwhals, sudare.publish, sudare.publish.table_job
+import sudare, duckdb, pyarrow.parquet, pyarrow.csv, pyarrow.compute, narwhals, sudare.publish, sudare.tables.kind
 """
 PUBLISH = """
 import sys, warnings

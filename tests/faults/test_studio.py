@@ -18,8 +18,9 @@ from fault_studio import Studio
 
 from sudare.errors import RecipeError
 from sudare.privacy import Ledger
-from sudare.publish import publish, verify
-from sudare.studio.desk import UPLOAD_BYTES
+from sudare.studio.service import UPLOAD_BYTES
+from sudare.workflow.certificate import verify
+from sudare.workflow.publication import publish
 
 
 @pytest.fixture(scope="module")

@@ -24,10 +24,10 @@ import pytest
 from fault_studio import Studio
 
 from sudare.privacy import Ledger
-from sudare.publish import verify
-from sudare.studio.desk import StudioService
+from sudare.studio.service import StudioService
 from sudare.studio.tasks import JobStore
 from sudare.studio.workspace import Workspace
+from sudare.workflow.certificate import verify
 
 OPEN = ("waiting", "running", "spending")
 

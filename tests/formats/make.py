@@ -51,7 +51,7 @@ def main(folder: Path) -> None:
     from sudare.local.files import write_json_lines, write_parquet
     from sudare.local.tally import Tally
     from sudare.privacy import Ledger
-    from sudare.publish import publish
+    from sudare.workflow.publication import publish
 
     folder.mkdir(parents=True)
     people = folder / "people.csv"

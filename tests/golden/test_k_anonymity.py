@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from sudare.anonymity import Anonymized, anonymize
-from sudare.papers.adult_tuples import adult_columns
+from sudare.papers.data import adult_columns
 from sudare.papers.k_anonymity import SETTINGS, reproduce
 
 COLUMNS = ("age", "education", "marital-status", "native-country")

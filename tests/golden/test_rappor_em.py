@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from sudare.errors import InputError, OutputError, ParameterError
+from sudare.language.messages import Progress, Stage
 from sudare.local import SubsetSelection, SymmetricUnary, estimate
 from sudare.papers import traces
+from sudare.papers.data import EPSILONS, HOURS, INVENTED, PAPER, PRINTED, TOTALS, WARDS, people, tiles
 from sudare.papers.rappor_em import plain_em, reproduce
-from sudare.papers.wards import EPSILONS, HOURS, INVENTED, PAPER, PRINTED, TOTALS, WARDS, people, tiles
-from sudare.words import Progress, Stage
 
 
 def test_the_papers_mle_is_the_law():

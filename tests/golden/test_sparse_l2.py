@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import sudare as sd
-from sudare.papers.float_noise import float_release, negative_l2, nonnegative_lasso, simplex
+from sudare.papers.contest import float_release, negative_l2, nonnegative_lasso, simplex
 from sudare.papers.sparse_l2 import CONTENDERS, EPSILONS, bump
 from sudare.tables.laplace import Laplace
 from sudare.tables.negative_l2 import NegativeL2

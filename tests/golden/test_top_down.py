@@ -8,13 +8,13 @@ import pytest
 
 import sudare as sd
 from sudare.errors import OutputError, ParameterError
-from sudare.papers.census import TOKYO, census_window
+from sudare.language.messages import Progress, Stage
+from sudare.papers.data import TOKYO, census_window
 from sudare.papers.top_down import CONTENDERS, EPSILON, reproduce
 from sudare.privacy import Budget
-from sudare.publish import synthetic_table
 from sudare.tables.laplace import Laplace
 from sudare.tables.privelet import Privelet
-from sudare.words import Progress, Stage
+from sudare.tables.synthetic import synthetic_table
 
 WINDOW = sd.Domain(cell=sd.Grid(512, 512))
 LEVELS = range(0, 19, 2)

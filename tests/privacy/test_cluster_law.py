@@ -14,15 +14,15 @@ import pytest
 from scipy import stats
 
 import sudare as sd
-from sudare.cluster import ClusterTable, Cut, noisy, release
-from sudare.cluster.release import _written
-from sudare.cluster.spark_store import Scratch, SparkStore
-from sudare.cluster.store import InProcessStore
-from sudare.cluster.task import ClusterTask
 from sudare.noise import Source, metered, record
 from sudare.privacy import Budget
+from sudare.spark.spark_store import Scratch, SparkStore
+from sudare.spark.store import InProcessStore
+from sudare.tables import spark_noisy as noisy
 from sudare.tables.method import Task
 from sudare.tables.mix import MixMeasurements
+from sudare.tables.spark import ClusterTable, _written, release
+from sudare.tables.spark_task import ClusterTask, Cut
 
 ALARM = 1e-9
 RUNS = 200

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from sudare.noise import Source, discrete_gaussian, discrete_laplace, geometric
+from sudare.noise.bernoulli import Rate
 from sudare.noise.geometric import Geometric
 from sudare.noise.laplace import DiscreteLaplace
-from sudare.noise.thresholds import Rate
 
 SCALES = ["1/1000", "1/7", "1", "10", "190", "1000", "123456/7", "10000000"]
 

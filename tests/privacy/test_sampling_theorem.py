@@ -19,12 +19,12 @@ from scipy import stats
 
 from sudare.anonymity import Hierarchy, delta
 from sudare.anonymity.choice import Exponential
-from sudare.anonymity.generalisation import Generalisation
-from sudare.anonymity.greedy import specialise
+from sudare.anonymity.lattice import Generalisation
+from sudare.anonymity.recoders import specialise
 from sudare.anonymity.recoding import Recoding
 from sudare.anonymity.tuples import Tuples
 from sudare.noise import Source
-from sudare.noise.sampling import draw_sample
+from sudare.noise.response import draw_sample
 
 FALSE_ALARM = 1e-7
 TREE = Hierarchy.from_nested({"a": ["a1", "a2"], "b": ["b1", "b2"]})

@@ -10,8 +10,8 @@ from scipy import stats
 
 from sudare.errors import AccountingError, ParameterError
 from sudare.noise import Source, Sparse, SparseNoise, discrete_laplace
+from sudare.noise.bernoulli import Rate
 from sudare.noise.sparse import firing
-from sudare.noise.thresholds import Rate
 
 SIZE, SCALE, LEVELS = 160, Fraction(3), (9, 4, 1)
 EXACT = Sparse(np.array([3, 17]), np.array([5, 1]), SIZE)

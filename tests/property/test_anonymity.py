@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from sudare.anonymity import Hierarchy
 from sudare.anonymity.lattice import Lattice
-from sudare.anonymity.recode import METHODS, recode
+from sudare.anonymity.recoders import METHODS, recode
 from sudare.anonymity.search import exhaustive, optimal
 from sudare.anonymity.tuples import Tuples
 

@@ -11,17 +11,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from sudare.errors import BudgetError
-from sudare.privacy import (
-    Balance,
-    Budget,
-    Cap,
-    Guarantee,
-    Ledger,
-    epsilon_for,
-    parallel,
-    rho_for,
-    sequential,
-)
+from sudare.privacy import Balance, Budget, Cap, Guarantee, Ledger, epsilon_for, parallel, rho_for, sequential
 from sudare.privacy.account import Account
 from sudare.privacy.adjacency import ADDED, REPLACED
 from sudare.privacy.composition import Total

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from sudare.domain import CountTable, Domain, Line
-from sudare.measure import error_by_block, error_by_value, l1_accuracy, support
+from sudare.measure import error_by_block, error_by_value, l1_accuracy
+from sudare.measure.comparison import support
 
 LENGTHS = st.integers(1, 40)
 

@@ -28,9 +28,8 @@ from pyarrow import parquet
 from sudare.domain import Categories, Domain, Line, Mesh
 from sudare.domain.text import plain
 from sudare.engines import estat_table, read
-from sudare.engines.csv_layout import CsvLayout
-from sudare.engines.csv_lines import well_formed
-from sudare.engines.file_state import unreadable
+from sudare.engines.csv_files import CsvLayout, well_formed
+from sudare.engines.files import unreadable
 from sudare.errors import SudareError
 
 DOMAIN = Domain(place=Line(4), ward=Categories(["東", "café", "x"]))

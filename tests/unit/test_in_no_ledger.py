@@ -6,11 +6,11 @@ import pytest
 from pyarrow import csv
 
 import sudare as sd
-from sudare.cluster import ClusterTable
-from sudare.cluster import release as release_in_cluster
-from sudare.cluster.store import InProcessStore
+from sudare.language.catalogue import Words
 from sudare.privacy import Guarantee, Ledger, Unit
-from sudare.words import Words
+from sudare.spark.store import InProcessStore
+from sudare.tables.spark import ClusterTable
+from sudare.tables.spark import release as release_in_cluster
 
 COUNTS = [0, 0, 9, 0, 120, 0, 0, 3]
 PEOPLE = pa.table({"age": [20 + number % 30 for number in range(600)], "sex": ["f", "m"] * 300})
@@ -48,7 +48,7 @@ def test_a_python_call_says_that_no_ledger_counts_it(kind, tmp_path):
 
 
 def page(guarantee):
-    from sudare.report.promise import basis_section
+    from sudare.render.promise import basis_section
 
     return str(basis_section(guarantee, Words("en")))
 
@@ -56,7 +56,7 @@ def page(guarantee):
 def test_the_card_says_it_in_the_reader_s_language(monkeypatch):
     made = RELEASES["table"](None)
     assert "In no ledger" in made._repr_html_()
-    monkeypatch.setattr("sudare.words.current_language", lambda: Words("ja"))
+    monkeypatch.setattr("sudare.language.catalogue.current_language", lambda: Words("ja"))
     assert "台帳に記録されていません" in made._repr_html_()
 
 

@@ -198,9 +198,9 @@ for name in names:
 import asyncio
 from sudare.publish import draw_report, publish, verify
 from sudare.studio.access import Access
-from sudare.studio.desk import Desk
+from sudare.studio.service import Desk
 from sudare.studio.guards import Guard
-from sudare.studio.service import create_app
+from sudare.studio.app import create_app
 from sudare.studio.worker import run
 from sudare.studio.workspace import Workspace
 

@@ -15,7 +15,7 @@ import pytest
 from scipy.stats import chisquare
 
 from sudare.collector import parse
-from sudare.collector.law import device_law
+from sudare.collector.survey import device_law
 from sudare.local import decode_report, encode_report, encoding_from_json
 
 FILE = Path(__file__).parent / "vectors.json"

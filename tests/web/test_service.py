@@ -13,8 +13,8 @@ import pytest
 
 from sudare.collector import parse
 from sudare.collector.collection import Collection
-from sudare.collector.refusals import StorageError
-from sudare.collector.watch import Watch
+from sudare.collector.serving import Watch
+from sudare.collector.storage import StorageError
 from sudare.local import encode_report, encoding_from_json
 
 httpx = pytest.importorskip("httpx", reason="the service's tests need httpx")

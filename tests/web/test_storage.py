@@ -10,7 +10,7 @@ import pytest
 
 from sudare.collector import parse
 from sudare.collector.collection import Collection, open_store
-from sudare.collector.refusals import StorageError
+from sudare.collector.storage import StorageError
 from sudare.errors import InputError
 
 IDENTITY = {"name": "a", "question": "b"}

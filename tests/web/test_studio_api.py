@@ -21,7 +21,7 @@ from click.testing import CliRunner
 from recipes import closing, opening
 from sudare import cli
 from sudare.privacy import Ledger
-from sudare.publish import verify
+from sudare.workflow.certificate import verify
 
 PATIENCE = 300.0  # seconds, for a busy machine; nothing waits longer than it must
 RECIPE = (
@@ -279,7 +279,7 @@ def test_a_cancelled_publication_ends_and_has_spent_nothing(launch, folder, held
 
 def test_slow_and_broken_clients_do_not_stop_the_others(launch):
     """Requests that never end are closed one day; until then the others are served."""
-    studio = launch("import sudare.collector.patience as patience; patience.HEAD_SECONDS = 5")
+    studio = launch("import sudare.collector.serving as patience; patience.HEAD_SECONDS = 5")
     slow = [socket.create_connection(("127.0.0.1", studio.port), timeout=PATIENCE) for _ in range(20)]
     for one in slow[:10]:
         one.sendall(b"POST /api/undo HTTP/1.1\r\nhost: x\r\n")

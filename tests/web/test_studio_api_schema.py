@@ -14,9 +14,9 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
 from sudare.studio.access import Access
-from sudare.studio.desk import StudioService
+from sudare.studio.app import create_app
 from sudare.studio.guards import Guard
-from sudare.studio.service import create_app
+from sudare.studio.service import StudioService
 from sudare.studio.workspace import Workspace
 
 schemathesis = pytest.importorskip("schemathesis", reason="Schemathesis is not installed")

@@ -9,13 +9,12 @@ a number for the steward.
 """
 
 from sudare.anonymity.anonymize import anonymize
-from sudare.anonymity.anonymized import Anonymized
-from sudare.anonymity.assessment import Assessment, Measure
+from sudare.anonymity.anonymized import Anonymized, Assessment, Measure
 from sudare.anonymity.delta import delta, largest_sample, smallest_epsilon, smallest_k
+from sudare.anonymity.evaluated import class_epsilons, evaluated_epsilon
 from sudare.anonymity.hierarchy import Hierarchy
 from sudare.anonymity.request import SampleParameters
 from sudare.anonymity.requirements import Closeness, DistinctDiversity, EntropyDiversity
-from sudare.anonymity.sampling import class_epsilons, evaluated_epsilon
 
 __all__ = [
     "Anonymized",

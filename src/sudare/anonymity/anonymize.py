@@ -13,7 +13,7 @@ from sudare.engines import Records, read, refuse_same_file, refuse_shared_rows
 from sudare.errors import ParameterError
 from sudare.noise import Source
 from sudare.parameters import keywords_of
-from sudare.privacy.caution import warn_of
+from sudare.privacy.guarantee import warn_of
 
 
 @keywords_of(SampleParameters)

@@ -27,13 +27,12 @@ import numpy as np
 
 from sudare.anonymity.grouping import first_rows, group, totals
 from sudare.anonymity.hierarchy import Hierarchy
-from sudare.anonymity.ncp import penalty
+from sudare.anonymity.lattice import penalty
 from sudare.anonymity.tuples import Tuples
 from sudare.arrays import Integers
 from sudare.errors import ParameterError
 from sudare.noise import Bernoulli, Source, respond
-from sudare.noise.bernoulli import uniform
-from sudare.noise.thresholds import Real
+from sudare.noise.bernoulli import Real, uniform
 
 MOST_POINTS = 2**15
 _UNITS = 1000  # of a fully specific cell, and of a record that is certainly drawn and published: rounding below 0.1 %

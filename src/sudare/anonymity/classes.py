@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sudare.anonymity.generalisation import Generalisation
 from sudare.anonymity.grouping import first_rows, group, totals
 from sudare.anonymity.hierarchy import Hierarchy
+from sudare.anonymity.lattice import Generalisation
 from sudare.anonymity.recoding import Recoding
 from sudare.anonymity.tuples import Tuples
 from sudare.arrays import Integers

@@ -26,7 +26,7 @@ import numpy as np
 
 from sudare.arrays import Floats, Integers
 from sudare.errors import ParameterError
-from sudare.noise.thresholds import scaled_floor
+from sudare.noise.bernoulli import scaled_floor
 from sudare.privacy import Number, exact, positive
 
 _CHUNK = 128

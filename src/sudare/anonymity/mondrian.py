@@ -5,18 +5,165 @@ not at the median; attributes without an order are cut along the children of the
 are cut at once. A strict cut sends equal values to the same side. A relaxed one may divide records of equal value, and
 may split off some children of a node while the rest stays at the node. What is published for a box is found anew from
 the records in it at the end.
+
+Where a box of records is best cut along one attribute, for all boxes at once.
+
+The gain of a cut is by how much the total NCP of the records falls. Both sides, or all parts, keep at least k records.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
 import numpy as np
 
-from sudare.anonymity.box_cuts import BoxCut, Pieces, cut_along_children, cut_along_order
+from sudare.anonymity.grouping import group, totals
+from sudare.anonymity.hierarchy import Hierarchy
+from sudare.anonymity.lattice import penalty
 from sudare.anonymity.recoding import Recoding
 from sudare.anonymity.requirements import Judge
 from sudare.anonymity.tuples import Tuples
-from sudare.arrays import Integers
+from sudare.arrays import Booleans, Floats, Integers
 from sudare.errors import ParameterError
+
+
+@dataclass(frozen=True)
+class Pieces:
+    """``count[i]`` records of tuple ``member[i]`` are in box ``box[i]``, of ``boxes`` in all; none is empty."""
+
+    member: Integers
+    box: Integers
+    count: Integers
+    boxes: int
+
+    @classmethod
+    def joined(cls, parts: Sequence[Pieces]) -> Pieces:
+        """All boxes of several."""
+        offsets = np.cumsum([0, *(part.boxes for part in parts)])
+        box = [part.box + offset for part, offset in zip(parts, offsets[:-1], strict=True)]
+        none = [np.empty(0, dtype=np.int64)]
+        member, count = ([getattr(part, name) for part in parts] for name in ("member", "count"))
+        return cls(
+            np.concatenate(none + member), np.concatenate(none + box), np.concatenate(none + count), int(offsets[-1])
+        )
+
+    def only(self, boxes: Booleans) -> Pieces:
+        """The given boxes, numbered anew."""
+        inside = boxes[self.box]
+        place = np.cumsum(boxes) - 1
+        return Pieces(self.member[inside], place[self.box[inside]], self.count[inside], int(boxes.sum()))
+
+    def ends(self, codes: Integers) -> tuple[Integers, Integers]:
+        """The smallest and largest code in each box."""
+        return ends(self.box, self.boxes, codes)
+
+
+class BoxCut(NamedTuple):
+    """How each box would be cut: what it gains, -inf where it cannot be cut, and where its pieces go.
+
+    Of piece i, ``low[i]`` records go to part ``part[i]`` of its box and the others to the part after it.
+    """
+
+    gain: Floats
+    part: Integers
+    low: Integers
+
+
+def cut_along_order(tree: Hierarchy, codes: Integers, pieces: Pieces, k: int, relaxed: bool) -> BoxCut:
+    """Into those up to some value and those above it; a relaxed cut may divide the records of one value."""
+    leaves = len(tree.leaves)
+    order = np.argsort(pieces.box * leaves + codes, kind="stable")
+    box, count = pieces.box[order], pieces.count[order]
+    before = np.cumsum(count) - count  # records sorted before a piece, in all boxes
+    run, runs = group([box * leaves + codes[order]], [pieces.boxes * leaves])
+    first = np.flatnonzero(np.diff(run, prepend=-1))
+    run_box, value, stop = box[first], codes[order][first], before[first] + totals(run, runs, count)
+    total = totals(box, pieces.boxes, count)
+    start = np.cumsum(total) - total
+    lowest, highest = ends(run_box, pieces.boxes, value)
+
+    # A cut is where the left side ends: how many records it has, the last value in it, the first value after it.
+    upto = stop - start[run_box]
+    following = np.append(value[1:], 0)
+    choices = [(run_box, upto, value, following)]
+    if relaxed:
+        held = np.diff(np.append(before[first], before[-1] + count[-1]))
+        choices += [
+            (run_box[inside], left[inside], value[inside], value[inside])
+            for left in (np.full(runs, k), total[run_box] - k)
+            for inside in [(upto - held < left) & (left < upto)]
+        ]
+    where, left, last, after = (np.concatenate(column) for column in zip(*choices, strict=True))
+    right = total[where] - left
+    gain = total[where] * _range_penalty(highest[where] - lowest[where], leaves) - (
+        left * _range_penalty(last - lowest[where], leaves) + right * _range_penalty(highest[where] - after, leaves)
+    )
+    gain[(left < k) | (right < k)] = -np.inf
+    best, chosen = _best(where, pieces.boxes, gain)
+    low = np.empty(len(codes), dtype=np.int64)
+    low[order] = np.clip(left[chosen][box] - (before - start[box]), 0, count)
+    return BoxCut(best, np.zeros(len(codes), dtype=np.int64), low)
+
+
+def cut_along_children(tree: Hierarchy, codes: Integers, pieces: Pieces, k: int, relaxed: bool) -> BoxCut:
+    """Into the children of the lowest node above the box; a relaxed cut leaves children below k together."""
+    low, high = pieces.ends(codes)
+    node = tree.cover(low, high)
+    leaf = low == high
+    step = np.where(leaf, 0, tree.height - tree.depth[node] - 1)
+    child = tree.table[step[pieces.box], codes]
+    part, parts = group([pieces.box, child], [pieces.boxes, len(tree.labels)])
+    part_box = np.empty(parts, dtype=np.int64)
+    part_box[part] = pieces.box
+    size = totals(part, parts, pieces.count)
+    if relaxed:
+        together = _left_together(part_box, pieces.boxes, size, k)
+        # The children left together become the first part of their box.
+        part, parts = group([pieces.box, np.where(together[part], 0, part + 1)], [pieces.boxes, parts + 1])
+        part_box = np.empty(parts, dtype=np.int64)
+        part_box[part] = pieces.box
+        size = totals(part, parts, pieces.count)
+    part_low, part_high = ends(part, parts, codes)
+    cost = size * penalty(tree, tree.cover(part_low, part_high))
+    whole = totals(part_box, pieces.boxes, size) * penalty(tree, node)
+    gain = whole - np.bincount(part_box, weights=cost, minlength=pieces.boxes)
+    number = np.bincount(part_box, minlength=pieces.boxes)
+    thin = np.bincount(part_box, weights=size < k, minlength=pieces.boxes) > 0
+    gain[thin | (number < 2)] = -np.inf
+    return BoxCut(gain, part - (np.cumsum(number) - number)[pieces.box], pieces.count)
+
+
+def _left_together(part_box: Integers, boxes: int, size: Integers, k: int) -> Booleans:
+    """The parts below k, with the smallest other part of their box where they have not k together."""
+    together = size < k
+    held = totals(part_box, boxes, size * together)
+    short = (held > 0) & (held < k)
+    _, smallest = _best(part_box, boxes, np.where(together, -np.inf, -size.astype(np.float64)))
+    together[smallest[short]] = True
+    return np.asarray(together)
+
+
+def _best(where: Integers, boxes: int, gain: Floats) -> tuple[Floats, Integers]:
+    """The largest gain of each box, and its place; every box has one."""
+    order = np.lexsort((-gain, where))
+    first = order[np.searchsorted(where[order], np.arange(boxes))]
+    return gain[first], first
+
+
+def _range_penalty(steps: Integers, leaves: int) -> Floats:
+    """The NCP of a range over ``steps`` + 1 leaves."""
+    return np.asarray(np.where(steps == 0, 0.0, (steps + 1) / leaves))
+
+
+def ends(group_of: Integers, groups: int, codes: Integers) -> tuple[Integers, Integers]:
+    """The smallest and largest code of each group; every group has one."""
+    order = np.argsort(group_of, kind="stable")
+    first = np.searchsorted(group_of[order], np.arange(groups))
+    if not groups:
+        return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
+    return np.minimum.reduceat(codes[order], first), np.maximum.reduceat(codes[order], first)
 
 
 def mondrian(tuples: Tuples, judge: Judge, relaxed: bool = False) -> Recoding:

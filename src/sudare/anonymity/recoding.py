@@ -9,9 +9,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from sudare.anonymity.generalisation import Generalisation
 from sudare.anonymity.grouping import first_rows, group, totals
-from sudare.anonymity.ncp import record_penalty
+from sudare.anonymity.lattice import Generalisation, record_penalty
 from sudare.anonymity.requirements import Requirement
 from sudare.anonymity.tuples import Tuples
 from sudare.arrays import Integers

@@ -13,9 +13,9 @@ from sudare.anonymity.anonymized import Anonymized
 from sudare.anonymity.choice import choose_levels
 from sudare.anonymity.classes import Classes
 from sudare.anonymity.frames import hierarchies_of, read_tuples, refuse_identifiers, refuse_unique_values
-from sudare.anonymity.generalisation import Generalisation, Levels
 from sudare.anonymity.hierarchy import Hierarchy
-from sudare.anonymity.recode import LEARNING, METHODS, learn, recode
+from sudare.anonymity.lattice import Generalisation, Levels
+from sudare.anonymity.recoders import LEARNING, METHODS, learn, recode
 from sudare.anonymity.recoding import Recoding
 from sudare.anonymity.requirements import Requirement
 from sudare.anonymity.terms import Terms, one_origin

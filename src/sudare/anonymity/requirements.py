@@ -16,8 +16,8 @@ import numpy as np
 from sudare.anonymity.grouping import totals
 from sudare.arrays import Booleans, Floats, Integers
 from sudare.errors import ParameterError
+from sudare.language.messages import PageMessage
 from sudare.privacy import Fact
-from sudare.words import PageMessage
 
 _CELLS = 2**24
 _ROUNDING = 1e-12  # of entropies and distances, which are sums of a few logarithms and quotients

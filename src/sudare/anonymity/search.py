@@ -13,8 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sudare.anonymity.generalisation import Levels
-from sudare.anonymity.lattice import Lattice, Point
+from sudare.anonymity.lattice import Lattice, Levels, Point
 from sudare.arrays import Floats
 from sudare.errors import ParameterError
 

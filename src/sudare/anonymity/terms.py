@@ -10,7 +10,7 @@ from typing import Any
 
 from sudare.anonymity.delta import LARGEST_K, smallest_epsilon, smallest_k, some_epsilon_gives
 from sudare.anonymity.delta import delta as delta_of
-from sudare.anonymity.recode import METHODS
+from sudare.anonymity.recoders import METHODS
 from sudare.anonymity.requirements import Requirement
 from sudare.errors import Message, ParameterError
 from sudare.privacy import Fact, Guarantee, Number, Unit, asked_delta, exact, positive, sequential

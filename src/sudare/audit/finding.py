@@ -1,12 +1,19 @@
-"""What an audit says: one `Finding` for each thing that was tried, and all of them together."""
+"""What an audit says: one `Finding` for each thing that was tried, and all of them together.
+
+The audit as a page that holds everything it shows, in English or Japanese.
+"""
 
 from __future__ import annotations
 
+import datetime
 from dataclasses import dataclass
 from typing import Any
 
+from sudare.audit.distinguish import FALSE_ALARM
 from sudare.errors import Message, ParameterError, SudareError
-from sudare.words import ENGLISH, Words, text
+from sudare.language.catalogue import ENGLISH, Words
+from sudare.language.translation import text
+from sudare.render.sections import Facts, Lead, Points, Section, Table, Text, Tiles, lay_out
 
 PARTS = ("replay", "laws", "distinguishers", "sampling", "behaviour")
 """The parts of an audit, in the order they are run."""
@@ -172,3 +179,61 @@ def _summed(findings: tuple[Finding, ...], words: Words) -> str:
     tried = sum(finding.times for finding in findings)
     bad = failed or words("audit.fact_none")
     return words("audit.fact_part", checks=len(findings), trials=tried, failed=bad)
+
+
+def page(made: Audit, words: Words = ENGLISH, created: datetime.datetime | None = None) -> str:
+    """A self-contained HTML page."""
+    failed = [finding for finding in made.findings if not finding.passed]
+    tiles = Tiles(
+        [
+            (f"{len(made.findings):,}", words("audit.checks")),
+            (f"{sum(finding.times for finding in made.findings):,}", words("audit.trials")),
+            (f"{len(failed):,}", words("audit.failures")),
+        ]
+    )
+    lead = words("audit.nothing_found") if made.passed else words("audit.found", failed=len(failed))
+    alarm = Text.of(words("audit.false_alarm", chance=f"{made.false_alarm:.1e}"))
+    listed = (_table(words("audit.failures"), failed, words),) if failed else ()
+    sections = [Section(words("audit.result"), (Lead(lead), tiles, alarm, *listed))]
+    for part in PARTS:
+        if found := list(made.of(part)):
+            title, text = words(f"audit.{part}"), _text(part, words)
+            tried = (_neighbours(made, words),) if part == "replay" and made.neighbours else ()
+            sections.append(Section(title, (Text.of(text), *tried, _table(title, found, words))))
+    watched = {words.label("audit_name", name): one.said()(words) for name, one in made.measured.items()}
+    if watched:
+        sections.append(Section(words("audit.watched"), (Text.of(words("audit.watched_text")), Facts(watched))))
+    sections.append(
+        Section(words("audit.limits"), (Points(words("audit.not_shown"), tuple(limits(words)), "possible"),))
+    )
+    return lay_out(
+        "audit.html",
+        sections,
+        words,
+        time=words.moment(created or datetime.datetime.now(datetime.UTC)),
+        form=words("audit.quick" if made.quick else "audit.full"),
+    )
+
+
+def _text(part: str, words: Words) -> str:
+    gaps = {"chance": f"{FALSE_ALARM:g}"} if part in ("laws", "distinguishers") else {}
+    return words(f"audit.{part}_text", **gaps)
+
+
+def _neighbours(made: Audit, words: Words) -> Points:
+    return Points(words("audit.neighbours"), tuple(words.label("audit_name", name) for name in made.neighbours))
+
+
+def _table(caption: str, findings: list[Finding], words: Words) -> Table:
+    rows = tuple(
+        (
+            one.named(words),
+            words("audit.passed" if one.passed else "audit.failed"),
+            f"{one.times:,}",
+            one.figure(words),
+            one.allowed(words),
+        )
+        for one in findings
+    )
+    header = tuple(words(f"audit.column_{name}") for name in ("what", "result", "trials", "seen", "allowed"))
+    return Table(caption, header, rows, numbers=False)

@@ -16,6 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from sudare.anonymity.kind import SampleKind
 from sudare.audit.cases import RecipeCase, perturbations, samples, weights
 from sudare.audit.finding import Finding
 from sudare.audit.neighbours import STRANGERS, frame, row_by_row
@@ -32,11 +33,10 @@ from sudare.audit.residents import (
     to_csv,
     to_parquet,
 )
+from sudare.language.messages import Progress, lines
 from sudare.noise import Source
-from sudare.publish.job import Job
-from sudare.publish.run import publish
-from sudare.publish.sample_job import SampleJob
-from sudare.words import Progress, lines
+from sudare.workflow.job import Job
+from sudare.workflow.publication import publish
 
 PEOPLE = 400
 _SHARED = 'dataset = "audit"\n[ledger]\npath = "ledger.db"\ncap = { %s }\n[output]\nfolder = "release"\n'
@@ -229,7 +229,7 @@ def replay_publication(case: PublicationCase, folder: Path, generated: int, *, f
     if few:
         others = [(name, rows) for name, rows in others if name in FEW] or others[:2]
     neighbours = [Neighbour(name, rows, case.factor, case.rows, stranger=name in STRANGERS) for name, rows in others]
-    if not isinstance(job, SampleJob):
+    if not isinstance(job, SampleKind):
         return replay(run, data, neighbours, promised=promised(job))
     drawn = [replace(each, name=f"{each.name}, drawn", drawn=True) for each in neighbours]
     apart = partial(one_class_apart, job.request.terms.k)

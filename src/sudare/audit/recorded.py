@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from sudare.arrays import Floats
 from sudare.audit.finding import Finding
-from sudare.audit.fitting import OFF, LawFit, fit, law_finding
+from sudare.audit.laws import OFF, LawFit, fit, law_finding
 from sudare.domain import Categories, CountTable, Domain, Grid, Line
 from sudare.errors import ParameterError
 from sudare.noise import AddedGaussian, AddedLaplace, Measured, Source, Sparse, record

@@ -5,6 +5,12 @@ public report shows. (A certificate also has a time, an identifier and a signatu
 
 Reading is far slower than protecting, so recipes that read alike share what was read: the secret by which the rows of
 a person are chosen is recorded with the first data set and replayed for its neighbours, as in one run.
+
+Local collections: reports of devices recorded and replayed, through the files and the estimate of a collector.
+
+Every device randomises its own value at the seam, so one person's other value must change that person's report alone,
+and with the reports frozen nothing: neither the file that is handed on, nor the sums that a collector keeps, nor what
+it estimates. A permanent encoding also has what devices remember: reports are drawn from that alone.
 """
 
 from __future__ import annotations
@@ -14,22 +20,28 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from sudare.anonymity.kind import SampleKind
 from sudare.audit.cases import PRIVATE, RecipeCase, cases
 from sudare.audit.finding import Finding
+from sudare.audit.laws import encoding_of
 from sudare.audit.neighbours import STRANGERS, World, frame, row_by_row
 from sudare.audit.replaying import Neighbour, Published, Replayed, replay, replay_finding
+from sudare.language.catalogue import ENGLISH
+from sudare.local import ENCODINGS, Encoding, PermanentUnary, Reports, Tally, estimate
+from sudare.local.files import write_json_lines, write_parquet
 from sudare.noise import Source, Tape, record
 from sudare.privacy import Budget, Guarantee
-from sudare.publish.job import Job
-from sudare.publish.kind import Kind
-from sudare.publish.perturbation_job import PerturbationJob
-from sudare.publish.sample_job import SampleJob
-from sudare.publish.table_job import TableJob
-from sudare.publish.weights_job import WeightsJob
-from sudare.words import ENGLISH
+from sudare.recipe.kind import Kind
+from sudare.reconstruct.kind import PerturbationKind
+from sudare.reweight.kind import WeightsKind
+from sudare.tables.kind import TableKind
+from sudare.workflow.job import Job
 
 
 @dataclass
@@ -68,7 +80,7 @@ def published(job: Kind[Any, Any], made: Any, folder: Path, *, page: bool) -> Pu
 
 
 def _page(job: Kind[Any, Any], made: Any, written: Mapping[str, Path | Sequence[Path]], folder: Path) -> str:
-    from sudare.report import Cover, public_page
+    from sudare.render.reports import Cover, public_page
 
     files = {path.name: {"format": form} for form, paths in written.items() for path in files_of({form: paths})}
     stated = {"guarantee": made.guarantee.to_json(), **job.certified(made), "summary": made.summary, "files": files}
@@ -81,14 +93,14 @@ def _page(job: Kind[Any, Any], made: Any, written: Mapping[str, Path | Sequence[
 
 def promised(job: Kind[Any, Any]) -> Budget | None:
     """What the measurements of a release may cost together; None where its guarantee is not a sum of their costs."""
-    if isinstance(job, TableJob):
+    if isinstance(job, TableKind):
         return _stated(job.guarantee, job.budget)
-    if isinstance(job, PerturbationJob):
+    if isinstance(job, PerturbationKind):
         return _stated(job.guarantee, Budget(epsilon=job.row_epsilon))
-    if isinstance(job, WeightsJob):
+    if isinstance(job, WeightsKind):
         # Noisy centres are of a sample of the records, which costs less than their noise alone.
         return None if job.request.choice.private_centres else _stated(job.guarantee, job.request.budget)
-    if isinstance(job, SampleJob) and job.request.terms.choose_epsilon is not None:
+    if isinstance(job, SampleKind) and job.request.terms.choose_epsilon is not None:
         return Budget(epsilon=job.request.terms.choose_epsilon)
     return None
 
@@ -134,7 +146,7 @@ def replay_case(case: RecipeCase, readings: NeighbourData) -> list[Replayed]:
 
     data, *others = readings.rows
     neighbours = [Neighbour(name, name, case.factor, case.rows, stranger=name in STRANGERS) for name in others]
-    if not isinstance(job, SampleJob):
+    if not isinstance(job, SampleKind):
         return replay(run, data, neighbours, promised=promised(job))
     drawn = [Neighbour(f"{name}, drawn", name, drawn=True) for name in others]
     k = job.request.terms.k
@@ -169,3 +181,51 @@ def replay_findings(folder: Path, generated: int, populations: int, *, quick: bo
                 shared[key] = NeighbourData(own, case.world(people, seed, generated))
             replayed += replay_case(case, shared[key])
         yield replay_finding(case.name, replayed)
+
+
+SIZE, DEVICES = 9, 60
+"""Values: the last one has a byte of a bitmap to itself."""
+
+
+def collected(reports: Reports, folder: Path) -> Published:
+    """What leaves the house of a collector: the reports in both forms, their sums, and the estimate."""
+    files = write_parquet(reports, folder / "reports.parquet"), write_json_lines(reports, folder / "reports.jsonl")
+    made = estimate(reports)
+    said = {"sums": Tally(reports.encoding).add(reports).to_json(), "estimate": made.to_json(), "summary": made.summary}
+    return {path.name: path.read_bytes() for path in files} | {
+        what: json.dumps(facts, default=str).encode() for what, facts in said.items()
+    }
+
+
+def neighbours(values: list[int], generated: int, seed: int) -> list[Neighbour]:
+    """One device holds another value: the first, the last, the one nobody has, or any; and everybody another one."""
+    generator = np.random.default_rng(seed)
+    held = {"the first value": 0, "the last value": SIZE - 1, "a duplicate of somebody": values[1]}
+    found = [Neighbour(name, [value, *values[1:]], rows=1) for name, value in held.items()]
+    for _ in range(generated):
+        at, value = int(generator.integers(0, len(values))), int(generator.integers(0, SIZE))
+        found.append(Neighbour(f"device {at} replaced", [*values[:at], value, *values[at + 1 :]], rows=1))
+    return [*found, Neighbour("everybody else", [SIZE - 1] * len(values), stranger=True)]
+
+
+def replay_reports(encoding: Encoding, folder: Path, generated: int, seed: int) -> list[Replayed]:
+    """Reports of one encoding, recorded once."""
+
+    def run(values: list[int], source: Source) -> Published:
+        if isinstance(encoding, PermanentUnary):
+            memory = encoding.remember(values, source=source)
+            # Drawn from what is remembered alone, with bits that are the same in the replay.
+            return collected(encoding.report(memory, seed=seed), folder)
+        return collected(encoding.randomize(values, source=source), folder)
+
+    values = np.random.default_rng([seed, 2]).integers(0, SIZE - 1, DEVICES).tolist()
+    return replay(run, values, neighbours(values, generated, seed), promised=Budget(epsilon=encoding.epsilon))
+
+
+def collection_findings(folder: Path, generated: int, populations: int, **changed: Any) -> Iterator[Finding]:
+    """A finding for every encoding, or for those of ``changed``."""
+    encodings = changed or {name: encoding_of(name, SIZE, Fraction(1)) for name in ENCODINGS}
+    folder.mkdir(exist_ok=True)
+    for name, encoding in encodings.items():
+        found = [one for seed in range(populations) for one in replay_reports(encoding, folder, generated, seed)]
+        yield replay_finding(f"reports, {name}", found)

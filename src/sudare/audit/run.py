@@ -11,25 +11,22 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from sudare.audit.behaviour import layout_findings, refusal_findings
-from sudare.audit.books import book_findings
-from sudare.audit.collections import collection_findings
-from sudare.audit.completing import completed_findings
-from sudare.audit.finding import Audit, Finding, said
-from sudare.audit.keys import key_findings
+from sudare.audit.behaviour import layout_findings, refusal_findings, timings
+from sudare.audit.books import book_findings, completed_findings
+from sudare.audit.finding import Audit, Finding, page, said
 from sudare.audit.laws import law_findings
 from sudare.audit.neighbours import EVERY, REPLACED
-from sudare.audit.page import page
 from sudare.audit.promises import promise_findings
 from sudare.audit.publications import publication_findings
 from sudare.audit.recorded import recorded_findings
-from sudare.audit.releases import replay_findings
+from sudare.audit.releases import collection_findings, replay_findings
+from sudare.audit.replaying import key_findings
 from sudare.audit.sampling import sampling_findings
 from sudare.audit.statements import statement_findings
-from sudare.audit.watching import timings
 from sudare.errors import OutputError, SudareError
-from sudare.privacy.state import nothing_remembered
-from sudare.words import ENGLISH, OnProgress, Progress, Stage, Words, unheard
+from sudare.language.catalogue import ENGLISH, Words
+from sudare.language.messages import OnProgress, Progress, Stage, unheard
+from sudare.privacy.history import nothing_remembered
 
 
 @dataclass(frozen=True)

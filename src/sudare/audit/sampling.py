@@ -17,13 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudare.anonymity import Hierarchy, delta
-from sudare.anonymity.generalisation import Generalisation
+from sudare.anonymity.lattice import Generalisation
 from sudare.anonymity.recoding import Recoding
 from sudare.anonymity.tuples import Tuples
 from sudare.audit.finding import Finding, said
-from sudare.audit.fitting import OFF, LawFit, fit, law_finding
+from sudare.audit.laws import OFF, LawFit, fit, law_finding
 from sudare.noise import Source
-from sudare.noise.sampling import draw_sample
+from sudare.noise.response import draw_sample
 
 Mechanism = Callable[[NDArray[np.int64], int], Hashable]
 """What is published of the drawn counts of the four leaves, at k."""

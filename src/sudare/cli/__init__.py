@@ -65,7 +65,8 @@ class Commands(click.Group):
                 return super().invoke(ctx)
             except (SudareError, KeyboardInterrupt) as end:
                 end_deaf()
-                from sudare.words import current_language, text
+                from sudare.language.catalogue import current_language
+                from sudare.language.translation import text
 
                 words, ended = current_language(), heard()
                 if isinstance(end, SudareError):

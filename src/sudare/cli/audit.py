@@ -16,7 +16,7 @@ from sudare.cli.console import (
     quiet_option,
     stages,
 )
-from sudare.words import Words, current_language
+from sudare.language.catalogue import Words, current_language
 
 
 @click.command()

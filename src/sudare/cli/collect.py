@@ -16,7 +16,7 @@ from sudare.cli.console import (
     print_note,
     quiet_option,
 )
-from sudare.words import current_language
+from sudare.language.catalogue import current_language
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})

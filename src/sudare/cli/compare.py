@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from sudare.cli.console import LocalPath, json_option, language_option, print_facts, print_json, print_note, print_table
-from sudare.words import current_language
+from sudare.language.catalogue import current_language
 
 
 @click.command()
@@ -35,7 +35,7 @@ def compare(
     Example: sudare compare release --mean hours --share income --private people.csv
     """
     from sudare.privacy import Fact
-    from sudare.privacy.shown import fact_text
+    from sudare.privacy.notebook import fact_text
     from sudare.reweight.comparison import compare as make_comparison
 
     made = make_comparison(weighted, means=means, shares=shares, private=private, weight=weight, level=level)

@@ -12,7 +12,9 @@ import click
 from click.core import ParameterSource
 
 from sudare.errors import PrivacyWarning
-from sudare.words import LANGUAGES, OnProgress, Words, choose_language, current_language, text, unheard
+from sudare.language.catalogue import LANGUAGES, Words, choose_language, current_language
+from sudare.language.messages import OnProgress, unheard
+from sudare.language.translation import text
 
 _KINDS = ("sample", "perturbation", "weights")
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -23,7 +25,7 @@ class LocalPath(click.Path):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """See `click.Path`."""
-        from sudare.engines.addresses import refuse_address
+        from sudare.engines.files import refuse_address
 
         refuse_address(value)
         return super().convert(value, param, ctx)

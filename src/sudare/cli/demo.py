@@ -16,7 +16,7 @@ from sudare.cli.console import (
     quiet_option,
     stages,
 )
-from sudare.words import current_language
+from sudare.language.catalogue import current_language
 
 
 @click.command()
@@ -30,7 +30,7 @@ def demo(folder: Path, people: int, as_json: bool, quiet: bool) -> None:
 
     Example: sudare demo --people 200000
     """
-    from sudare.publish.demo import run_demo
+    from sudare.cli.demo_city import run_demo
 
     with stages(as_json or quiet) as progress:
         made = run_demo(folder, people=people, progress=progress)

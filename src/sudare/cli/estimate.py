@@ -15,7 +15,7 @@ from sudare.cli.console import (
     print_table,
     quiet_option,
 )
-from sudare.words import current_language
+from sudare.language.catalogue import current_language
 
 
 @click.command()
@@ -45,7 +45,7 @@ def estimate(
     from sudare.local import estimate as run
     from sudare.local.files import open_reports
     from sudare.local.tables import named_rows, read_labels, write_csv
-    from sudare.privacy.shown import guarantee_line
+    from sudare.privacy.notebook import guarantee_line
 
     made = run(open_reports(reports), method, level)
     rows = named_rows(made, read_labels(labels, made.encoding.size) if labels else None)

@@ -16,8 +16,7 @@ from itertools import pairwise
 
 import click
 
-from sudare.words import LANGUAGES, choose_language, current_language
-from sudare.words.catalogue import LOCALE
+from sudare.language.catalogue import LANGUAGES, LOCALE, choose_language, current_language
 
 DOMAIN = "commands"
 _OPTION = "--language"

@@ -19,7 +19,8 @@ from sudare.cli.console import (
     print_table,
     remove_leftovers,
 )
-from sudare.words import current_language, text
+from sudare.language.catalogue import current_language
+from sudare.language.translation import text
 
 if TYPE_CHECKING:
     from sudare.privacy import Balance, Entry
@@ -54,10 +55,10 @@ def show(dataset: str | None, path: Path | None, as_json: bool) -> None:
     Example: sudare ledger show --dataset census
     """
     from sudare.privacy import Ledger
-    from sudare.privacy.same_data import source_text
+    from sudare.privacy.fingerprint import source_text
+    from sudare.privacy.notebook import balance_row, entry_words, explanation
     from sudare.privacy.settings import default_ledger
-    from sudare.privacy.shown import balance_row, entry_words, explanation
-    from sudare.publish.pending import PendingReleases
+    from sudare.workflow.pending import PendingReleases
 
     remove_leftovers()
     books = Ledger.open(path or default_ledger())
@@ -226,7 +227,7 @@ def reconcile(
     """
     from sudare.privacy import Ledger
     from sudare.privacy.settings import default_ledger
-    from sudare.publish.reconcile import reconcile as run
+    from sudare.workflow.reconcile import reconcile as run
 
     made = run(Ledger(path or default_ledger()), folders, publisher=publisher)
     if as_json:
@@ -290,7 +291,7 @@ def _say_moved(entries: Sequence[Entry], written: Path, as_json: bool) -> None:
 
 
 def _print_balance(balance: Balance) -> None:
-    from sudare.privacy.shown import balance_line
+    from sudare.privacy.notebook import balance_line
 
     words = current_language()
     click.echo(words("command.balance_of", dataset=balance.dataset, balance=balance_line(balance, words)))

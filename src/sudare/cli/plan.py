@@ -15,7 +15,8 @@ from sudare.cli.console import (
     remove_leftovers,
     stages,
 )
-from sudare.words import Progress, Stage, current_language, lines, said
+from sudare.language.catalogue import current_language
+from sudare.language.messages import Progress, Stage, lines, said
 
 
 @click.command()
@@ -27,8 +28,8 @@ def plan(recipe: str, as_json: bool) -> None:
 
     Example: sudare plan recipe.toml
     """
-    from sudare.privacy.shown import balance_line, guarantee_line, remaining_line
-    from sudare.publish import plan as make_plan
+    from sudare.privacy.notebook import balance_line, guarantee_line, remaining_line
+    from sudare.workflow import plan as make_plan
 
     remove_leftovers()
     with stages(as_json) as progress:

@@ -17,7 +17,8 @@ from sudare.cli.console import (
     stages,
 )
 from sudare.errors import SudareError
-from sudare.words import current_language, lines
+from sudare.language.catalogue import current_language
+from sudare.language.messages import lines
 
 
 @click.command()
@@ -34,8 +35,8 @@ def publish(recipe: str, resume: bool, anew: bool, language: str | None, as_json
     """
     if resume and anew:
         raise click.UsageError(current_language()("command.two_things"))
-    from sudare.privacy.shown import guarantee_line, remaining_line
-    from sudare.publish import publish as run
+    from sudare.privacy.notebook import guarantee_line, remaining_line
+    from sudare.workflow.publication import publish as run
 
     remove_leftovers()
     with stages(as_json or quiet) as progress, noted_warnings():

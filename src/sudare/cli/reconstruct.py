@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from sudare.cli.console import LocalPath, json_option, language_option, print_json, print_table, quiet_option
-from sudare.words import current_language
+from sudare.language.catalogue import current_language
 
 
 @click.command()

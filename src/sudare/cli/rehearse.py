@@ -18,7 +18,8 @@ from sudare.cli.console import (
     remove_leftovers,
     stages,
 )
-from sudare.words import Progress, Stage, Words, current_language, lines
+from sudare.language.catalogue import Words, current_language
+from sudare.language.messages import Progress, Stage, lines
 
 
 @click.command()
@@ -33,8 +34,8 @@ def rehearse(recipe: str, page: Path | None, language: str | None, seed: int, as
 
     Example: sudare rehearse recipe.toml --page rehearsal.html
     """
-    from sudare.publish import rehearse as run
-    from sudare.publish.comparison import write_page
+    from sudare.workflow.rehearsal import rehearse as run
+    from sudare.workflow.rehearsal import write_page
 
     remove_leftovers()
     with stages(as_json or quiet) as progress:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from sudare.cli.console import json_option, page_language_option, print_facts, print_json, quiet_option
-from sudare.words import current_language
+from sudare.language.catalogue import current_language
 
 
 @click.command()
@@ -22,7 +22,7 @@ def report(release: str, language: str | None, key: str | None, as_json: bool, q
 
     Example: sudare report out/demo/release --language ja
     """
-    from sudare.publish import draw_report
+    from sudare.workflow.pages import draw_report
 
     made = draw_report(release, language=language, key=key)
     if as_json:

@@ -18,7 +18,8 @@ from sudare.cli.console import (
     print_table,
     quiet_option,
 )
-from sudare.words import OnProgress, Progress, current_language, unheard
+from sudare.language.catalogue import current_language
+from sudare.language.messages import OnProgress, Progress, unheard
 
 PAPERS = {
     "sparse-l2": "sparse_l2",

@@ -14,6 +14,6 @@ def schema() -> None:
 
     Example: sudare schema > recipe.schema.json
     """
-    from sudare.publish import json_schema
+    from sudare.workflow.job import json_schema
 
     print_json(json_schema())

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import click
 
 from sudare.cli.console import LocalPath, page_language_option, quiet_option, remove_leftovers
-from sudare.words import current_language
+from sudare.language.catalogue import current_language
 
 if TYPE_CHECKING:
-    from sudare.studio.handover import Handover
+    from sudare.studio.access import Handover
 
 
 @click.command()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from sudare.cli.console import LocalPath, json_option, language_option, print_json, quiet_option
-from sudare.words import current_language
+from sudare.language.catalogue import current_language
 
 
 @click.command()
@@ -21,7 +21,7 @@ def verify(certificate: str, publisher: str | None, as_json: bool, quiet: bool) 
 
     Example: sudare verify out/demo/release/release.json
     """
-    from sudare.publish import verify as run
+    from sudare.workflow.certificate import verify as run
 
     result = run(certificate, publisher=publisher)
     if as_json:

@@ -2,10 +2,13 @@
 
 The table of reports is the only truth. The tally in memory is counted from it at the start, grows with what each
 transaction really added, and is counted anew after any fault that leaves in doubt what the database holds.
+
+The estimate that is shown: counted at most once a second, however many ask.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
 from pathlib import Path
@@ -15,13 +18,12 @@ from typing import Any
 import numpy as np
 
 from sudare.collector.group_commit import GroupCommit, Receipt
-from sudare.collector.refusals import StorageError
 from sudare.collector.sqlite_store import SqliteStore
-from sudare.collector.storage import ReportStore, Row
+from sudare.collector.storage import ReportStore, RequestError, Row, StorageError
 from sudare.collector.survey import Survey
 from sudare.errors import InputError
-from sudare.local import Reports, Tally
-from sudare.words import Words
+from sudare.language.catalogue import Words
+from sudare.local import Estimate, Reports, Tally, estimate
 
 _CHUNK_BYTES = 1 << 22
 
@@ -147,3 +149,50 @@ def open_store(url: str, identity: dict[str, Any], *, create: bool = True) -> Re
     raise InputError(
         "service.storage has a scheme that is not known", value=scheme, allowed="a SQLite file, postgresql://..."
     )
+
+
+FRESH = 1.0  # seconds for which an estimate is given again without looking
+
+
+class EstimateService:
+    """What ``GET /estimate`` answers for ``collection``."""
+
+    def __init__(self, collection: Collection) -> None:
+        self._collection = collection
+        self._lock = Lock()
+        self._content: dict[str, Any] | None = None
+        self._made = -FRESH
+
+    def current(self) -> dict[str, Any]:
+        """The estimate as plain JSON; refuses while there are too few reports, without saying how many there are."""
+        survey = self._collection.survey
+        with self._lock:
+            if self._collection.reports < survey.minimum:
+                raise RequestError(
+                    403,
+                    "there are too few reports to show an estimate",
+                    allowed="from {minimum:,} reports on",
+                    hint="Come back later.",
+                    minimum=survey.minimum,
+                )
+            if time.monotonic() >= self._made + FRESH:
+                tally = self._collection.tally()
+                if self._content is None or self._content["reports"] != tally.reports:
+                    self._content = self._written(estimate(tally, method=survey.method))
+                self._made = time.monotonic()
+            assert self._content is not None  # noqa: S101 - made at first, kept since
+            return self._content
+
+    def _written(self, made: Estimate) -> dict[str, Any]:
+        numbers = np.column_stack([made.counts, made.low, made.high]).tolist()
+        return {
+            "survey": self._collection.survey.fingerprint,
+            "reports": made.reports,
+            "method": made.method,
+            "level": made.level,
+            "answers": [
+                {"label": label, "count": round(count, 3), "low": round(low, 3), "high": round(high, 3)}
+                for label, (count, low, high) in zip(self._collection.survey.answers.labels, numbers, strict=True)
+            ],
+            "guarantee": str(self._collection.survey.guarantee),
+        }

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from queue import SimpleQueue
 from threading import Lock, Thread
 
-from sudare.collector.refusals import RequestError
-from sudare.collector.storage import Row
+from sudare.collector.storage import RequestError, Row
 
 LARGEST_GROUP = 20_000  # reports in one transaction, so that nobody waits long for its end
 MOST_WAITING = 64 << 20  # bytes of reports in the queue, beyond which senders are asked to come back

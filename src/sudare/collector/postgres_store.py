@@ -13,8 +13,7 @@ from typing import Any, LiteralString
 import psycopg
 from psycopg.conninfo import conninfo_to_dict
 
-from sudare.collector.refusals import StorageError
-from sudare.collector.storage import Row, canonical, check_identity
+from sudare.collector.storage import Row, StorageError, canonical, check_identity
 from sudare.errors import Message
 
 _WAIT_FOR_LOCK = "10s"  # a killed collector's session ends when the server notices

@@ -17,18 +17,21 @@ from pathlib import Path
 
 import numpy as np
 
-from sudare.charts import Spec, View, bars
-from sudare.charts.places import TileLayout, TileMap, tile_maps
 from sudare.collector.answers import Answers
 from sudare.collector.survey import Survey
 from sudare.domain import CountTable, Domain, Mesh
 from sudare.errors import InputError, OutputError, system_reason
+from sudare.language.catalogue import Words
 from sudare.local import Estimate, Reports, estimate
 from sudare.privacy import readable
-from sudare.report import Chart, Cover, Facts, Section, Table, Text, public_page
-from sudare.report import Tiles as BigNumbers
-from sudare.report.table_public import MAP_LAYOUTS
-from sudare.words import Words
+from sudare.render.charts import Spec
+from sudare.render.curves import bars
+from sudare.render.drawing import View
+from sudare.render.place_charts import TileLayout, TileMap, tile_maps
+from sudare.render.reports import Cover, public_page
+from sudare.render.sections import Chart, Facts, Section, Table, Text
+from sudare.render.sections import Tiles as BigNumbers
+from sudare.tables.pages import MAP_LAYOUTS
 
 MOST_BARS, MOST_ROWS = 60, 300
 

@@ -24,15 +24,13 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import ClientDisconnect
 
 import sudare
-from sudare.collector.collection import Collection
-from sudare.collector.estimates import EstimateService
-from sudare.collector.intake import MOST_REPORTS, largest_body, most_reports, rows_of
+from sudare.collector.collection import Collection, EstimateService
+from sudare.collector.intake import MOST_REPORTS, RateLimit, largest_body, most_reports, rows_of
 from sudare.collector.pages import HEADERS, language_of, page
-from sudare.collector.rate import RateLimit
-from sudare.collector.refusals import RequestError, StorageError
-from sudare.collector.watch import Watch
+from sudare.collector.serving import Watch
+from sudare.collector.storage import RequestError, StorageError
 from sudare.errors import Message, SudareError
-from sudare.words import text
+from sudare.language.translation import text
 
 BODY_SECONDS = 20.0
 _SAFE = {"x-content-type-options": "nosniff", "referrer-policy": "no-referrer", "cache-control": "no-store"}

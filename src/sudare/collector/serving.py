@@ -1,15 +1,146 @@
-"""Runs the service in this process until it is told to stop."""
+"""Runs the service in this process until it is told to stop.
+
+A server that listens before it is up, and does not wait forever for a request to begin.
+
+Uvicorn bounds the number of connections and the time between two requests, but not the time until the head of a request
+is there. Whoever opens connections and says nothing would hold all of them and keep everybody else out.
+
+Notices when the survey's file is changed under a running collector.
+"""
 
 from __future__ import annotations
 
+import logging
+import socket
+import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
+
+import uvicorn
 
 from sudare.collector.collection import Collection
+from sudare.collector.storage import RequestError
 from sudare.collector.survey import Survey
 from sudare.collector.survey_file import load
-from sudare.collector.watch import Watch
-from sudare.errors import InputError, Message
+from sudare.errors import InputError, Message, SudareError, system_reason, together
+
+HEAD_SECONDS = 20.0
+_TICKS_A_SECOND = 10  # of Uvicorn's main loop
+
+
+def listen(host: str, port: int, backlog: int, who: Message) -> socket.socket:
+    """A socket that accepts connections, so that those who come before the service is up wait for it."""
+    try:
+        (family, kind, protocol, _, address), *_ = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        listening = socket.socket(family, kind, protocol)
+    except OSError:
+        raise InputError("there is no such address to listen on", value=host) from None
+    try:
+        if sys.platform == "win32":  # where the other option would let another program listen in our place
+            listening.setsockopt(socket.SOL_SOCKET, socket.SO_EXCLUSIVEADDRUSE, 1)
+        else:
+            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind(address)
+        listening.listen(backlog)
+    except OSError as problem:
+        listening.close()
+        raise InputError(
+            "the {who} cannot listen there: {reason}", value=f"{host}:{port}", who=who, reason=system_reason(problem)
+        ) from None
+    return listening
+
+
+class PatientServer(uvicorn.Server):
+    """Closes connections on which no head of a request has come for `HEAD_SECONDS`."""
+
+    def __init__(self, app: Any, most_connections: int, **settings: Any) -> None:
+        """Serves ``app`` without a log of requests; ``settings`` are further ones of `uvicorn.Config`."""
+        logging.basicConfig(format="%(levelname)s %(message)s")
+        super().__init__(
+            uvicorn.Config(
+                app,
+                log_config=None,
+                access_log=False,
+                proxy_headers=False,
+                server_header=False,
+                limit_concurrency=most_connections,
+                **settings,
+            )
+        )
+        self._waiting: dict[Any, tuple[Any, float]] = {}
+
+    async def on_tick(self, counter: int) -> bool:
+        """Called by Uvicorn ten times a second."""
+        if counter % _TICKS_A_SECOND == 0:
+            self._close_silent(time.monotonic())
+        return await super().on_tick(counter)
+
+    def _close_silent(self, now: float) -> None:
+        """Each waiting connection is remembered with the request it had last, and since when."""
+        before, self._waiting = self._waiting, {}
+        for connection in list(self.server_state.connections):
+            last = getattr(connection, "cycle", None)
+            if last is not None and not getattr(last, "response_complete", True):
+                continue  # a request is being answered
+            known = before.get(connection)
+            since = now if known is None or known[0] is not last else known[1]
+            if now - since >= HEAD_SECONDS:
+                connection.transport.close()
+            else:
+                self._waiting[connection] = (last, since)
+
+
+_LOOK_EVERY = 1.0  # seconds
+
+
+class Watch:
+    """Compares the file at ``path`` with the ``survey`` that was read from it at the start.
+
+    Devices would still be asked the old question, and their reports counted for it, while the steward believes that
+    the new one is asked. So a changed question, list of answers or encoding stops the collection until the collector
+    is started anew; a changed token or rate waits for that quietly, and a file that cannot be read (an editor is
+    at work) changes nothing.
+    """
+
+    def __init__(self, path: Path, survey: Survey, clock: Callable[[], float] = time.monotonic) -> None:
+        self._path, self._survey, self._clock = path, survey, clock
+        self._seen = self._signature()
+        self._next = clock() + _LOOK_EVERY
+        self._changed: list[str] = []
+
+    def check(self) -> None:
+        """`RequestError` while the file says something else than what is being asked."""
+        if self._clock() >= self._next:
+            self._next = self._clock() + _LOOK_EVERY
+            signature = self._signature()
+            if signature is not None and signature != self._seen:
+                self._look(signature)
+        if self._changed:
+            raise RequestError(
+                503,
+                "the survey was changed while the collector runs: {changed}",
+                hint="Start the collector again with a storage of its own, or take back the change.",
+                changed=together(self._changed),
+            )
+
+    def _look(self, signature: tuple[int, ...]) -> None:
+        try:
+            now = load(self._path).identity
+        except SudareError:
+            return
+        before = self._survey.identity
+        self._changed = sorted(key for key in before if now[key] != before[key])
+        self._seen = signature
+
+    def _signature(self) -> tuple[int, ...] | None:
+        try:
+            found = self._path.stat()
+        except OSError:
+            return None
+        return found.st_mtime_ns, found.st_size, found.st_ino
+
 
 _BACKLOG = 2048
 _MOST_CONNECTIONS = 2000
@@ -23,7 +154,6 @@ def serve(
     What the service keeps of a request is the report: there is no log of requests, and errors name no sender.
     """
     try:
-        from sudare.collector.patience import PatientServer, listen
         from sudare.collector.service import create_app
     except ImportError:
         raise InputError(

@@ -9,8 +9,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
-from sudare.collector.refusals import StorageError
-from sudare.collector.storage import Row, canonical, check_identity
+from sudare.collector.storage import Row, StorageError, canonical, check_identity
 from sudare.errors import Message
 from sudare.privacy.sqlite_faults import FAILURES, LOCKED, Fault, connect, faults_as, format_of, mark
 

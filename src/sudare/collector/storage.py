@@ -3,6 +3,8 @@
 The id is 16 random bytes that the device drew; a report whose id is there already is not stored again. Nothing
 else is kept: no time, no address, no order (SQLite keeps the rows sorted by their random ids). A store is used by one
 thread at a time.
+
+The collector's two errors: a request that is refused, and a database that cannot be used.
 """
 
 from __future__ import annotations
@@ -11,8 +13,36 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any, Protocol
 
-from sudare.collector.refusals import StorageError
-from sudare.errors import Message, together
+from sudare.errors import Message, SudareError, together
+
+
+class RequestError(SudareError):
+    """A request that is refused, with the HTTP status that says of which kind.
+
+    The sentence goes to whoever sent the request: it names what is allowed and never repeats what came.
+
+    >>> print(RequestError(413, "the request is too large", allowed="1,000 reports"))
+    the request is too large (allowed: 1,000 reports)
+    """
+
+    code = "collector_request"
+
+    def __init__(self, status: int, template: str | Message, *, retry_after: int = 0, **parts: Any) -> None:
+        super().__init__(template, **parts)
+        self.status = status
+        self.retry_after = retry_after
+
+    @classmethod
+    def of(cls, problem: SudareError) -> RequestError:
+        """The refusal of a request for its content: what is wrong and what is allowed, without what came."""
+        return cls(400, problem.message, allowed=problem.allowed_message)
+
+
+class StorageError(SudareError):
+    """Reports cannot be stored or read: the database is away, full, damaged, locked or another survey's."""
+
+    code = "storage"
+
 
 ID_BYTES = 16
 Row = tuple[bytes, bytes]
@@ -42,7 +72,7 @@ def check_identity(kept: str, identity: dict[str, Any], where: Message) -> None:
 
     >>> check_identity('{"name": "a", "question": "x"}', {"name": "a", "question": "y"}, Message("it"))
     Traceback (most recent call last):
-    sudare.collector.refusals.StorageError: it belongs to another survey: question differs. Give this ...
+    sudare.collector.storage.StorageError: it belongs to another survey: question differs. Give this ...
     """
     if kept == canonical(identity):
         return

@@ -2,23 +2,104 @@
 
 What a report depends on (name, question, answers, encoding) makes up the survey's identity. Its fingerprint is sent
 with every report and kept in the database, so that reports of two surveys are never added up.
+
+What a browser needs to randomise an answer: chances as 128 bits that it compares with random bits.
+
+A coin shows heads when 16 random bytes, read as a whole number, are below the threshold; so its chance is
+exactly threshold / 2**128. The true chances are irrational, and each threshold is rounded to the side that
+protects: what is more likely for the true answer down, what is more likely for the others up. The quotient of
+the two is then at most that of the exact law, so a browser's report is epsilon-LDP with the printed epsilon, and its
+law differs from the exact one by less than 2**-128 per coin, which no estimate can notice.
+
+The survey's line in a ledger: what a person who reports has spent, booked before the first report is taken.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import warnings
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 from sudare.collector.answers import Answers
-from sudare.collector.books import SurveyLedger
-from sudare.collector.law import device_law
 from sudare.domain import Bins
-from sudare.errors import InputError
+from sudare.errors import InputError, Message
 from sudare.local import Encoding, Reports, SquareWave
-from sudare.privacy import Guarantee
+from sudare.local.encoding import power
+from sudare.noise.bernoulli import scaled_floor
+from sudare.privacy import Cap, Guarantee, Ledger
+from sudare.privacy.history import heads_here, remember_head
+from sudare.privacy.names import declared
+
+PLACES = 128
+
+
+def device_law(encoding: Encoding) -> dict[str, Any] | None:
+    """The law of one report as plain JSON; None for an encoding that only programs can send.
+
+    ``unary``: bit v is set with chance ``own`` for the true answer and ``other`` for each of the others.
+    ``response``: with chance ``change`` the report is one of the other answers, all equally likely.
+
+    >>> from sudare.local import OptimisedUnary
+    >>> device_law(OptimisedUnary(size=3, epsilon=1))["own"]
+    '80000000000000000000000000000000'
+    """
+    size, epsilon = encoding.size, encoding.epsilon
+    if encoding.name == "symmetric_unary":
+        other = _above(lambda real: 1 / (1 + power(real, epsilon / 2)))
+        return {"kind": "unary", "own": _hex((1 << PLACES) - other), "other": _hex(other)}
+    if encoding.name == "optimised_unary":
+        other = _above(lambda real: 1 / (1 + power(real, epsilon)))
+        return {"kind": "unary", "own": _hex(1 << (PLACES - 1)), "other": _hex(other)}
+    if encoding.name == "randomised_response":
+        change = _above(lambda real: (size - 1) / (power(real, epsilon) + size - 1))
+        return {"kind": "response", "change": _hex(change)}
+    return None
+
+
+def _above(chance: Callable[[Any], Any]) -> int:
+    """The least whole number above 2**128 times an irrational chance."""
+    return scaled_floor(chance, PLACES) + 1
+
+
+def _hex(threshold: int) -> str:
+    return f"{threshold:0{PLACES // 4}x}"
+
+
+@dataclass(frozen=True)
+class SurveyLedger:
+    """The ledger at ``path`` and the account in it; ``cap`` is set where the account has none yet."""
+
+    path: str
+    dataset: str
+    cap: Cap | None = None
+    confirm_other_history: bool = False
+    confirm_similar_name: bool = False
+
+    def enter(self, survey: Survey) -> None:
+        """Charge the survey once, however often its collector is started; `BudgetError` where the cap is passed.
+
+        A person sends one report, so all reports together cost each person the epsilon of one.
+        """
+        ledger, name = Ledger(self.path), f"survey-{survey.fingerprint}"
+        if all(entry.content.get("release_id") != name for entry in ledger.entries(self.dataset)):
+            for begun in ledger.beginnings(self.dataset):
+                warnings.warn(begun, stacklevel=2)
+            entry = ledger.spend(
+                self.dataset,
+                survey.encoding.guarantee,
+                name,
+                note=f"reports to the survey {survey.name}",
+                default_cap=self.cap,
+                heads=heads_here(declared(self.dataset, Message("the name of a data set"))),
+                confirm_other_history=self.confirm_other_history,
+                confirm_similar_name=self.confirm_similar_name,
+            )
+            remember_head(entry.dataset, ledger.path, entry.hash)
+
 
 LEAST_TOKEN = 16
 

@@ -18,13 +18,12 @@ from typing import Annotated, Any, Literal, Union, get_args
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from sudare.collector.answers import Answers
-from sudare.collector.books import SurveyLedger
-from sudare.collector.survey import Survey, Translation
+from sudare.collector.survey import Survey, SurveyLedger, Translation
 from sudare.domain import Bins, Categories, Mesh
 from sudare.errors import InputError, Message, MissingFileError, SudareError, did_you_mean
+from sudare.language.translation import pydantic_reason, toml_reason
 from sudare.local import ENCODINGS, Encoding, encoding_from_json
 from sudare.privacy import Cap, exact
-from sudare.words.foreign import pydantic_reason, toml_reason
 
 FORMAT = 1
 LANGUAGES = ("en", "ja")

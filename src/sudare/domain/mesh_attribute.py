@@ -12,14 +12,7 @@ from numpy.typing import NDArray
 from sudare.arrays import Booleans, Floats, Integers
 from sudare.domain.attribute import Attribute
 from sudare.domain.columns import whole_number
-from sudare.domain.mesh import (
-    centres,
-    codes_of,
-    corners,
-    mesh_level,
-    row_areas,
-    rows_and_columns_at,
-)
+from sudare.domain.mesh import centres, codes_of, corners, mesh_level, row_areas, rows_and_columns_at
 from sudare.domain.mesh_codes import read_codes, read_declared_codes
 from sudare.domain.mesh_region import MeshRegion, mesh_region
 from sudare.domain.regions import Box, Region

@@ -3,7 +3,7 @@
 A text is brought to its *plain* form before anything is compared with it: full-width letters, digits and signs become
 the usual ones, characters that are not seen and white space around it go, and a whole number written with a fraction
 of zeros loses the fraction.
-What is declared is compared in its plain form too, and shown as it was declared. `sudare.engines.text_sql` is the same
+What is declared is compared in its plain form too, and shown as it was declared. `sudare.engines.dialect` is the same
 rule in SQL, and a property test holds the two against each other.
 
 Upper and lower case, accents (also one letter written as two signs: Spark has no NFC), leading zeros and half-width

@@ -9,8 +9,8 @@ reads files that are larger than memory, or Spark, which is loaded only when it 
 SQL, but for a few words (`dialect`), so that a row has the same cell and a person the same rows in either.
 """
 
+from sudare.engines.csv_files import Proposal, propose_layout
 from sudare.engines.estat import estat_table
-from sudare.engines.propose import Proposal, propose_layout
 from sudare.engines.public_data import refuse_same_file, refuse_shared_rows
 from sudare.engines.read import files_of, read
 from sudare.engines.records import Records

@@ -20,13 +20,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from numpy.typing import NDArray
 
-from sudare.engines.dialect import DUCKDB, Dialect
+from sudare.engines.dialect import DUCKDB, Dialect, source_sql
 from sudare.engines.duckdb_sources import ArrowSource, CsvSource, Opening, ParquetSource, RecordSource, identifier
-from sudare.engines.file_state import unreadable
+from sudare.engines.files import unreadable
 from sudare.engines.overlap import Matches, hashes_of, matches_of, sums_of
 from sudare.engines.protocol import CellCounts, CountRows, Groups, Kind, Placement, RowBound, SourceColumn
 from sudare.engines.scratch import PrivateFolder
-from sudare.engines.text_sql import source_sql
 from sudare.engines.verbs import cells_sql, columns_of, counts_of, groups_of, needed, values_of
 from sudare.errors import InputError, SudareError
 from sudare.signals import interruptibly

@@ -14,11 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from sudare.engines.addresses import shown
-from sudare.engines.csv_layout import MOST_LINE, CsvLayout
-from sudare.engines.csv_lines import check_lines, checked_pieces
+from sudare.engines.csv_files import MOST_LINE, CsvLayout, check_lines, checked_pieces
 from sudare.engines.dialect import text_literal
-from sudare.engines.parquet_files import partitions, refuse_other_types
+from sudare.engines.files import partitions, refuse_other_types, shown
 from sudare.errors import InputError, did_you_mean
 from sudare.signals import interruptibly
 

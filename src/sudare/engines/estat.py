@@ -14,8 +14,7 @@ import numpy as np
 
 from sudare.domain import CountTable, Domain, Mesh
 from sudare.domain.mesh import level_of_digits
-from sudare.engines.csv_layout import CsvLayout
-from sudare.engines.csv_lines import checked
+from sudare.engines.csv_files import CsvLayout, checked
 from sudare.errors import DomainError, InputError, MissingFileError, ParameterError, TableError, did_you_mean
 from sudare.privacy import Unit
 

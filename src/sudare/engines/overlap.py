@@ -18,9 +18,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from sudare.engines.dialect import Dialect, text_literal
+from sudare.engines.dialect import Dialect, Shell, text_literal
 from sudare.engines.protocol import SourceColumn
-from sudare.engines.shell import Shell
 
 if TYPE_CHECKING:
     import pyarrow

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from sudare.domain import Attribute
 from sudare.engines.attribute_sql import Layer, translate
 from sudare.engines.columns import outside_error
+from sudare.engines.dialect import Shell
 from sudare.engines.protocol import Placement
-from sudare.engines.shell import Shell
 from sudare.errors import InputError
 
 

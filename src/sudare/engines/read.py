@@ -9,9 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
-from sudare.engines.addresses import refuse_address, require_reader, scheme_of, shown
-from sudare.engines.csv_layout import csv_layout
-from sudare.engines.csv_lines import check_lines
+from sudare.engines.csv_files import check_lines, csv_layout
 from sudare.engines.duckdb_engine import DuckdbEngine
 from sudare.engines.duckdb_sources import (
     AddressSource,
@@ -23,8 +21,7 @@ from sudare.engines.duckdb_sources import (
     RecordSource,
     RelationSource,
 )
-from sudare.engines.file_state import FilesState
-from sudare.engines.parquet_files import files_in, files_like
+from sudare.engines.files import FilesState, files_in, files_like, refuse_address, require_reader, scheme_of, shown
 from sudare.engines.records import Records
 from sudare.engines.scratch import PrivateFolder
 from sudare.engines.spark_session import is_spark_frame
@@ -57,7 +54,7 @@ def read(
     Arrow table, data set or stream; a pandas frame; a Polars frame, lazy or not; a DuckDB relation; a pair of a
     DuckDB database file and the name of a table in it; or a Spark frame, which stays in Spark.
 
-    A CSV file is read strictly: see `sudare.engines.csv_lines`. ``encoding``: UTF-8 (with or without byte order mark)
+    A CSV file is read strictly: see `sudare.engines.csv_files`. ``encoding``: UTF-8 (with or without byte order mark)
     unless another is given, such as "cp932"; `propose_layout` looks for it. ``delimiter``: a tab in a TSV file, else
     the one of comma, tab and semicolon that cuts the first line into most names. CSV has no types: all its columns are
     text, from which an attribute reads numbers as it needs; and its first line is taken for names of columns only if
@@ -65,7 +62,7 @@ def read(
 
     ``engine``: "duckdb", the default, or "spark" (needs ``sudare[spark]``), which works in the active session, or in a
     local one. Both take the address of Parquet, such as ``"s3://..."`` or ``"hdfs://..."``, if they have what they need
-    for it: see `sudare.engines.addresses`.
+    for it: see `sudare.engines.files`.
 
     ``scratch`` is the folder for what does not fit into memory while rows are counted: see `sudare.engines.scratch`.
 

@@ -25,7 +25,7 @@ from threading import RLock
 from typing import Self
 
 from sudare.errors import OutputError, ParameterError, system_reason
-from sudare.privacy.file_lock import locked
+from sudare.privacy.private_files import locked
 from sudare.signals import undisturbed
 
 VARIABLE = "SUDARE_SCRATCH"

@@ -23,17 +23,15 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
-from sudare.engines.dialect import SPARK, Dialect
-from sudare.engines.file_state import unreadable
+from sudare.engines.bound_sql import values_sql
+from sudare.engines.dialect import SPARK, Dialect, source_sql
+from sudare.engines.files import unreadable
 from sudare.engines.overlap import Matches, hashes_of, matches_of, sums_of
 from sudare.engines.protocol import CellCounts, CountRows, Groups, Kind, Placement, RowBound, SourceColumn
-from sudare.engines.rows_sql import values_sql
-from sudare.engines.spark_failures import failures, quietly, refuse_early_death
-from sudare.engines.spark_scratch import Scratch
-from sudare.engines.spark_session import without_pandas_warning
-from sudare.engines.text_sql import source_sql
+from sudare.engines.spark_session import failures, quietly, refuse_early_death, without_pandas_warning
+from sudare.engines.spark_sources import Scratch
 from sudare.engines.verbs import cells_sql, columns_of, counts_of, groups_of, needed, values_of
-from sudare.errors import InputError, SudareError
+from sudare.errors import InputError, ParameterError, SudareError
 
 if TYPE_CHECKING:
     import pyarrow
@@ -254,3 +252,13 @@ def _column(name: str, declared: str, typed: bool, sql: str) -> SourceColumn:
         return SourceColumn(name, declared.upper(), kind, sql)
     known, kind = _TYPES.get(declared.partition("(")[0].replace("varchar", "string"), (declared.upper(), "other"))
     return SourceColumn(name, known.partition("<")[0], kind if typed else "untyped", sql)
+
+
+def spark_engine_of(records: object) -> SparkEngine:
+    """The engine of records in Spark; refuses others."""
+    engine = getattr(records, "engine", None)
+    if not isinstance(engine, SparkEngine):
+        raise ParameterError(
+            "these records are not in Spark", hint='Use read(..., engine="spark") or give a Spark frame to read.'
+        )
+    return engine

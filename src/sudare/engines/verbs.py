@@ -11,11 +11,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudare.engines.attribute_sql import count_sql, unit_sql
-from sudare.engines.bound_sql import NOBODY, OUTSIDE, chosen, settled, spread_units
+from sudare.engines.bound_sql import (
+    NOBODY,
+    NOBODY_COLUMN,
+    OUTSIDE,
+    chosen,
+    own_rows_sql,
+    settled,
+    spread_units,
+    tuples_sql,
+    values_sql,
+)
+from sudare.engines.dialect import Shell
 from sudare.engines.place_sql import locate_rows, outside_refusal, place_rows
 from sudare.engines.protocol import UNKNOWN, CountRows, Groups, Placement, RowBound, SourceColumn
-from sudare.engines.rows_sql import NOBODY_COLUMN, own_rows_sql, tuples_sql, values_sql
-from sudare.engines.shell import Shell
 
 if TYPE_CHECKING:
     import pyarrow

@@ -7,18 +7,16 @@ day after day.
 """
 
 from sudare.local.accounting import repeated, shuffled
-from sudare.local.catalogue import encoding_from_json
-from sudare.local.choosing import Choice, choose
+from sudare.local.choosing import Choice, choose, encoding_from_json
 from sudare.local.encoding import Encoding
 from sudare.local.estimation import Estimate, estimate
 from sudare.local.files import ReportFile, decode_report, encode_report
 from sudare.local.hadamard import HadamardResponse
 from sudare.local.hashing import LocalHashing
 from sudare.local.permanent import Memory, PermanentUnary, Rappor, rappor
-from sudare.local.randomised_response import RandomisedResponse
 from sudare.local.reports import Reports
 from sudare.local.square_wave import SquareWave
-from sudare.local.subset import SubsetSelection
+from sudare.local.subset import RandomisedResponse, SubsetSelection
 from sudare.local.tally import Tally
 from sudare.local.unary import OptimisedUnary, SymmetricUnary
 from sudare.registry import ENCODINGS

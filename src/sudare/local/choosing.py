@@ -1,18 +1,42 @@
-"""`choose`: which encoding for so many values at this epsilon, and why."""
+"""`choose`: which encoding for so many values at this epsilon, and why.
+
+Encodings by name, so that a survey can be written down and read again.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
-from sudare.errors import ParameterError
+from sudare.errors import ParameterError, did_you_mean
 from sudare.local.encoding import Encoding
+from sudare.local.estimators import noise_terms
 from sudare.local.hadamard import HadamardResponse
 from sudare.local.hashing import LARGEST_HASHED, LocalHashing
-from sudare.local.randomised_response import RandomisedResponse
-from sudare.local.subset import SubsetSelection
+from sudare.local.subset import RandomisedResponse, SubsetSelection
 from sudare.local.unary import OptimisedUnary, SymmetricUnary
-from sudare.local.unbiased import noise_terms
 from sudare.privacy import Number, positive, readable
+from sudare.registry import ENCODINGS
+
+
+def encoding_from_json(data: Any) -> Encoding:
+    """The inverse of an encoding's ``to_json``.
+
+    >>> encoding_from_json({"encoding": "symmetric_unary", "size": 23, "epsilon": "1/2"})
+    SymmetricUnary(size=23, epsilon=Fraction(1, 2))
+    """
+    parameters = dict(data) if isinstance(data, dict) else {}
+    name = parameters.pop("encoding", None)
+    if not isinstance(name, str) or name not in ENCODINGS:
+        raise ParameterError("unknown encoding", value=name, allowed=ENCODINGS, hint=did_you_mean(str(name), ENCODINGS))
+    try:
+        made: Encoding = ENCODINGS[name](**parameters)
+    except TypeError:
+        raise ParameterError(
+            "the JSON of the encoding {name!r} lacks a part or has a wrong one", value=sorted(parameters), name=name
+        ) from None
+    return made
+
 
 LONGEST = 1024
 """Bytes beyond which a report is taken only where nothing shorter is there."""

@@ -11,15 +11,23 @@ from numpy.typing import ArrayLike
 
 from sudare.arrays import Floats
 from sudare.errors import InputError, ParameterError, did_you_mean
-from sudare.estimate import project_rows
-from sudare.estimate.em import Fitted
-from sudare.local.em import Prior, fit
 from sudare.local.encoding import Encoding
-from sudare.local.numbers import fit_numbers, unbiased_numbers
+from sudare.local.estimators import (
+    Prior,
+    covariance,
+    fit,
+    fit_numbers,
+    interval,
+    noise_terms,
+    standard_error,
+    unbiased_counts,
+    unbiased_numbers,
+)
 from sudare.local.reports import Reports
 from sudare.local.supports import Supports
 from sudare.local.tally import Tally
-from sudare.local.unbiased import covariance, interval, noise_terms, standard_error, unbiased_counts
+from sudare.measure.em import Fitted
+from sudare.measure.simplex import project_rows
 from sudare.privacy import Guarantee
 
 Given: TypeAlias = Reports | Tally | Iterable[Reports]
@@ -123,8 +131,8 @@ def estimate(reports: Given, method: str = "auto", level: float = 0.9, *, stop: 
     ``mle`` is the unbiased estimate: it may be negative. ``simplex`` is the point nearest to it that is not negative
     and adds up to the number of reports; it needs a tally only, and is the default above 64 values. ``em`` maximises
     the likelihood of the single reports, kept from fitting the noise by ``stop``: "prior", "held_out", "converged" or
-    a number of steps, see `sudare.local.em`; unary, hashed and subset reports must be given themselves. ``ems`` is EM
-    with smoothing, for numbers.
+    a number of steps, see `sudare.local.estimators`; unary, hashed and subset reports must be given themselves.
+    ``ems`` is EM with smoothing, for numbers.
 
     >>> from sudare.local import SymmetricUnary
     >>> reports = SymmetricUnary(size=3, epsilon=2).randomize([0] * 700 + [1] * 300, seed=1)

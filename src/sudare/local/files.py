@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from sudare.errors import InputError, Message, OutputError, SudareError, system_reason
-from sudare.local.catalogue import encoding_from_json
+from sudare.local.choosing import encoding_from_json
 from sudare.local.encoding import Encoding
 from sudare.local.layout import Packed
 from sudare.local.reports import Reports, same_survey

@@ -1,4 +1,9 @@
-"""Subset selection: the report is a set of values of fixed size, which mostly holds the true one."""
+"""Reports that are a value or a set of values: generalised randomised response and subset selection.
+
+Generalised randomised response: the report is a value itself, mostly the true one.
+
+Subset selection: the report is a set of values of fixed size, which mostly holds the true one.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +16,51 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from sudare import noise
 from sudare.errors import ParameterError
-from sudare.local.encoding import Encoding, power
-from sudare.local.layout import Bitmap, Packed, mark
+from sudare.local.encoding import Encoding, power, response_chances
+from sudare.local.layout import Bitmap, Index, Packed, mark
 from sudare.local.unary import coins
 from sudare.noise import Bernoulli, Source, uniform
+
+
+@dataclass(frozen=True)
+class RandomisedResponse(Encoding):
+    """The true value with chance p = e**epsilon/(e**epsilon + size - 1), else one of the others, all alike.
+
+    Privacy: each report has chance p under its own value and q = p/e**epsilon under any other, so the quotient for
+    two values is at most e**epsilon, and reaches it. Best where there are fewer than 3 e**epsilon + 2 values.
+
+    >>> RandomisedResponse(size=4, epsilon=1).randomize([0, 3, 3], seed=1).packed.shape
+    (3, 1)
+    """
+
+    name: ClassVar[str] = "randomised_response"
+
+    @property
+    def layout(self) -> Index:
+        """The value that is reported."""
+        return Index(self.size)
+
+    @property
+    def chances(self) -> tuple[float, float]:
+        """p and q."""
+        return response_chances(self.size, self.epsilon)
+
+    @property
+    def pair_chances(self) -> tuple[float, float]:
+        """A report supports one value."""
+        return 0.0, 0.0
+
+    @cached_property
+    def channel(self) -> noise.RandomisedResponse:
+        """The law itself."""
+        return noise.RandomisedResponse(self.size, self.epsilon)
+
+    def draw(self, values: NDArray[np.int64], source: Source) -> Packed:
+        """One report for each value."""
+        return self.layout.pack(self.channel.draw(values, source))
+
 
 _CHUNK = 1 << 16
 

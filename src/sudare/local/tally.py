@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudare.errors import InputError, Message, SudareError
-from sudare.local.catalogue import encoding_from_json
+from sudare.local.choosing import encoding_from_json
 from sudare.local.encoding import Encoding
 from sudare.local.layout import Packed
 from sudare.local.reports import Reports, same_survey

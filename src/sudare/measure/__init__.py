@@ -10,18 +10,26 @@ reports), not part of a release.
 - `density`, `support`: cells that appear or vanish.
 """
 
-from sudare.measure.accuracy import l1_accuracy
 from sudare.measure.blocks import BlockErrors, error_by_block
-from sudare.measure.support import Support, density, support
-from sudare.measure.values import ValueErrors, error_by_value
+from sudare.measure.comparison import Support, ValueErrors, density, error_by_value, l1_accuracy, support
+from sudare.measure.em import Fitted, Fixed, accelerate, em
+from sudare.measure.simplex import project_rows, round_rows, round_to_total, simplex_level
 
 __all__ = [
     "BlockErrors",
+    "Fitted",
+    "Fixed",
     "Support",
     "ValueErrors",
+    "accelerate",
     "density",
+    "em",
     "error_by_block",
     "error_by_value",
     "l1_accuracy",
+    "project_rows",
+    "round_rows",
+    "round_to_total",
+    "simplex_level",
     "support",
 ]

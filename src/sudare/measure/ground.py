@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from sudare.domain import Domain, Mesh
-from sudare.measure.logical import logical_blocks
+from sudare.measure.blocks import logical_blocks
 
 GOOD = 0.1
 """The relative error up to which a number is called publishable."""

@@ -10,20 +10,9 @@ from sudare.noise.added import Added, AddedGaussian, AddedLaplace
 from sudare.noise.bernoulli import Bernoulli, uniform
 from sudare.noise.gaussian import discrete_gaussian
 from sudare.noise.laplace import discrete_laplace
-from sudare.noise.measurement import (
-    Measured,
-    Tape,
-    measure,
-    noise_variance,
-    record,
-    respond,
-    sample,
-    secret,
-    stamped,
-)
+from sudare.noise.measurement import Measured, Tape, measure, noise_variance, record, respond, sample, secret, stamped
 from sudare.noise.meter import Blocks, Meter, delegate, metered
-from sudare.noise.response import Channel, Law, RandomisedResponse, SquareWave
-from sudare.noise.sampling import Sampled
+from sudare.noise.response import Channel, Law, RandomisedResponse, Sampled, SquareWave
 from sudare.noise.source import Grant, Part, Source
 from sudare.noise.sparse import Sparse, SparseNoise
 

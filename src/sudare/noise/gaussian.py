@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudare.errors import ParameterError
+from sudare.noise.bernoulli import scaled_floor
 from sudare.noise.laplace import LARGEST_SCALE, SMALLEST_SCALE, discrete_laplace
 from sudare.noise.source import Source
-from sudare.noise.thresholds import scaled_floor
 
 _UNCLEAR = 2.0**-40  # thousands of times the rounding error of gamma and exp(-gamma) in doubles
 

@@ -16,10 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudare.errors import ParameterError
-from sudare.noise.geometric import Digits, Geometric, Split
-from sudare.noise.inversion import Inversion
+from sudare.noise.bernoulli import Rate, Real, first_words, scaled_floor
+from sudare.noise.geometric import Digits, Geometric, Inversion, Split
 from sudare.noise.source import Source
-from sudare.noise.thresholds import Rate, Real, first_words, scaled_floor
 
 LARGEST_SCALE = 2**50
 SMALLEST_SCALE = Fraction(1, 2**20)

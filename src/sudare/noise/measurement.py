@@ -16,8 +16,7 @@ from sudare.arrays import Integers
 from sudare.errors import AccountingError, TableError
 from sudare.noise.added import Added, AddedGaussian, added
 from sudare.noise.meter import Blocks, meter_here
-from sudare.noise.response import Law
-from sudare.noise.sampling import Sampled, draw_sample
+from sudare.noise.response import Law, Sampled, draw_sample
 from sudare.noise.source import Source
 from sudare.noise.sparse import Sparse, SparseNoise
 from sudare.noise.sparse_gaussian import SparseGaussian

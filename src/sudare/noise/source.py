@@ -57,7 +57,7 @@ class Source:
         return cls._derived(key, seeded=False)
 
     def key_to_seal(self) -> bytes:
-        """The key, to be sealed until the release is out: see `sudare.publish.pending`. Who has it has the noise."""
+        """The key, to be sealed until the release is out: see `sudare.workflow.pending`. Who has it has the noise."""
         self._check_process()
         return self._key
 

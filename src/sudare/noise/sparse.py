@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 
 from sudare.errors import AccountingError, ParameterError
 from sudare.noise.added import AddedLaplace
+from sudare.noise.bernoulli import Rate, Real
 from sudare.noise.geometric import Geometric
 from sudare.noise.laplace import discrete_laplace
 from sudare.noise.source import Source
-from sudare.noise.thresholds import Rate, Real
 
 DENSE_LIMIT = 2**28
 _BATCH = 1 << 20

@@ -23,11 +23,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudare.noise.added import AddedGaussian
+from sudare.noise.bernoulli import Rate, Real
 from sudare.noise.gaussian import discrete_gaussian, keep_with
 from sudare.noise.geometric import Geometric
 from sudare.noise.source import Source
 from sudare.noise.sparse import Sparse, SparseNoise, firing
-from sudare.noise.thresholds import Rate, Real
 
 _FARTHEST = 35
 """Standard deviations past which the chance to fire leaves the range of a double."""

@@ -19,19 +19,17 @@ import numpy as np
 
 from sudare.anonymity.classes import Classes
 from sudare.anonymity.delta import smallest_epsilon
-from sudare.anonymity.exclusion import excluded
-from sudare.anonymity.recode import recode
-from sudare.anonymity.sampling import class_epsilons
+from sudare.anonymity.evaluated import class_epsilons, excluded
+from sudare.anonymity.recoders import recode
 from sudare.anonymity.tuples import Tuples
 from sudare.arrays import Floats, Integers
-from sudare.charts import Spec, fill
 from sudare.errors import ParameterError
+from sudare.language.messages import OnProgress, Progress, Stage, unheard
 from sudare.noise import Source
-from sudare.noise.sampling import draw_sample
-from sudare.papers.adult_tuples import adult_tuples
-from sudare.papers.files import make_folder, write_files
-from sudare.papers.sheet import Entry, Sheet
-from sudare.words import OnProgress, Progress, Stage, unheard
+from sudare.noise.response import draw_sample
+from sudare.papers.data import adult_tuples
+from sudare.papers.sheet import Entry, Sheet, make_folder, write_files
+from sudare.render.charts import Spec, fill
 
 RUNS, QUICK_RUNS, VARIANT_RUNS = 100, 10, 10
 DELTA = Fraction(1, 10**6)

@@ -18,14 +18,13 @@ from typing import Any
 import numpy as np
 
 from sudare.errors import ParameterError
+from sudare.language.messages import OnProgress, Progress, Stage, unheard
 from sudare.papers import mixture_adult as adult
 from sudare.papers import mixture_correlated as correlated
 from sudare.papers import mixture_synthetic as synthetic
-from sudare.papers.files import make_folder, write_files
 from sudare.papers.mixture_figures import figures
 from sudare.papers.mixture_synthetic import RecoveredDraw, l1_percent
-from sudare.papers.sheet import Entry, Sheet
-from sudare.words import OnProgress, Progress, Stage, unheard
+from sudare.papers.sheet import Entry, Sheet, make_folder, write_files
 
 RUNS, QUICK_RUNS = 20, {1_000: 4, 10_000: 2, 100_000: 1}
 

@@ -12,10 +12,10 @@ import numpy as np
 
 from sudare.arrays import Floats
 from sudare.errors import InputError
+from sudare.language.messages import OnProgress, Progress, Stage
 from sudare.papers.mixture_synthetic import l1_percent
 from sudare.reconstruct import Mixture, iterative_bayes, perturb
 from sudare.reconstruct.mixture import Covariance
-from sudare.words import OnProgress, Progress, Stage
 
 FILE = Path("adult") / "adult.data.gz"
 RECORDS = 32_561

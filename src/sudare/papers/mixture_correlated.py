@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from sudare.arrays import Floats
+from sudare.language.messages import OnProgress, Progress, Stage
 from sudare.papers.mixture_synthetic import l1_percent
 from sudare.reconstruct import Mixture, iterative_bayes, perturb
 from sudare.reconstruct.mixture import Covariance
-from sudare.words import OnProgress, Progress, Stage
 
 WEIGHTS = (0.6, 0.4)
 MEANS = np.array([[0.0, 0.0], [4.0, 3.0]])

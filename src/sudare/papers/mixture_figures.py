@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sudare.charts import Spec
-from sudare.charts.curves import Series, beside, curves
-from sudare.charts.places import estimates
 from sudare.papers import mixture_adult as adult
 from sudare.papers import mixture_synthetic as synthetic
+from sudare.render.charts import Spec
+from sudare.render.curves import Series, beside, curves
+from sudare.render.place_charts import estimates
 
 if TYPE_CHECKING:
     from sudare.papers.mixture import Reproduction

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from sudare.arrays import Floats
+from sudare.language.messages import OnProgress, Progress, Stage
 from sudare.reconstruct import Histogram, Mixture, Perturbed, iterative_bayes, perturb
 from sudare.reconstruct.distribution import clearly_better
 from sudare.reconstruct.sample import sample_of
-from sudare.words import OnProgress, Progress, Stage
 
 WEIGHTS, MEANS, VARIANCES = (0.1, 0.6, 0.2, 0.1), (-1.0, 3.0, 5.0, 9.0), (0.1, 0.2, 0.5, 0.01)
 SCALES = {1_000: 3.18, 10_000: 2.45, 100_000: 2.03, 1_000_000: 1.75}

@@ -21,6 +21,7 @@ import numpy as np
 
 from sudare.arrays import Floats
 from sudare.errors import ParameterError
+from sudare.language.messages import OnProgress, Progress, Stage, unheard
 from sudare.local import (
     Encoding,
     HadamardResponse,
@@ -33,13 +34,11 @@ from sudare.local import (
     estimate,
 )
 from sudare.local.supports import Supports
-from sudare.papers.files import make_folder, write_files
+from sudare.papers.data import CORRELATION, EPSILONS, HOURS, PAPER, TOTALS, WARDS, people
 from sudare.papers.rappor_figures import figures
-from sudare.papers.sheet import Entry, Sheet
+from sudare.papers.sheet import Entry, Sheet, make_folder, write_files
 from sudare.papers.traces import Traces, trace_experiment
-from sudare.papers.wards import CORRELATION, EPSILONS, HOURS, PAPER, TOTALS, WARDS, people
 from sudare.privacy import exact
-from sudare.words import OnProgress, Progress, Stage, unheard
 
 DIFFERENCE = 1871.515
 """Between the errors of MLE and EM at 17:00 and epsilon 0.5."""

@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sudare.charts import Frame, Panel, Spec, panels
-from sudare.charts.curves import Series, beside, curves
-from sudare.charts.places import TileMap, estimates, tile_maps
 from sudare.local import SymmetricUnary, estimate
 from sudare.papers import traces
-from sudare.papers.wards import CORRELATION, EPSILONS, HOURS, PAPER, WARDS, people, tiles
+from sudare.papers.data import CORRELATION, EPSILONS, HOURS, PAPER, WARDS, people, tiles
 from sudare.privacy import exact
+from sudare.render.charts import Spec
+from sudare.render.curves import Series, beside, curves
+from sudare.render.maps import Frame, Panel, panels
+from sudare.render.place_charts import TileMap, estimates, tile_maps
 
 if TYPE_CHECKING:
     from sudare.papers.rappor_em import Reproduction

@@ -15,21 +15,21 @@ from typing import Any
 
 import numpy as np
 
-from sudare.charts import Panel, Spec, View, map_frame, panels
-from sudare.charts.values import Bars, error_by_value
 from sudare.domain import CountTable
 from sudare.errors import ParameterError
-from sudare.papers.census import JAPAN, census_window
-from sudare.papers.contest import ContestOutcome, SparseContender, compete
-from sudare.papers.files import make_folder, write_files
-from sudare.papers.float_noise import negative_l2, nonnegative_lasso, simplex
-from sudare.papers.sheet import Entry, Sheet
+from sudare.language.messages import OnProgress, Progress, Stage, unheard
+from sudare.papers.contest import ContestOutcome, SparseContender, compete, negative_l2, nonnegative_lasso, simplex
+from sudare.papers.data import JAPAN, census_window
+from sudare.papers.sheet import Entry, Sheet, make_folder, write_files
+from sudare.render.charts import Spec
+from sudare.render.drawing import View, map_frame
+from sudare.render.error_charts import Bars, error_by_value
+from sudare.render.maps import Panel, panels
 from sudare.tables.laplace import Laplace
 from sudare.tables.negative_l2 import NegativeL2
 from sudare.tables.nonnegative_lasso import NonnegativeLasso
 from sudare.tables.release import release
 from sudare.tables.simplex import Simplex
-from sudare.words import OnProgress, Progress, Stage, unheard
 
 EPSILONS = (0.1, 1.0, 10.0)
 SIDES = (64, 256, 1024)

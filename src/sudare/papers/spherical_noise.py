@@ -22,8 +22,7 @@ from sudare.reweight.importance import unit_length
 from sudare.reweight.logistic import minimise
 from sudare.reweight.measurement import NoisyMean
 from sudare.reweight.parametric import Parametric
-from sudare.reweight.public_features import PublicFeatures
-from sudare.reweight.rows import columns_of
+from sudare.reweight.rows import PublicFeatures, columns_of
 from sudare.reweight.weighting import Model
 
 

@@ -14,21 +14,23 @@ from typing import Any
 import numpy as np
 
 from sudare.arrays import Floats
-from sudare.charts import Curve, Panel, Spec, error_by_area, map_frame, panels
 from sudare.domain import CountTable
 from sudare.errors import ParameterError
+from sudare.language.messages import OnProgress, Progress, Stage, unheard
 from sudare.measure import density, error_by_block
-from sudare.papers.census import TOKYO, census_window
-from sudare.papers.files import make_folder, write_files
-from sudare.papers.sheet import Sheet
+from sudare.papers.data import TOKYO, census_window
+from sudare.papers.sheet import Sheet, make_folder, write_files
 from sudare.privacy import Budget, exact
+from sudare.render.charts import Spec
+from sudare.render.drawing import map_frame
+from sudare.render.error_charts import Curve, error_by_area
+from sudare.render.maps import Panel, panels
 from sudare.tables.laplace import Laplace
 from sudare.tables.method import Method
 from sudare.tables.privelet import Privelet
 from sudare.tables.release import release
 from sudare.tables.top_down import TopDown
 from sudare.tables.tree import Tree
-from sudare.words import OnProgress, Progress, Stage, unheard
 
 EPSILON = exact("0.1")
 RUNS, QUICK_RUNS = 100, 10

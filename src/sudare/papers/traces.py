@@ -17,10 +17,10 @@ import numpy as np
 
 from sudare.arrays import Floats, Integers
 from sudare.errors import InputError
+from sudare.language.messages import OnProgress, Progress, Stage
 from sudare.local import Encoding, HadamardResponse, LocalHashing, SubsetSelection, SymmetricUnary, estimate
 from sudare.papers.sheet import Entry, Sheet
 from sudare.privacy import exact
-from sudare.words import OnProgress, Progress, Stage
 
 SIDE = 32
 EPSILONS = (1, 2, 3, 5)

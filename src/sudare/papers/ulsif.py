@@ -15,16 +15,27 @@ from typing import Any
 
 import numpy as np
 
-from sudare.charts import Spec
-from sudare.charts.curves import Series, beside, curves
-from sudare.papers.files import make_folder, write_files
-from sudare.papers.sheet import Entry, Sheet
+from sudare.language.messages import OnProgress, Progress, Stage, unheard
+from sudare.papers.sheet import Entry, Sheet, make_folder, write_files
 from sudare.papers.ulsif_adult import QUERIES as ADULT_QUERIES
 from sudare.papers.ulsif_adult import Answered, load
 from sudare.papers.ulsif_adult import compete as compete_on_adult
-from sudare.papers.ulsif_noise import BASE, CLAIMED, Slope, slopes
-from sudare.papers.ulsif_setting import CONTENDERS, GRID, Draw, RatioContender, RatioScore, compete, density, true_ratio
-from sudare.words import OnProgress, Progress, Stage, unheard
+from sudare.papers.ulsif_setting import (
+    BASE,
+    CLAIMED,
+    CONTENDERS,
+    GRID,
+    Draw,
+    RatioContender,
+    RatioScore,
+    Slope,
+    compete,
+    density,
+    slopes,
+    true_ratio,
+)
+from sudare.render.charts import Spec
+from sudare.render.curves import Series, beside, curves
 
 EPSILONS = (0.1, 1.0, 10.0)
 RUNS, QUICK_RUNS = 100, 10

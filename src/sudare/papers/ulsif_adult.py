@@ -10,17 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudare.arrays import Floats
+from sudare.language.messages import OnProgress, Progress, Stage
 from sudare.noise import Source
-from sudare.papers.adult_tuples import adult_columns, adult_folder
+from sudare.papers.data import adult_columns, adult_folder
 from sudare.papers.spherical_noise import Classifier
 from sudare.reweight import Space
 from sudare.reweight.choice import BasisChoice
 from sudare.reweight.estimators import fit_tilt
-from sudare.reweight.measurement import measure_mean
-from sudare.reweight.promise import budget_of
-from sudare.reweight.public_features import PublicFeatures
-from sudare.reweight.rows import Rows
-from sudare.words import OnProgress, Progress, Stage
+from sudare.reweight.measurement import budget_of, measure_mean
+from sudare.reweight.rows import PublicFeatures, Rows
 
 Columns: TypeAlias = dict[str, NDArray[Any]]
 

@@ -11,8 +11,7 @@ from sudare.errors import BudgetError, LedgerError, NoCapError, ParameterError, 
 from sudare.privacy.adjacency import common_adjacency, cost_of
 from sudare.privacy.balance import Balance
 from sudare.privacy.cap import Cap
-from sudare.privacy.chain import NO_DATASET, Entry, canonical, text_of
-from sudare.privacy.checkpoint import Checkpoint
+from sudare.privacy.chain import NO_DATASET, Checkpoint, Entry, canonical, text_of
 from sudare.privacy.composition import Total, composes
 from sudare.privacy.guarantee import Guarantee
 from sudare.privacy.people import Member, People

@@ -177,8 +177,8 @@ class Balance:
         return f"{self.dataset}: {self.text}"
 
     def _repr_html_(self) -> str:
-        from sudare.privacy.shown import balance_card
-        from sudare.words import current_language
+        from sudare.language.catalogue import current_language
+        from sudare.privacy.notebook import balance_card
 
         return balance_card(self, current_language())
 

@@ -22,12 +22,11 @@ from sudare.privacy.budget import Number, asked_delta
 from sudare.privacy.cap import Amounts, Cap
 from sudare.privacy.chain import NO_DATASET, Entry, canonical, next_entry
 from sudare.privacy.composition import composes
-from sudare.privacy.fingerprint import Fingerprint, key_path, load_or_create
+from sudare.privacy.fingerprint import Fingerprint, key_path, load_or_create, names_of_same_data, refuse_same_data
 from sudare.privacy.guarantee import Guarantee
 from sudare.privacy.history import KnownHead, StatedRelease, refuse_unknown_heads
 from sudare.privacy.names import declared, refuse_look_alike
 from sudare.privacy.people import Member, People
-from sudare.privacy.same_data import names_of_same_data, refuse_same_data
 from sudare.privacy.store import FORMAT, LedgerSession, exists, read, reading, writing
 
 
@@ -53,8 +52,8 @@ class Ledger:
         return f"Ledger({str(self.path)!r})"
 
     def _repr_html_(self) -> str:
-        from sudare.privacy.shown import ledger_card
-        from sudare.words import current_language
+        from sudare.language.catalogue import current_language
+        from sudare.privacy.notebook import ledger_card
 
         return ledger_card(str(self.path), self.balances(), current_language())
 

@@ -15,8 +15,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from sudare.errors import LedgerError, Message
-from sudare.privacy.chain import COLUMNS, Entry, verified
-from sudare.privacy.checkpoint import FEWEST, STEP, Checkpoint
+from sudare.privacy.chain import COLUMNS, FEWEST, STEP, Checkpoint, Entry, verified
 from sudare.privacy.sqlite_faults import Fault, connect, fault_of_code, faults_as, format_of, mark
 
 FORMAT = 1

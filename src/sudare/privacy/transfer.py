@@ -13,7 +13,7 @@ from typing import Any
 
 from sudare.errors import InputError, LedgerError, Message, OutputError, system_reason
 from sudare.privacy.chain import COLUMNS, Entry, verified
-from sudare.privacy.secret_file import write_secret
+from sudare.privacy.private_files import write_secret
 from sudare.privacy.store import exists, read, writing
 
 FORMAT = 1

@@ -7,9 +7,8 @@ whichever explains the records better. Each answers with bootstrap bands, and ca
 `scale_for` and `k_for` turn k into a scale of noise and back.
 """
 
-from sudare.reconstruct.answers import Bands
 from sudare.reconstruct.distribution import distribution
-from sudare.reconstruct.histogram import Histogram
+from sudare.reconstruct.histogram import Bands, Histogram
 from sudare.reconstruct.iterative_bayes import iterative_bayes
 from sudare.reconstruct.linkage import k_for, scale_for
 from sudare.reconstruct.mixture import Mixture

@@ -14,8 +14,8 @@ import numpy as np
 
 from sudare.arrays import Floats
 from sudare.errors import ParameterError
-from sudare.estimate import em
-from sudare.estimate.em import split
+from sudare.measure import em
+from sudare.measure.em import split
 from sudare.reconstruct.axes import axis_of, checked_edges
 from sudare.reconstruct.columns import columns_of
 from sudare.reconstruct.histogram import Histogram

@@ -12,18 +12,24 @@ from numpy.typing import ArrayLike, NDArray
 
 from sudare.arrays import Floats
 from sudare.errors import ParameterError
-from sudare.reconstruct.answers import Bands, bands
 from sudare.reconstruct.axes import checked_edges
-from sudare.reconstruct.diagonal import PRIOR, Components
-from sudare.reconstruct.fitting import MixtureFit, fit_exact, fit_gradient
+from sudare.reconstruct.diagonal import PRIOR, Components, fit_rotated
+from sudare.reconstruct.fitting import (
+    Criterion,
+    FitCandidate,
+    MixtureFit,
+    best,
+    fit_exact,
+    fit_gradient,
+    freedoms,
+    judged,
+)
 from sudare.reconstruct.gaussians import Gaussians
-from sudare.reconstruct.histogram import checked_probabilities
+from sudare.reconstruct.histogram import Bands, bands, checked_probabilities
 from sudare.reconstruct.moments import moments
 from sudare.reconstruct.noises import laplace_columns
-from sudare.reconstruct.rotation import fit_rotated
 from sudare.reconstruct.sample import Sample, checked_values, sample_of
 from sudare.reconstruct.scale_mixture import fit_full, log_densities
-from sudare.reconstruct.selection import Criterion, FitCandidate, best, freedoms, judged
 from sudare.reconstruct.starts import Starts
 
 Count: TypeAlias = int | Literal["auto", "held_out", "aic", "bic"]

@@ -23,7 +23,7 @@ from sudare.domain.text import numbers as read_numbers
 from sudare.errors import DomainError, InputError, ParameterError, either
 from sudare.noise import RandomisedResponse, Source, SquareWave, measure, metered, respond, secret
 from sudare.privacy import Adjacency, Budget, Fact, Guarantee, Number, Unit, exact, positive
-from sudare.privacy.caution import warn_of
+from sudare.privacy.guarantee import warn_of
 from sudare.reconstruct.columns import NamedColumns, table_of
 from sudare.reconstruct.linkage import epsilon_for, linked_k
 from sudare.reconstruct.noises import (

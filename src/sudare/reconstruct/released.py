@@ -11,8 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from sudare.charts import render_png
-from sudare.charts.profiles import bars
 from sudare.errors import (
     InputError,
     MissingFileError,
@@ -25,6 +23,8 @@ from sudare.errors import (
 from sudare.reconstruct.distribution import distribution
 from sudare.reconstruct.histogram import Histogram
 from sudare.reconstruct.noises import Noise, RetentionNoise, noise_from_json
+from sudare.render.charts import render_png
+from sudare.render.curves import bars
 
 CERTIFICATE = "release.json"
 BINS = 30

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sudare.estimate import em
+from sudare.measure import em
 from sudare.reconstruct.diagonal import PRIOR, RESOLUTION, Components
 from sudare.reconstruct.fitting import fit_exact
 from sudare.reconstruct.moments import moments

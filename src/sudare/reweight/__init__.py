@@ -15,14 +15,13 @@ from sudare.reweight.fit import fit
 from sudare.reweight.hats import Hats
 from sudare.reweight.importance import importance_weighting
 from sudare.reweight.kernel import Kernel
-from sudare.reweight.leave_one_out import leave_one_out
 from sudare.reweight.logistic import logistic
 from sudare.reweight.parametric import Parametric, fourier, polynomial
 from sudare.reweight.ratio import Gaussian, Ratio
 from sudare.reweight.request import FitParameters
 from sudare.reweight.space import Space
 from sudare.reweight.tilt import tilt
-from sudare.reweight.ulsif import rulsif, ulsif
+from sudare.reweight.ulsif import leave_one_out, rulsif, ulsif
 from sudare.reweight.weighting import Weighting
 
 __all__ = [

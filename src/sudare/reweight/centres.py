@@ -1,8 +1,18 @@
-"""Where the kernels stand: at public points (method B of the paper), at noisy records (A), or at raw records (C)."""
+"""Where the kernels stand: at public points (method B of the paper), at noisy records (A), or at raw records (C).
+
+Sampling amplifies: what is drawn from few of many records may be measured with more epsilon than it costs.
+
+b of n records drawn without replacement and given out in random order, under replacement of a record: a measurement of
+the sample with epsilon' costs epsilon = ln(1 + (e^epsilon' - 1) b / n) in all (Balle, Barthe and Gaboardi 2018).
+In record order it would cost more.
+"""
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
+from functools import cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,9 +21,50 @@ from sudare.arrays import Floats
 from sudare.errors import InputError, Message, ParameterError
 from sudare.noise import Source, measure, secret
 from sudare.privacy import Budget
-from sudare.reweight.amplification import affordable
 from sudare.reweight.ratio import points
 from sudare.reweight.space import STEPS, Codes, Numeric, Space
+
+_BITS = 200
+
+
+def affordable(epsilon: Fraction, sample: int, people: int) -> Fraction:
+    """The largest epsilon' known to cost at most ``epsilon``, rounded down to 12 digits.
+
+    >>> float(affordable(Fraction(1, 2), 50, 2000))
+    3.293940655555
+    """
+    exact = math.log1p(math.expm1(float(epsilon)) * people / sample)
+    digits = Fraction(1, 10**12)
+    candidate = Fraction(math.floor(Fraction(exact) / digits)) * digits
+    while not costs_at_most(candidate, sample, people, epsilon):
+        candidate -= digits * 10
+    return candidate
+
+
+def costs_at_most(spent: Fraction, sample: int, people: int, epsilon: Fraction) -> bool:
+    """Whether ``spent`` on the sample certainly costs no more than ``epsilon``: in interval arithmetic.
+
+    >>> costs_at_most(Fraction(3), 50, 2000, Fraction(1, 2)), costs_at_most(Fraction(4), 50, 2000, Fraction(1, 2))
+    (True, False)
+    """
+    context = _intervals()
+    inner = context.exp(_number(context, spent)) - 1
+    cost = 1 + inner * _number(context, Fraction(sample, people))
+    return bool(cost.b <= context.exp(_number(context, epsilon)).a)
+
+
+def _number(context: Any, value: Fraction) -> Any:
+    return context.mpf(value.numerator) / context.mpf(value.denominator)
+
+
+@cache
+def _intervals() -> Any:
+    from mpmath.ctx_iv import MPIntervalContext
+
+    context = MPIntervalContext()  # our own: the precision of mpmath.iv belongs to everybody
+    context.prec = _BITS
+    return context
+
 
 _SAMPLE = 1000
 _PUBLIC_SEED = 20090801
@@ -62,7 +113,7 @@ def noisy_centres(
     and the epsilon' that was spent on the sample.
 
     Sensitivity: given which places are drawn, replacing a record changes at most one centre, by at most STEPS in each
-    column: columns x STEPS in L1 for all centres together. Drawing amplifies (see `sudare.reweight.amplification`):
+    column: columns x STEPS in L1 for all centres together. Drawing amplifies (see `sudare.reweight.centres`):
     noise for epsilon' costs ``epsilon``. The number of records is public.
     """
     if not all(isinstance(attribute, Numeric) for attribute in space.attributes):

@@ -12,14 +12,7 @@ from sudare.errors import Message, ParameterError, did_you_mean
 from sudare.noise import Source
 from sudare.privacy import Budget
 from sudare.reweight.basis import Basis
-from sudare.reweight.centres import (
-    declared_centres,
-    enough,
-    noisy_centres,
-    public_centres,
-    public_width,
-    raw_centres,
-)
+from sudare.reweight.centres import declared_centres, enough, noisy_centres, public_centres, public_width, raw_centres
 from sudare.reweight.checks import checked_number, one_of
 from sudare.reweight.gaussian_process import GaussianProcess
 from sudare.reweight.hats import Hats

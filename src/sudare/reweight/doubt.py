@@ -29,8 +29,8 @@ from scipy.special import ndtri, stdtrit
 from sudare.arrays import Floats
 from sudare.reweight.hats import VARIANCE, Hats
 from sudare.reweight.measurement import NoisyMean
-from sudare.reweight.public_features import PublicFeatures
 from sudare.reweight.queries import Queries
+from sudare.reweight.rows import PublicFeatures
 
 if TYPE_CHECKING:
     from sudare.reweight.weighting import Model

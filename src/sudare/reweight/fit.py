@@ -8,9 +8,8 @@ from typing import Any
 from sudare.noise import Source
 from sudare.parameters import keywords_of
 from sudare.privacy import Number
-from sudare.privacy.caution import warn_of
-from sudare.reweight.checks import checked_source
-from sudare.reweight.public_rows import guarded
+from sudare.privacy.guarantee import warn_of
+from sudare.reweight.checks import checked_source, guarded
 from sudare.reweight.request import FitParameters, FitRequest
 from sudare.reweight.weighting import Weighting
 

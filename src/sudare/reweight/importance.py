@@ -20,12 +20,10 @@ from sudare.reweight.basis import GRID, root_above
 from sudare.reweight.basis import features as features_of
 from sudare.reweight.checks import checked_people, checked_public, checked_source
 from sudare.reweight.logistic import minimise
-from sudare.reweight.measurement import NoisyMean
+from sudare.reweight.measurement import NoisyMean, budget_of, promise
 from sudare.reweight.parametric import Parametric, polynomial
-from sudare.reweight.promise import budget_of, promise
-from sudare.reweight.public_features import PublicFeatures
 from sudare.reweight.ratio import checked_regularisation
-from sudare.reweight.rows import columns_of, read_rows
+from sudare.reweight.rows import PublicFeatures, columns_of, read_rows
 from sudare.reweight.space import Codes, Numeric, Space
 from sudare.reweight.weighting import Model, Weighting
 

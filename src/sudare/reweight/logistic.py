@@ -12,8 +12,8 @@ from scipy.special import expit
 
 from sudare.arrays import Floats
 from sudare.errors import ParameterError
-from sudare.reweight.leave_one_out import kernels
 from sudare.reweight.ratio import Features, Ratio, checked_regularisation, two_samples
+from sudare.reweight.ulsif import kernels
 
 _MOST_STEPS = 200
 

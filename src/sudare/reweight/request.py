@@ -13,16 +13,22 @@ from sudare.domain.ids import REFUSE, MissingUnit
 from sudare.errors import AccountingError, Message, ParameterError
 from sudare.noise import Meter, Source, metered, secret
 from sudare.privacy import Budget, Guarantee, Number, Unit
-from sudare.reweight.amplification import costs_at_most
 from sudare.reweight.basis import Adjacency, Basis
+from sudare.reweight.centres import costs_at_most
 from sudare.reweight.checks import checked_people, checked_public, one_of
 from sudare.reweight.choice import BasisChoice
 from sudare.reweight.estimators import fit_tilt, fit_ulsif
-from sudare.reweight.measurement import NoisyMean, checked_size, measure_mean
-from sudare.reweight.promise import ADJACENCY, budget_of, checked_share, promise
-from sudare.reweight.public_features import PublicFeatures
+from sudare.reweight.measurement import (
+    ADJACENCY,
+    NoisyMean,
+    budget_of,
+    checked_share,
+    checked_size,
+    measure_mean,
+    promise,
+)
 from sudare.reweight.ratio import checked_regularisation
-from sudare.reweight.rows import Rows, checked_max_rows, columns_of, read_rows
+from sudare.reweight.rows import PublicFeatures, Rows, checked_max_rows, columns_of, read_rows
 from sudare.reweight.space import Space
 from sudare.reweight.weighting import Weighting
 

@@ -13,8 +13,7 @@ from sudare.reweight.gaussian_process import GaussianProcess
 from sudare.reweight.hats import Hats
 from sudare.reweight.kernel import Kernel
 from sudare.reweight.measurement import NoisyMean
-from sudare.reweight.public_features import PublicFeatures
-from sudare.reweight.rows import columns_of
+from sudare.reweight.rows import PublicFeatures, columns_of
 from sudare.reweight.space import Space
 from sudare.reweight.weighting import Model, Weighting
 

@@ -21,9 +21,9 @@ from scipy.linalg import cho_factor, cho_solve
 
 from sudare.arrays import Floats
 from sudare.reweight.hats import VARIANCE
-from sudare.reweight.leave_one_out import kernels
-from sudare.reweight.public_features import ROWS, FeatureMoments
 from sudare.reweight.ratio import Features, Ratio, two_samples
+from sudare.reweight.rows import ROWS, FeatureMoments
+from sudare.reweight.ulsif import kernels
 
 _SMALLEST_GAIN = 0.01
 _WORTH = 2.0

@@ -12,17 +12,17 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect
 
 from sudare.domain.mesh import LEVELS
-from sudare.studio import asked as bodies
+from sudare.language.catalogue import Words
 from sudare.studio import models, rehearsals, releases
+from sudare.studio import requests as bodies
 from sudare.studio.access import Access
-from sudare.studio.desk import StudioService
 from sudare.studio.drawings import expected_svg, rehearsed_svg, values_svg
-from sudare.studio.outcomes import shown, shown_lines
 from sudare.studio.pages import chosen_language
 from sudare.studio.refusals import RequestError
+from sudare.studio.service import StudioService
+from sudare.studio.tasks import shown, shown_lines
 from sudare.studio.uploads import upload
 from sudare.studio.windows import window
-from sudare.words import Words
 
 Level = Literal["80km", "10km", "1km", "500m", "250m", "125m"]
 assert set(Level.__args__) == set(LEVELS)  # type: ignore[attr-defined]  # noqa: S101 - a literal has its choices there

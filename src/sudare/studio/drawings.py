@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from sudare.charts import Bars, Curve, Spec, error_by_value, render_svg
-from sudare.charts import error_by_area as area_chart
+from sudare.language.catalogue import Words
+from sudare.render.charts import Spec, render_svg
+from sudare.render.error_charts import Bars, Curve, error_by_value
+from sudare.render.error_charts import error_by_area as area_chart
 from sudare.studio.models import AreaError
 from sudare.studio.refusals import RequestError
-from sudare.words import Words
 
 _WIDTHS = (240, 1400)
 _BY_VALUE = ("root_mean_square_error", "mean_error")

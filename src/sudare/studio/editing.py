@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from sudare.errors import Message, MissingExtraError, RecipeError
+from sudare.language.translation import toml_reason
 from sudare.studio.refusals import RequestError
-from sudare.words.foreign import toml_reason
 
 _DEEPEST = 12
 _TIGHT = re.compile(r"(?m)^([^\[\n#][^\n]*)\n(\[[^\n]*)$")

@@ -13,12 +13,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from sudare.errors import BudgetError
-from sudare.publish import Plan, plan
-from sudare.publish.job import Job
-from sudare.studio.ahead import PrefetchCache
 from sudare.studio.editing import contents_of, edited
+from sudare.studio.prefetch import PrefetchCache
 from sudare.studio.refusals import RequestError
 from sudare.studio.workspace import Workspace
+from sudare.workflow import plan
+from sudare.workflow.job import Job
+from sudare.workflow.plan import Plan
 
 PER_DECADE, PER_DECADE_IF_SLOW = 8, 2
 PATIENCE = 0.4

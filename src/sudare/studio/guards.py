@@ -17,10 +17,10 @@ from urllib.parse import parse_qs
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from sudare.language.catalogue import Words
 from sudare.studio.access import Access
 from sudare.studio.pages import ADDRESSES, chosen_language
 from sudare.studio.refusals import RequestError, answer
-from sudare.words import Words
 
 MOST_BYTES = 1_000_000
 BODY_SECONDS = 20.0

@@ -13,7 +13,7 @@ from starlette.requests import cookie_parser
 
 import sudare
 from sudare.collector.pages import language_of
-from sudare.words import LANGUAGES, Words
+from sudare.language.catalogue import LANGUAGES, Words
 
 PAGES = ("data", "protect", "rehearse", "publish", "ledger")
 REPORT = "report"

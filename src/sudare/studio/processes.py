@@ -10,15 +10,15 @@ from datetime import UTC, datetime
 from typing import Any
 
 from sudare.errors import Message, PaidError, SudareError, system_reason
+from sudare.language.catalogue import Words
+from sudare.language.messages import PageMessage
 from sudare.privacy import Ledger
-from sudare.privacy.shown import remaining_text
-from sudare.publish.certificate import NAME
-from sudare.publish.pages import public_path
-from sudare.studio.outcomes import kept
+from sudare.privacy.notebook import remaining_text
 from sudare.studio.refusals import kept as kept_error
-from sudare.studio.tasks import JobRecord, JobStore
+from sudare.studio.tasks import JobRecord, JobStore, kept
 from sudare.studio.workspace import Workspace
-from sudare.words import PageMessage, Words
+from sudare.workflow.certificate import NAME
+from sudare.workflow.pages import public_path
 
 _BEGIN_SECONDS = 60.0
 """How long a process may take until it holds its job's lock."""

@@ -10,14 +10,14 @@ from typing import TypeVar
 
 from sudare.domain import Domain
 from sudare.errors import NoCapError
+from sudare.language.catalogue import Words
+from sudare.language.messages import PageMessage, said
+from sudare.measure.blocks import logical_blocks
 from sudare.measure.ground import GOOD, smallest_publishable, square_km
-from sudare.measure.logical import logical_blocks
 from sudare.privacy import Balance, Guarantee, readable
-from sudare.privacy.shown import amounts_text, balance_facts, headline, remaining_text, spent_share
-from sudare.publish import Plan
-from sudare.publish.job import Job
-from sudare.publish.plan import Remark
-from sudare.report import Facts, Lead, Points, Table, Text, guarantee_sections
+from sudare.privacy.notebook import amounts_text, balance_facts, headline, remaining_text, spent_share
+from sudare.render.promise import guarantee_sections
+from sudare.render.sections import Facts, Lead, Points, Table, Text
 from sudare.studio.models import (
     Area,
     AreaError,
@@ -29,7 +29,8 @@ from sudare.studio.models import (
     PublishPage,
     TableOfTexts,
 )
-from sudare.words import PageMessage, Words, said
+from sudare.workflow.job import Job
+from sudare.workflow.plan import Plan, Remark
 
 Page = TypeVar("Page", ProtectPage, PublishPage)
 

@@ -11,13 +11,13 @@ from time import monotonic
 from typing import Any
 
 from sudare.errors import SudareError
-from sudare.publish.job import Job
+from sudare.language.catalogue import Words
 from sudare.registry import KINDS
 from sudare.studio.editing import contents_of
 from sudare.studio.models import ErrorParts
 from sudare.studio.refusals import RequestError, error_parts
 from sudare.studio.workspace import Workspace
-from sudare.words import Words
+from sudare.workflow.job import Job
 
 FRESH = 1.0
 """Seconds for which a verdict is given again: a recipe also names files, which may come and go."""

@@ -7,8 +7,9 @@ from typing import Any
 from starlette.responses import JSONResponse, Response
 
 from sudare.errors import Message, SudareError
+from sudare.language.catalogue import ENGLISH, Words
+from sudare.language.translation import text
 from sudare.studio.models import ErrorParts, Refusal
-from sudare.words import ENGLISH, Words, text
 
 
 class RequestError(SudareError):

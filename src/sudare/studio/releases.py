@@ -8,14 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from sudare.errors import VerificationError
-from sudare.publish import verify
-from sudare.publish.certificate import NAME
-from sudare.publish.pages import public_path
-from sudare.publish.reports import LIST
+from sudare.language.catalogue import Words
 from sudare.studio.models import Findings, ReleaseFacts
 from sudare.studio.refusals import RequestError, error_parts
 from sudare.studio.workspace import Workspace
-from sudare.words import Words
+from sudare.workflow.certificate import NAME, verify
+from sudare.workflow.pages import public_path
+from sudare.workflow.reports import LIST
 
 _DEPTH = 3
 _MOST = 200

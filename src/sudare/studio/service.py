@@ -1,124 +1,251 @@
-"""The studio's web service: the pages, files of releases, the JSON addresses (`api`), and errors as sentences.
+"""The studio's desk: everything the pages show and ask for, as models, without a word of HTTP.
 
-The guards stand before all of them: see `guards`.
+It has no privacy logic of its own. What is shown comes from `plan`, `rehearse`, `publish`, `verify` and the ledger.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from importlib.resources import files
-from typing import Any
-from urllib.parse import urlencode
+import os
+from dataclasses import asdict
+from typing import Any, get_args
 
-from fastapi import FastAPI, Request, Response
-from fastapi.exceptions import RequestValidationError
-from fastapi.responses import FileResponse, HTMLResponse, RedirectResponse
-from fastapi.staticfiles import StaticFiles
-from starlette.exceptions import HTTPException
-
-import sudare
-from sudare.errors import LedgerError, Message, SudareError
+from sudare.errors import BudgetError, SudareError
+from sudare.language.catalogue import LANGUAGES, Words
+from sudare.privacy import Balance
+from sudare.registry import KINDS
 from sudare.studio import releases
-from sudare.studio.access import Access
-from sudare.studio.api import Spoken, routes, spoken
-from sudare.studio.desk import StudioService
-from sudare.studio.pages import COOKIE, PAGES, REPORT, page
-from sudare.studio.refusals import RequestError, answer
-from sudare.words.foreign import pydantic_reason
+from sudare.studio.editing import edited
+from sudare.studio.forecast import Forecasts
+from sudare.studio.guards import MOST_BYTES
+from sudare.studio.ledger_page import ledger_page
+from sudare.studio.models import (
+    DataPage,
+    JobStatus,
+    LedgerPage,
+    Limits,
+    ListedVersion,
+    PaidRelease,
+    ProtectPage,
+    PublishPage,
+    RehearsePage,
+    SliderRange,
+    State,
+)
+from sudare.studio.processes import Processes
+from sudare.studio.protection import (
+    budget_outlook,
+    error_by_area,
+    place_cells,
+    promise_texts,
+    smallest_area,
+    with_remarks,
+)
+from sudare.studio.reading import RecipeReader, RecipeReading, plain, problem_parts
+from sudare.studio.refusals import RequestError, StaleError, error_parts
+from sudare.studio.rehearsals import listed as listed_rehearsals
+from sudare.studio.sources import FileSelection, looked_at
+from sudare.studio.tasks import JobRecord, shown
+from sudare.studio.versions import Version, Versions
+from sudare.studio.workspace import Workspace
+from sudare.tables.recipe import MethodChoice
+from sudare.workflow.pending import PendingReleases
+from sudare.workflow.plan import Remark, remarks_on_files
+
+BASIS = "public things and a rehearsal on synthetic data"
+UPLOAD_BYTES = 64_000_000
+_SHOWN_FIRST = ("table", "sample", "perturbation", "weights")
+"""The order of kinds on the page; those of other packages follow."""
 
 
-def create_app(desk: StudioService, access: Access, default_language: str | None = None) -> FastAPI:
-    """The service over a desk, which is closed when the service ends; ``access`` has its tokens and tickets."""
+class StudioService:
+    """The desk over a workspace; ``upload_bytes`` is the most that one file may have."""
 
-    @asynccontextmanager
-    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        yield
-        desk.close()
+    def __init__(self, workspace: Workspace, upload_bytes: int = UPLOAD_BYTES) -> None:
+        self.workspace, self.upload_bytes = workspace, upload_bytes
+        self.readings = RecipeReader(workspace)
+        self.versions = Versions(workspace, lambda text: self.readings.read(text).valid)
+        self.forecasts = Forecasts(workspace)
+        self.processes = Processes(workspace)
 
-    app = FastAPI(
-        title="Sudare studio",
-        version=sudare.__version__,
-        openapi_url="/api/openapi.json",
-        docs_url=None,
-        redoc_url=None,
-        lifespan=lifespan,
-        redirect_slashes=False,
-    )
-    app.state.language = default_language
-    app.include_router(routes(desk, access))
+    def close(self) -> None:
+        """Begin nothing more; jobs at work go on."""
+        self.forecasts.close()
 
-    @app.get("/releases/{name:path}", response_class=FileResponse, include_in_schema=False)
-    def get_release(name: str) -> Response:
-        """A file of a release: its data, certificate or public report."""
-        path, kind = releases.file_of(desk.workspace, name)
-        shown = kind in ("text/html", "application/json")
-        made = FileResponse(path, media_type=kind, filename=None if shown else path.name)
-        made.headers["content-security-policy"] = releases.REPORT_POLICY
-        return made
+    def state(self, words: Words, now: Version | None = None) -> State:
+        """The recipe and its versions."""
+        now = now or self.versions.current()
+        reading = self.readings.read(now.text)
+        contents = reading.contents or {}
+        dataset = contents.get("dataset")
+        return State(
+            version=now.version,
+            versions=[
+                ListedVersion(version=one.version, when=one.time, change=one.change, valid=one.valid)
+                for one in self.versions.listed()
+            ],
+            valid=reading.valid,
+            problem=problem_parts(reading, words),
+            text=now.text,
+            recipe=reading.recipe,
+            effective=reading.effective,
+            kind=reading.kind,
+            kinds=[*_SHOWN_FIRST, *(kind for kind in KINDS if kind not in _SHOWN_FIRST)],
+            dataset=dataset if isinstance(dataset, str) else None,
+            language=words.language,
+            languages=list(LANGUAGES),
+            folder_name=self.workspace.folder.name,
+            file_name=self.workspace.name,
+            can_undo=now.back is not None,
+            can_redo=bool(now.forward),
+            limits=Limits(upload_bytes=self.upload_bytes, body_bytes=MOST_BYTES),
+        )
 
-    @app.get("/tickets/{ticket}", response_class=FileResponse, include_in_schema=False)
-    def get_ticket(request: Request, ticket: str) -> Response:
-        """The file of a release that a ticket stands for, once; a tab that is loaded again asks for another ticket."""
-        name, good = access.spend(ticket) or ("", False)
-        if good:
-            return get_release(name)
-        if name and request.headers.get("sec-fetch-dest") == "document":
-            return RedirectResponse(f"/{REPORT}#{urlencode({'file': name})}", 303)
-        raise RequestError(404, "this address works once", hint="Ask for the file again on a page of the studio.")
+    def contents(self) -> dict[str, Any] | None:
+        """What the recipe says, valid or not; None where it is no TOML."""
+        return self._reading().contents
 
-    @app.get("/", include_in_schema=False)
-    def get_beginning() -> Response:
-        """Whoever types the address alone begins with the first page."""
-        return RedirectResponse(f"/{PAGES[0]}", 303)
+    def change(self, changes: dict[str, Any], based_on: int) -> Version:
+        """Set or remove keys of the recipe."""
+        now = self.versions.current()
+        if now.version != based_on:
+            raise StaleError(based_on, now.version)
+        return self.versions.edit(edited(now.text, changes), based_on, "edit")
 
-    @app.get("/{name}", response_class=HTMLResponse, include_in_schema=False)
-    def get_page(request: Request, words: Spoken, name: str) -> Response:
-        """One of the pages, without content."""
-        if name not in (*PAGES, REPORT):
-            raise RequestError(404, "there is no such page", allowed=PAGES)
-        made = HTMLResponse(page(name, words.language))
-        if request.query_params.get("language") == words.language:
-            made.set_cookie(COOKIE, words.language, httponly=True, samesite="strict", path="/", max_age=400 * 86_400)
-        return made
+    def data(self, words: Words, file: str | None = None, table: str | None = None, header: bool = False) -> DataPage:
+        """Files, and the columns of the one named or of the recipe's; of text, if its ``header`` is asked for."""
+        declared = (self.contents() or {}).get("data")
+        own = declared if isinstance(declared, dict) else {}
+        name = file if file is not None else own.get("path")
+        if file is None and table is None:
+            table = own.get("table")
+        written = [own.get(key) if name == own.get("path") else None for key in ("encoding", "delimiter")]
+        chosen = name if isinstance(name, str) and name else None
+        texts = [each if isinstance(each, str) else None for each in (table, *written)]
+        return looked_at(self.workspace, FileSelection(chosen, texts[0], texts[1], texts[2], header), words)
 
-    app.mount("/static", StaticFiles(directory=str(files("sudare.studio") / "static"), check_dir=False))
-    app.add_exception_handler(SudareError, _refused)
-    app.add_exception_handler(RequestValidationError, _not_as_described)
-    app.add_exception_handler(HTTPException, _not_here)
-    app.add_exception_handler(Exception, _failed)
-    return app
+    def protect(self, words: Words, value: float | None = None) -> ProtectPage:
+        """The promise, the errors and the cost, at the recipe's own epsilon or at another."""
+        reading = self._reading()
+        methods = list(get_args(MethodChoice.model_fields["name"].annotation))
+        page = ProtectPage(valid=reading.valid, problem=problem_parts(reading, words), methods=methods, based_on=BASIS)
+        if reading.job is None:
+            if value is not None:
+                reading.required()
+            return page
+        try:
+            found = self.forecasts.at(self.versions.current().text, reading.kind, value)
+        except RequestError:
+            raise
+        except SudareError as problem:
+            page.problem = error_parts(problem, words)
+            return page
+        page.slider = None if found.slider is None else SliderRange(**asdict(found.slider))
+        page.value, page.pending = found.value, found.plan is None
+        if found.plan is None:
+            return page
+        made = found.plan
+        page.plan = plain(made.to_json())
+        page.guarantee = promise_texts(made.guarantee, words)
+        page.errors_from = str(made.errors_from)
+        page.errors_from_shown = made.errors_from.text(words)
+        page.error_by_area = error_by_area(made, reading.job)
+        page.smallest_area_10_percent = smallest_area(page.error_by_area, place_cells(reading.job))
+        page.ledger = budget_outlook(made.balance, made.balance_after, made.guarantee, words)
+        return with_remarks(page, made.remarks, words)
 
+    def rehearse_page(self, words: Words) -> RehearsePage:
+        """The rehearsals that are kept."""
+        reading = self._reading()
+        found = listed_rehearsals(self.workspace)
+        return RehearsePage(
+            valid=reading.valid,
+            problem=problem_parts(reading, words),
+            rehearsals=[one.model_copy(update={"basis": shown(one.basis, words)}) for one in found],
+            job=self._last("rehearse", words),
+        )
 
-async def _refused(request: Request, problem: Any) -> Response:
-    return answer(problem, spoken(request), 503 if isinstance(problem, LedgerError) else 422)
+    def rehearse(self, based_on: int, other: int | None) -> JobRecord:
+        """Begin a rehearsal, of two versions if they are to be compared."""
+        now = self._exactly(based_on)
+        self.readings.read(now.text).required()
+        task: dict[str, Any] = {"version": now.version, "text": now.text, "other": None}
+        if other is not None and other != now.version:
+            beside = self.versions.get(other)
+            self.readings.read(beside.text).required()
+            task["other"] = {"version": beside.version, "text": beside.text}
+        return self.processes.start("rehearse", task)
 
+    def publish_page(self, words: Words) -> PublishPage:
+        """What a publication would spend, and what became of the last one."""
+        reading = self._reading()
+        job = reading.job
+        page = PublishPage(valid=reading.valid, problem=problem_parts(reading, words), job=self._last("publish", words))
+        if job is None:
+            return page
+        try:
+            balance, after, refusal = self._books(job)
+            waiting = PendingReleases(job.ledger).waiting()
+        except SudareError as problem:
+            page.problem = error_parts(problem, words)
+            return page
+        target = job.path(job.recipe.output.folder)
+        remarks: list[Remark] = [] if refusal is None else [refusal]
+        remarks += remarks_on_files(job)
+        page.can_publish = not remarks  # a new ledger is said, and may begin
+        remarks += job.ledger.beginnings(job.recipe.dataset)
+        folder, place = self.workspace.shown(target), os.path.realpath(target)
+        pending = [PaidRelease(**each.to_json()) for each in waiting if each.facts.folder == place]
+        page.pending = pending[-1] if pending else None
+        page.dataset = page.confirm = job.recipe.dataset
+        page.title, page.output = job.recipe.title or None, job.recipe.output.folder
+        page.guarantee = promise_texts(job.guarantee, words)
+        page.ledger = budget_outlook(balance, after, job.guarantee, words)
+        page.release = next((one for one in releases.listed(self.workspace) if one.folder == folder), None)
+        return with_remarks(page, remarks, words)
 
-async def _not_as_described(request: Request, problem: Any) -> Response:
-    """Where the request differs from its description; never what was in it."""
-    first = problem.errors()[0]
-    if first["type"] == "json_invalid":
-        return answer(RequestError(422, "the request is not JSON"), spoken(request))
-    place = ".".join(str(step) for step in first["loc"] if not isinstance(step, int))
-    refusal = RequestError(
-        422,
-        "{place} is not as described" if place else "the request is not as described",
-        hint="{reason}.",
-        place=place,
-        reason=pydantic_reason(first),
-    )
-    return answer(refusal, spoken(request))
+    def publish(self, based_on: int, confirm: str, words: Words, paid: str | None = None) -> JobRecord:
+        """Begin a publication of exactly the version that was confirmed; ``paid`` as in `PublishAsked`."""
+        now = self._exactly(based_on)
+        job = self.readings.read(now.text).required()
+        if confirm != job.recipe.dataset:
+            raise RequestError(
+                422, "the name that was typed is not the data set's", allowed=[job.recipe.dataset], hint="Type it out."
+            )
+        rows = job.ledger.entries()
+        task = {
+            "version": now.version,
+            "text": now.text,
+            "dataset": job.recipe.dataset,
+            "ledger": str(job.ledger.path),
+            "ledger_row": rows[-1].id if rows else 0,
+            "recipe_sha256": job.recipe_sha256,
+            "folder": job.recipe.output.folder,
+            "language": words.language,
+            "paid": paid,
+        }
+        return self.processes.start("publish", task)
 
+    def ledger(self, words: Words) -> LedgerPage:
+        """The books, and the releases that are here."""
+        return ledger_page(self.workspace, self._reading(), words)
 
-async def _failed(request: Request, problem: Any) -> Response:
-    """A defect of the studio: its type alone, since its text could quote anything."""
-    return answer(RequestError(500, "the studio failed: {type}", type=type(problem).__name__), spoken(request))
+    def _reading(self) -> RecipeReading:
+        return self.readings.read(self.versions.current().text)
 
+    def _exactly(self, based_on: int) -> Version:
+        now = self.versions.current()
+        if now.version != based_on:
+            raise StaleError(based_on, now.version)
+        return now
 
-async def _not_here(request: Request, problem: Any) -> Response:
-    known = {404: Message("there is no such address"), 405: Message("this address is not used that way")}
-    refusal = RequestError(problem.status_code, known.get(problem.status_code) or str(problem.detail).lower())
-    made = answer(refusal, spoken(request))
-    for name, value in (problem.headers or {}).items():
-        made.headers[name] = value
-    return made
+    def _books(self, job: Any) -> tuple[Balance, Balance | None, BudgetError | None]:
+        balance = job.ledger.balance(job.recipe.dataset)
+        try:
+            return balance, job.ledger.check(job.recipe.dataset, job.guarantee, **job.terms), None
+        except BudgetError as refusal:
+            return balance, None, refusal
+
+    def _last(self, verb: str, words: Words) -> JobStatus | None:
+        self.processes.settle()
+        found = self.processes.tasks.listed(verb)
+        return found[0].status(words) if found else None

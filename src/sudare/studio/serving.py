@@ -7,8 +7,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from sudare.errors import Message, MissingExtraError, ParameterError
-from sudare.studio.handover import Handover
-from sudare.words import LANGUAGES
+from sudare.language.catalogue import LANGUAGES
+from sudare.studio.access import Handover
 
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 _BACKLOG = 64
@@ -40,14 +40,14 @@ def serve(
     try:
         import tomlkit  # noqa: F401 - looked for before anything is begun
 
-        from sudare.collector.patience import PatientServer, listen
-        from sudare.studio.service import create_app
+        from sudare.collector.serving import PatientServer, listen
+        from sudare.studio.app import create_app
     except ImportError:
         raise MissingExtraError.of(Message("The studio"), "studio") from None
     from sudare.studio.access import Access
-    from sudare.studio.desk import StudioService
     from sudare.studio.editing import contents_of
     from sudare.studio.guards import Guard
+    from sudare.studio.service import StudioService
     from sudare.studio.workspace import Workspace
 
     with listen(host, port, _BACKLOG, Message("studio")) as listening:

@@ -9,10 +9,10 @@ from pathlib import Path
 from sudare.domain.mesh import LEVELS
 from sudare.engines import propose_layout, read
 from sudare.errors import InputError, SudareError
+from sudare.language.catalogue import Words
 from sudare.studio.models import ColumnFacts, DataPage, FileFacts, LayoutProposal, Suggestions
 from sudare.studio.refusals import RequestError, error_parts
 from sudare.studio.workspace import Workspace
-from sudare.words import Words
 
 TEXT = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
 PARQUET = (".parquet", ".pq")

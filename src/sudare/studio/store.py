@@ -13,10 +13,10 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from sudare.errors import InputError, system_reason
-from sudare.privacy.file_lock import locked
+from sudare.privacy.private_files import locked
 from sudare.privacy.sqlite_faults import Fault, connect, faults_as
-from sudare.publish.folder import flush
 from sudare.studio.workspace import Workspace
+from sudare.workflow.folder import flush
 
 _FORMAT = 1
 _TABLES = """

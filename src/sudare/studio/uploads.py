@@ -14,11 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from sudare.errors import InputError, system_reason
-from sudare.privacy.file_lock import locked
 from sudare.privacy.fingerprint import KEY_ENDING
-from sudare.privacy.secret_file import put_in_place
+from sudare.privacy.private_files import locked, put_in_place
 from sudare.privacy.settings import DEFAULT_NAME as LEDGER_NAME
-from sudare.publish.recipe import Output
+from sudare.recipe.model import Output
 from sudare.studio.refusals import RequestError
 from sudare.studio.sources import KNOWN, is_ledger
 from sudare.studio.workspace import DEFAULT_NAME, UPLOAD, Workspace

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Literal
 
-from sudare.publish.recipe import recipe_text
+from sudare.recipe.model import recipe_text
 from sudare.studio.refusals import RequestError, StaleError
 from sudare.studio.store import alone, replace_file, session
 from sudare.studio.workspace import Workspace

@@ -15,16 +15,17 @@ from pathlib import Path
 from typing import Any
 
 from sudare.errors import SudareError
-from sudare.privacy.shown import remaining_text
-from sudare.publish import Publication, publish, rehearse
-from sudare.publish.job import Job
+from sudare.language.catalogue import Words
+from sudare.language.messages import Progress, Stage
+from sudare.privacy.notebook import remaining_text
 from sudare.signals import Ended, ending_in_order
-from sudare.studio.outcomes import kept, kept_lines
 from sudare.studio.refusals import kept as kept_error
 from sudare.studio.rehearsals import keep
-from sudare.studio.tasks import JobRecord, JobStore
+from sudare.studio.tasks import JobRecord, JobStore, kept, kept_lines
 from sudare.studio.workspace import Workspace
-from sudare.words import Progress, Stage, Words
+from sudare.workflow.job import Job
+from sudare.workflow.publication import Publication, publish
+from sudare.workflow.rehearsal import rehearse
 
 _BEGIN = {
     Stage.INVENTING: 0.02,

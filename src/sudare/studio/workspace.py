@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sudare.errors import InputError, MissingFileError, SudareError, system_reason
-from sudare.privacy.file_lock import is_locked, locked
-from sudare.publish.recipe import recipe_text
+from sudare.privacy.private_files import is_locked, locked
+from sudare.recipe.model import recipe_text
 from sudare.studio.editing import contents_of
 from sudare.studio.refusals import RequestError
 

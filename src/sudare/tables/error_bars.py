@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 from sudare.arrays import Floats, Integers, Numbers
 from sudare.domain import CountTable, Domain
 from sudare.errors import ParameterError
-from sudare.estimate import round_to_total, simplex_level
-from sudare.measure.columns import ColumnArrays
+from sudare.measure.comparison import ColumnArrays
+from sudare.measure.simplex import round_to_total, simplex_level
 from sudare.noise import Added, AddedGaussian, Source
 from sudare.noise.added import added
 from sudare.privacy import Budget, Unit

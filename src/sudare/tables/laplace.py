@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
+from sudare.arrays import Cells
 from sudare.domain import Domain
 from sudare.errors import ParameterError
 from sudare.noise import measure, noise_variance
 from sudare.noise.sparse import DENSE_LIMIT
 from sudare.privacy import Budget
-from sudare.tables.method import Cells, Task, replaced_in_sums
+from sudare.tables.method import Task, replaced_in_sums
 from sudare.tables.threshold import protect_above
 
 

@@ -7,8 +7,8 @@ from fractions import Fraction
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sudare.arrays import Cells
 from sudare.domain import CountTable, Domain
 from sudare.noise import Source, Sparse
 from sudare.privacy import Budget
@@ -101,10 +101,6 @@ def cost_of_replacing(method: Method, domain: Domain, budget: Budget) -> Fractio
         return Fraction(2)
     replaced = getattr(method, "replaced", None)
     return Fraction(4) if replaced is None else Fraction(replaced(domain))
-
-
-Cells = tuple[NDArray[np.int64], NDArray[Any]]
-"""Released cells: sorted index and value."""
 
 
 @runtime_checkable

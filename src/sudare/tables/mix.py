@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from sudare.arrays import Floats, Integers
 from sudare.domain import Domain
-from sudare.estimate import project_rows
+from sudare.measure.simplex import project_rows
 from sudare.tables.tree_level import Level
 
 MOST_BITS = 16
@@ -54,13 +54,6 @@ class Margin:
         apart = np.where(logical, self.totals - expected, 0.0)
         trust = _trust((apart**2).sum(), self.variance * np.count_nonzero(logical))
         return np.asarray(expected + trust * apart)
-
-
-def margin_of(level: int, index: Integers, count: Integers) -> Integers:
-    """Exact sums (2**level,) of cells by where they lie in their place. They go nowhere but into `measure`."""
-    sums = np.zeros(1 << level, dtype=np.int64)
-    np.add.at(sums, index & ((1 << level) - 1), count)
-    return sums
 
 
 @dataclass(frozen=True)

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from sudare.arrays import Cells
 from sudare.domain import Domain
 from sudare.noise import SparseNoise
 from sudare.privacy import Budget, Number
-from sudare.tables.method import Cells, Task, replaced_in_sums
+from sudare.tables.method import Task, replaced_in_sums
 from sudare.tables.simplex import active_cells
 from sudare.tables.strength import Strength, look
 from sudare.tables.threshold import plain_strength, protect_above, read_strength, require_fit

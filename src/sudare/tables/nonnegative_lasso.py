@@ -7,12 +7,13 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
+from sudare.arrays import Cells
 from sudare.domain import Domain
 from sudare.errors import ParameterError
 from sudare.noise import SparseNoise
 from sudare.noise.sparse import DENSE_LIMIT
 from sudare.privacy import Budget, Number
-from sudare.tables.method import Asked, Cells, Task, replaced_in_sums
+from sudare.tables.method import Asked, Task, replaced_in_sums
 from sudare.tables.strength import Strength, look
 from sudare.tables.threshold import noise_law, plain_strength, protect_above, read_strength, require_fit
 

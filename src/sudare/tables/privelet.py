@@ -8,13 +8,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from sudare.arrays import Floats, Integers
+from sudare.arrays import Cells, Floats, Integers
 from sudare.domain import Domain
 from sudare.errors import ParameterError, did_you_mean, either
 from sudare.noise import measure, noise_variance
 from sudare.privacy import Budget
 from sudare.tables.haar import block_weight, differences_at, inverse, padded_counts, transform
-from sudare.tables.method import Cells, Task
+from sudare.tables.method import Task
 
 DECOMPOSITIONS = ("morton", "standard")
 SCALES = {"tight": 1, "original": 2}

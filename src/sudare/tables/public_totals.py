@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sudare.arrays import Integers
+from sudare.arrays import Cells, Integers
 from sudare.domain import Domain
 from sudare.errors import ParameterError
-from sudare.estimate import round_rows
-from sudare.tables.method import Cells
+from sudare.measure.simplex import round_rows
 from sudare.tables.places import cells_where
 
 

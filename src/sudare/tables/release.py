@@ -13,19 +13,8 @@ import numpy as np
 from sudare.domain import CountTable
 from sudare.errors import ParameterError, either
 from sudare.noise import Source, metered, secret
-from sudare.privacy import (
-    Adjacency,
-    Budget,
-    Fact,
-    Guarantee,
-    Number,
-    Unit,
-    asked_delta,
-    epsilon_for,
-    positive,
-    rho_for,
-)
-from sudare.privacy.caution import warn_of
+from sudare.privacy import Adjacency, Budget, Fact, Guarantee, Number, Unit, asked_delta, epsilon_for, positive, rho_for
+from sudare.privacy.guarantee import warn_of
 from sudare.tables.error_bars import (
     AreaErrorBars,
     BlockErrorBars,
@@ -114,8 +103,8 @@ class Release:
         return ErrorModel.of(self.table, self.method, self.budget, self.guarantee.unit, public_total)
 
     def _repr_html_(self) -> str:
-        from sudare.tables.shown import release_card
-        from sudare.words import current_language
+        from sudare.language.catalogue import current_language
+        from sudare.tables.pages import release_card
 
         return release_card(self, current_language())
 

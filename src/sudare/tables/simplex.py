@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sudare.arrays import Cells
 from sudare.domain import Domain
-from sudare.estimate import round_to_total, simplex_level
+from sudare.measure.simplex import round_to_total, simplex_level
 from sudare.noise import SparseNoise, measure, secret
 from sudare.noise.sparse import DENSE_LIMIT
 from sudare.privacy import Budget
-from sudare.tables.method import TOTAL_SHARE, Asked, Cells, Task, replaced_in_sums
+from sudare.tables.method import TOTAL_SHARE, Asked, Task, replaced_in_sums
 
 
 @dataclass(frozen=True)

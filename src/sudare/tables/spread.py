@@ -6,7 +6,7 @@ import numpy as np
 
 from sudare.arrays import Floats, Integers
 from sudare.domain import Domain
-from sudare.estimate import round_rows
+from sudare.measure.simplex import round_rows
 from sudare.tables.mix import Mix
 
 _STEP_BITS = 4

@@ -11,7 +11,7 @@ from scipy.special import stdtrit
 
 from sudare.arrays import Floats, Numbers
 from sudare.domain import Domain
-from sudare.measure.logical import logical_blocks
+from sudare.measure.blocks import logical_blocks
 from sudare.tables.pyramid import Pyramid
 
 ENOUGH = 100

@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from sudare.arrays import Integers
+from sudare.arrays import Cells, Integers
 from sudare.errors import Message, ParameterError, either
-from sudare.estimate.simplex import round_real_to_total, round_to_total, simplex_level
+from sudare.measure.simplex import round_real_to_total, round_to_total, simplex_level
 from sudare.noise import Added, SparseNoise, secret
 from sudare.noise.added import added
 from sudare.noise.sparse import DENSE_LIMIT
 from sudare.privacy import Number, exact
-from sudare.tables.method import TOTAL_SHARE, Asked, Cells, Task
+from sudare.tables.method import TOTAL_SHARE, Asked, Task
 from sudare.tables.simplex import active_cells, anywhere, measure_cells_and_total
 from sudare.tables.strength import FITS, Automatic, Strength
 

@@ -8,14 +8,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from sudare.arrays import Integers
+from sudare.arrays import Cells, Integers
 from sudare.domain import Domain
 from sudare.errors import ParameterError
 from sudare.noise import Source, measure, secret
 from sudare.privacy import Budget
 from sudare.tables.descent import Leaves, Visited, coins, lone_halves
 from sudare.tables.haar import differences_at, left_halves, padded_counts, transform
-from sudare.tables.method import Asked, Cells, Task
+from sudare.tables.method import Asked, Task
 
 _WHOLE = 2**62  # as a difference: more than any sum, so that it is clipped to all of it
 

@@ -15,13 +15,14 @@ from typing import Any
 
 import numpy as np
 
-from sudare.arrays import Integers
+from sudare.arrays import Cells, Integers
 from sudare.domain import Domain
 from sudare.errors import ParameterError
+from sudare.measure.blocks import margin_of
 from sudare.noise import measure, noise_variance, secret
 from sudare.privacy import Budget, Number, exact, positive, readable
-from sudare.tables.method import Asked, Cells, Task, replaced_in_sums
-from sudare.tables.mix import Margin, Mix, MixMeasurements, kinds, margin_of, mix_level
+from sudare.tables.method import Asked, Task, replaced_in_sums
+from sudare.tables.mix import Margin, Mix, MixMeasurements, kinds, mix_level
 from sudare.tables.tree_passes import Start, TreePlan, ascend, cell_sums, descend, released_cells
 
 ROOT_SHARE = Fraction(3, 100)

@@ -12,12 +12,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sudare.arrays import Floats, Integers
+from sudare.arrays import Cells, Floats, Integers
 from sudare.domain import Domain
-from sudare.estimate import project_rows, round_rows
+from sudare.measure.simplex import project_rows, round_rows
 from sudare.noise import Source, measure, noise_variance
 from sudare.privacy import Budget
-from sudare.tables.method import Cells
 from sudare.tables.mix import Mix
 from sudare.tables.spread import spread
 from sudare.tables.tree_level import Level, populated_levels

@@ -39,7 +39,7 @@ AUDIT = """
 import json, sys, tempfile
 from pathlib import Path
 from sudare.audit import run
-from sudare.privacy.state import nothing_remembered
+from sudare.privacy.history import nothing_remembered
 asked = json.loads(sys.argv[1])
 found, stopped, names, first = None, False, [], asked["first"]
 with tempfile.TemporaryDirectory(prefix="sudare-mutant-") as folder, nothing_remembered():

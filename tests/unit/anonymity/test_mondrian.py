@@ -9,7 +9,7 @@ import pytest
 
 from sudare.anonymity import Closeness, DistinctDiversity, EntropyDiversity, Hierarchy
 from sudare.anonymity.mondrian import mondrian
-from sudare.anonymity.passes import by_passes
+from sudare.anonymity.recoders import by_passes
 from sudare.anonymity.recoding import Recoding
 from sudare.anonymity.requirements import Requirement
 from sudare.anonymity.tuples import Tuples

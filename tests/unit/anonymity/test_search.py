@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from sudare.anonymity import Closeness, DistinctDiversity, EntropyDiversity, Hierarchy
-from sudare.anonymity.generalisation import Generalisation
-from sudare.anonymity.lattice import Lattice
+from sudare.anonymity.lattice import Generalisation, Lattice
 from sudare.anonymity.recoding import Recoding
 from sudare.anonymity.requirements import Requirement
 from sudare.anonymity.search import exhaustive, optimal

@@ -6,14 +6,15 @@ import numpy as np
 import pytest
 
 from sudare.audit.distinguish import FALSE_ALARM
-from sudare.audit.fitting import fit, law_finding
 from sudare.audit.laws import (
     bit_fit,
     coin_fit,
     encoding_of,
+    fit,
     gaussian_law,
     integer_fit,
     laplace_law,
+    law_finding,
     response_fit,
     supported,
 )

@@ -5,16 +5,15 @@ from contextlib import suppress
 import numpy as np
 import pytest
 
-from sudare.audit.keys import key_findings
 from sudare.audit.publications import everyday, further, other_kinds, publication, replay_publication
-from sudare.audit.replaying import replay_finding
+from sudare.audit.replaying import key_findings, replay_finding
 from sudare.audit.residents import come_and_go, frame, once_each, replaced, to_counts
 from sudare.audit.run import _to_its_end
 from sudare.errors import AccountingError
 from sudare.noise import Source, record, stamped
-from sudare.publish import verify
-from sudare.publish.table_job import TableJob
 from sudare.tables import simplex, tree
+from sudare.tables.kind import TableKind
+from sudare.workflow.certificate import verify
 
 CASES = {case.name: case for case in (*everyday(), *further(), *other_kinds())}
 PLACES = next(iter(CASES))
@@ -101,14 +100,14 @@ def margin_of_one_row(monkeypatch):
 
 
 def populated_in_the_certificate(monkeypatch):
-    protect, certified, populated = TableJob.protect, TableJob.certified, []
+    protect, certified, populated = TableKind.protect, TableKind.certified, []
 
     def protected(job, data, source):
         populated.append(len(data))
         return protect(job, data, source)
 
-    monkeypatch.setattr(TableJob, "protect", protected)
-    monkeypatch.setattr(TableJob, "certified", lambda job, made: certified(job, made) | {"populated": populated[-1]})
+    monkeypatch.setattr(TableKind, "protect", protected)
+    monkeypatch.setattr(TableKind, "certified", lambda job, made: certified(job, made) | {"populated": populated[-1]})
 
 
 def populated_one_step_lower(monkeypatch):

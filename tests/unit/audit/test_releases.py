@@ -2,6 +2,7 @@
 
 import pytest
 
+from sudare.anonymity.kind import SampleKind
 from sudare.anonymity.recoding import Recoding
 from sudare.audit import behaviour
 from sudare.audit.cases import METHODS, cases, drawn_from, samples, table_case
@@ -19,9 +20,8 @@ from sudare.audit.neighbours import (
 from sudare.audit.releases import NeighbourData, one_class_apart, replay_case
 from sudare.engines import Records
 from sudare.errors import InputError
-from sudare.publish.sample_job import SampleJob
-from sudare.publish.table_job import TableJob
 from sudare.registry import KINDS
+from sudare.tables.kind import TableKind
 
 
 def test_neighbours_differ_in_one_person_or_row():
@@ -67,13 +67,13 @@ def test_a_job_that_says_too_much_is_found(readings, monkeypatch):
     assert all(one.passed for one in replay_case(case, readings))
     true_total = {}
 
-    def protect(job, data, source, sound=TableJob.protect):
+    def protect(job, data, source, sound=TableKind.protect):
         made = sound(job, data, source)
         true_total["persons"] = str(data.total)
         return made
 
-    monkeypatch.setattr(TableJob, "protect", protect)
-    monkeypatch.setattr(TableJob, "headline", lambda job, made: dict(true_total))
+    monkeypatch.setattr(TableKind, "protect", protect)
+    monkeypatch.setattr(TableKind, "headline", lambda job, made: dict(true_total))
     assert {one.problem for one in replay_case(case, readings)} == {"headline differs"}
 
 
@@ -81,18 +81,18 @@ def test_a_size_that_shows_the_private_support_is_found(readings, monkeypatch):
     """Bytes behind the release, one for each populated cell: all is alike but the length of a file."""
     support = {}
 
-    def protect(job, data, source, sound=TableJob.protect):
+    def protect(job, data, source, sound=TableKind.protect):
         support["cells"] = len(data)
         return sound(job, data, source)
 
-    def write(job, made, folder, sound=TableJob.write):
+    def write(job, made, folder, sound=TableKind.write):
         written = sound(job, made, folder)
         with written["csv"].open("ab") as file:
             file.write(b"\n" * support["cells"])
         return written
 
-    monkeypatch.setattr(TableJob, "protect", protect)
-    monkeypatch.setattr(TableJob, "write", write)
+    monkeypatch.setattr(TableKind, "protect", protect)
+    monkeypatch.setattr(TableKind, "write", write)
     found = {one.name: one.problem for one in replay_case(table_case("tree", "epsilon = 1", 1), readings)}
     assert found["nobody"] == found["everybody"] == "table.csv differs"
 
@@ -122,7 +122,7 @@ def test_a_sample_is_replayed_with_and_without_the_record(sample_readings):
 
 
 def test_a_sample_that_says_how_many_were_drawn_is_found(sample_readings, monkeypatch):
-    monkeypatch.setattr(SampleJob, "headline", lambda job, made: {"drawn of": str(made.classes.population.total)})
+    monkeypatch.setattr(SampleKind, "headline", lambda job, made: {"drawn of": str(made.classes.population.total)})
     found = {one.name: one.problem for one in replay_case(next(samples()), sample_readings)}
     # Who is removed may have been in the sample, where other rules hold; who is added and not drawn was not.
     assert {found[name] for name in ("a person alone in a cell", "not a number")} == {"headline differs"}
@@ -163,7 +163,7 @@ def test_a_refusal_that_tells_something_is_found(told, tmp_path, monkeypatch):
         shown = column[-1] if told == "value" else len(column)
         raise InputError("a row lies outside", value=shown)
 
-    monkeypatch.setattr(TableJob, "gather", gather)
+    monkeypatch.setattr(TableKind, "gather", gather)
     found = {finding.name: finding.passed for finding in behaviour.refusal_findings(tmp_path)}
     assert not found.pop("table, a value outside")
     assert all(found.values())
@@ -172,16 +172,16 @@ def test_a_refusal_that_tells_something_is_found(told, tmp_path, monkeypatch):
 def test_a_layout_that_depends_on_the_data_is_found(tmp_path, monkeypatch):
     people = {}
 
-    def protect(job, data, source, sound=TableJob.protect):
+    def protect(job, data, source, sound=TableKind.protect):
         people["true"] = data.total
         return sound(job, data, source)
 
-    def write(job, made, folder, sound=TableJob.write):
+    def write(job, made, folder, sound=TableKind.write):
         written = sound(job, made, folder)
         return dict(list(written.items())[:: 1 if people["true"] > 150 else -1])
 
-    monkeypatch.setattr(TableJob, "protect", protect)
-    monkeypatch.setattr(TableJob, "write", write)
+    monkeypatch.setattr(TableKind, "protect", protect)
+    monkeypatch.setattr(TableKind, "write", write)
     monkeypatch.setattr(behaviour, "METHODS", ("tree", "simplex"))
     found = [finding for finding in behaviour.layout_findings(tmp_path) if finding.name.startswith("table")]
     assert [finding.passed for finding in found] == [False, False]

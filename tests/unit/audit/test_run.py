@@ -12,14 +12,13 @@ from click.testing import CliRunner
 from sudare.audit import Audit, Finding
 from sudare.audit import run as audit_module
 from sudare.audit.cases import METHODS
-from sudare.audit.finding import PARTS, Watched, said
-from sudare.audit.page import page
+from sudare.audit.finding import PARTS, Watched, page, said
 from sudare.audit.publications import everyday
 from sudare.cli.audit import audit as command
 from sudare.errors import OutputError, ParameterError
+from sudare.language.catalogue import Words
 from sudare.local import ENCODINGS
 from sudare.registry import KINDS
-from sudare.words import Words
 
 
 @pytest.fixture(scope="module")

@@ -5,11 +5,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from sudare.audit.collections import collection_findings
 from sudare.audit.distinguish import lowest_digit
-from sudare.audit.fitting import OFF
-from sudare.audit.laws import bit_fit
+from sudare.audit.laws import OFF, bit_fit
 from sudare.audit.promises import TABLE_VIEWS, Observation, Pair, alone, bound_of, promise_finding, released, reported
+from sudare.audit.releases import collection_findings
 from sudare.audit.replaying import Neighbour, replay
 from sudare.audit.sampling import SETTINGS, published, sampling_finding
 from sudare.domain import CountTable, Domain, Line

@@ -14,9 +14,8 @@ from click.testing import CliRunner
 
 from sudare.cli import COMMANDS, main
 from sudare.cli.language import asked_language, paragraphs
+from sudare.language.catalogue import LOCALE, Words
 from sudare.privacy import Ledger
-from sudare.words import Words
-from sudare.words.catalogue import LOCALE
 
 NEVER_SAID = ("_winconsole.py", "shell_completion.py", "_termui_impl.py", "testing.py", "utils.py")
 """Files of Click whose messages no command of ours can meet: editors, completion, consoles, streams."""

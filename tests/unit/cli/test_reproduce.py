@@ -6,9 +6,9 @@ import pytest
 from click.testing import CliRunner
 
 from sudare.cli.reproduce import PAPERS, reproduce
+from sudare.language.messages import Progress, Stage
 from sudare.papers import sparse_l2
 from sudare.papers.sheet import Sheet
-from sudare.words import Progress, Stage
 
 
 @pytest.fixture

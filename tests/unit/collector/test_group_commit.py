@@ -3,7 +3,7 @@ import threading
 import pytest
 
 from sudare.collector.group_commit import GroupCommit, Receipt
-from sudare.collector.refusals import RequestError, StorageError
+from sudare.collector.storage import RequestError, StorageError
 
 
 class Disk:

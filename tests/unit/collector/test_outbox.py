@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sudare.collector import Outbox, parse
-from sudare.collector.answer_file import read_answers
+from sudare.collector.client import read_answers
 from sudare.collector.intake import rows_of
 from sudare.errors import InputError, OutputError
 

@@ -10,9 +10,9 @@ from sudare.collector import export, load
 from sudare.collector.collection import Collection
 from sudare.collector.report import collection_sections, report_messages
 from sudare.errors import InputError, OutputError
+from sudare.language.catalogue import Words
 from sudare.local import estimate
-from sudare.report import Chart, Table
-from sudare.words import Words
+from sudare.render.sections import Chart, Table
 
 LABELS = """
 name = "lunch"

@@ -15,7 +15,7 @@ def test_heavy_packages_are_loaded_late() -> None:
 
 def test_spark_is_loaded_only_when_it_is_asked_for() -> None:
     code = (
-        "import sys, pyarrow, sudare as sd, sudare.cluster.job; "
+        "import sys, pyarrow, sudare as sd, sudare.tables.spark_kind; "
         "sd.read(pyarrow.table({'place': [1]})).count(sd.Domain(place=sd.Line(4))); print('pyspark' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)

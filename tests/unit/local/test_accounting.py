@@ -8,7 +8,7 @@ from scipy import stats
 
 from sudare.errors import ParameterError
 from sudare.local import PermanentUnary, SymmetricUnary, repeated, shuffled
-from sudare.local.clones import closed_form, delta_of, smallest_epsilon
+from sudare.local.accounting import closed_form, delta_of, smallest_epsilon
 
 
 def clone_delta(epsilon, local, others):

@@ -15,7 +15,7 @@ from sudare.local import (
     Tally,
     estimate,
 )
-from sudare.local.unbiased import noise_terms
+from sudare.local.estimators import noise_terms
 
 
 def test_unbiased_counts_are_near_the_truth(counting, people):

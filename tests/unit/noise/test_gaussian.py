@@ -4,8 +4,8 @@ from fractions import Fraction
 
 import pytest
 
+from sudare.noise.bernoulli import scaled_floor
 from sudare.noise.gaussian import _keep_exactly
-from sudare.noise.thresholds import scaled_floor
 
 
 class Scripted:

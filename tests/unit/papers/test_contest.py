@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from sudare.domain import CountTable
-from sudare.papers.contest import SparseContender, compete, score
-from sudare.papers.float_noise import negative_l2, nonnegative_lasso
+from sudare.papers.contest import SparseContender, compete, negative_l2, nonnegative_lasso, score
 from sudare.papers.sparse_l2 import bump
 from sudare.tables.laplace import Laplace
 from sudare.tables.negative_l2 import NegativeL2

@@ -10,7 +10,7 @@ import pytest
 
 from sudare.anonymity.tuples import Tuples
 from sudare.errors import InputError, OutputError, ParameterError
-from sudare.papers import adult_tuples as adult
+from sudare.papers import data as adult
 from sudare.papers import k_anonymity as paper
 
 

@@ -4,8 +4,7 @@ import pytest
 from sudare.papers import ulsif_adult
 from sudare.papers.spherical_noise import Classifier
 from sudare.papers.ulsif import figures, reproduce
-from sudare.papers.ulsif_noise import noise_at
-from sudare.papers.ulsif_setting import BOUNDS, CONTENDERS, GRID, Draw, density, judge, true_ratio
+from sudare.papers.ulsif_setting import BOUNDS, CONTENDERS, GRID, Draw, density, judge, noise_at, true_ratio
 from sudare.reweight import Space
 
 

@@ -10,13 +10,13 @@ import pytest
 import sudare as sd
 from sudare.anonymity.requirements import Closeness, DistinctDiversity, EntropyDiversity
 from sudare.errors import ParameterError
+from sudare.language.catalogue import Words
 from sudare.privacy import Adjacency, Fact, Guarantee, Notion, Unit
 from sudare.privacy.fact import SENTENCES
-from sudare.privacy.shown import fact_text
+from sudare.privacy.notebook import fact_text
 from sudare.reconstruct.perturb import promise as perturbed
-from sudare.reweight.promise import promise as weighted
+from sudare.reweight.measurement import promise as weighted
 from sudare.tables.release import budget_of, promise
-from sudare.words import Words
 
 SOURCE = Path(sd.__file__).parent
 PERSON = Unit("person", 3)

@@ -8,8 +8,7 @@ import pytest
 
 from sudare.errors import LedgerError
 from sudare.privacy import Guarantee, Ledger
-from sudare.privacy.fingerprint import Fingerprint, content_digest, key_path, load_or_create
-from sudare.privacy.same_data import source_text
+from sudare.privacy.fingerprint import Fingerprint, content_digest, key_path, load_or_create, source_text
 
 TENTH = Guarantee("epsilon-DP", epsilon=0.1)
 KEY = bytes(32)

@@ -227,7 +227,7 @@ def test_declared_knots_of_two_columns_are_refused():
 def test_the_accounts_of_noisy_centres_must_add_up():
     budget, half = Budget(epsilon=Fraction(1)), Fraction(1, 2)
     rest = ("means", Budget(epsilon=half), False)
-    from sudare.reweight.amplification import affordable
+    from sudare.reweight.centres import affordable
 
     spent = affordable(half, 10, 1000)
     _check(Meter([("centres", Budget(epsilon=spent), False), rest]), budget, (spent, half), 1000, 10)

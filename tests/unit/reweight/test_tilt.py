@@ -3,7 +3,7 @@ import sys
 import numpy as np
 import pytest
 
-from sudare.reweight.public_features import FeatureMoments
+from sudare.reweight.rows import FeatureMoments
 from sudare.reweight.tilt import Directions, error_of_means, solve
 
 GENERATOR = np.random.default_rng(6)

@@ -14,9 +14,9 @@ import pytest
 
 from recipes import SEX, closing, opening
 from sudare.studio.access import Access
-from sudare.studio.desk import StudioService
+from sudare.studio.app import create_app
 from sudare.studio.guards import Guard
-from sudare.studio.service import create_app
+from sudare.studio.service import StudioService
 from sudare.studio.workspace import Workspace
 
 HOST = "127.0.0.1:8400"

@@ -5,13 +5,13 @@ from threading import Event
 
 import pytest
 
-from sudare.publish import plan
-from sudare.studio.ahead import PrefetchCache
 from sudare.studio.editing import edited
 from sudare.studio.forecast import Forecasts, slider_of
 from sudare.studio.models import Area
+from sudare.studio.prefetch import PrefetchCache
 from sudare.studio.protection import smallest_area
 from sudare.studio.refusals import RequestError
+from sudare.workflow import plan
 
 PATIENCE = 300.0  # seconds, for a busy machine; nothing waits longer than it must
 
@@ -77,7 +77,7 @@ def test_a_law_that_is_known_is_followed_exactly(forecasts, kinds):
 
 def test_a_new_ledger_row_shows_at_once(forecasts, workspace, kinds):
     before = at(forecasts, kinds["table"]).plan
-    from sudare.publish import publish
+    from sudare.workflow.publication import publish
 
     publish(workspace.recipe)
     after = at(forecasts, kinds["table"]).plan
@@ -179,7 +179,7 @@ def test_an_error_is_raised_and_made_anew():
 
 def test_what_takes_long_is_known_to_be_slow(monkeypatch):
     now, going_on = [0.0], Event()
-    monkeypatch.setattr("sudare.studio.ahead.monotonic", lambda: now[0])
+    monkeypatch.setattr("sudare.studio.prefetch.monotonic", lambda: now[0])
 
     def make(seconds):
         going_on.wait(PATIENCE)
@@ -199,7 +199,7 @@ def test_what_takes_long_is_known_to_be_slow(monkeypatch):
 
 def test_a_slow_recipe_has_a_coarse_grid(forecasts, kinds, monkeypatch):
     """One plan is enough to know it; then two neighbours half a decade apart say what lies between them."""
-    monkeypatch.setattr("sudare.studio.ahead.QUICK", 0.0)
+    monkeypatch.setattr("sudare.studio.prefetch.QUICK", 0.0)
     asked = []
     made = forecasts._plan
     forecasts._plans._make = lambda text: (asked.append(text), made(text))[1]

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from sudare.privacy import Ledger
-from sudare.publish import publish
-from sudare.publish.job import Job
 from sudare.studio.processes import Processes
 from sudare.studio.refusals import RequestError
 from sudare.studio.tasks import JobStore
+from sudare.workflow.job import Job
+from sudare.workflow.publication import publish
 
 
 @pytest.fixture

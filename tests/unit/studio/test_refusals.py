@@ -6,14 +6,15 @@ import re
 import pytest
 
 from sudare.errors import OutputError, ParameterError
+from sudare.language.catalogue import ENGLISH, Words
+from sudare.language.messages import PageMessage
 from sudare.privacy import Fact
-from sudare.privacy.shown import fact_message
-from sudare.publish import publish
-from sudare.studio.outcomes import kept, kept_lines, shown_result
+from sudare.privacy.notebook import fact_message
 from sudare.studio.processes import Processes
 from sudare.studio.refusals import RequestError, error_parts, retold
 from sudare.studio.refusals import kept as kept_error
-from sudare.words import ENGLISH, PageMessage, Words
+from sudare.studio.tasks import kept, kept_lines, shown_result
+from sudare.workflow.publication import publish
 
 JAPANESE = Words("ja")
 IN_JAPANESE = {"accept-language": "ja,en;q=0.5"}

@@ -4,10 +4,10 @@ import json
 
 import pytest
 
-from sudare.publish import publish
 from sudare.studio import releases
 from sudare.studio.access import TICKET_SECONDS, Access
 from sudare.studio.refusals import RequestError
+from sudare.workflow.publication import publish
 
 
 @pytest.fixture

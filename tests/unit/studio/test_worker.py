@@ -4,13 +4,14 @@ import numpy as np
 import pytest
 
 from sudare.errors import InputError
+from sudare.language.catalogue import Words
+from sudare.language.messages import Progress, Stage
 from sudare.privacy import Ledger
-from sudare.publish import rehearse
 from sudare.studio import rehearsals, worker
 from sudare.studio.refusals import RequestError
 from sudare.studio.tasks import JobStore
 from sudare.studio.worker import RowProgress, run
-from sudare.words import Progress, Stage, Words
+from sudare.workflow.rehearsal import rehearse
 
 
 @pytest.fixture

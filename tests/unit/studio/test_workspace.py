@@ -5,7 +5,7 @@ import os
 import pytest
 
 from sudare.errors import InputError, RecipeError
-from sudare.privacy.file_lock import locked
+from sudare.privacy.private_files import locked
 from sudare.studio.refusals import RequestError
 from sudare.studio.workspace import Workspace
 

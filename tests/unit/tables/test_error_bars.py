@@ -9,12 +9,12 @@ from sudare.domain import CountTable
 from sudare.errors import ParameterError
 from sudare.noise import metered, record
 from sudare.privacy import Unit
-from sudare.publish import synthetic_table
 from sudare.tables import Release
 from sudare.tables.error_bars import RESERVE
 from sudare.tables.laplace_sum import expected_size, reach
 from sudare.tables.privelet import Privelet
 from sudare.tables.pyramid import at_blocks
+from sudare.tables.synthetic import synthetic_table
 
 GRID = sd.Domain(cell=sd.Grid(64, 64))
 
@@ -300,7 +300,7 @@ def test_a_mapping_must_say_its_attribute():
 @pytest.mark.slow
 def test_areas_of_methods_that_see_only_cells_have_wider_bars(monkeypatch):
     """Without the widening the bars of areas are too short; with it they hold (fixed seeds: no false alarm)."""
-    from sudare.publish import synthetic_table
+    from sudare.tables.synthetic import synthetic_table
 
     truth = synthetic_table(sd.Domain(cell=sd.Grid(128, 128)), 200_000, seed=3, populated_share=0.3)
 

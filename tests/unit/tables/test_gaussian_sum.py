@@ -8,9 +8,9 @@ import pytest
 import sudare as sd
 from sudare.noise import AddedGaussian, Source
 from sudare.privacy import Unit
-from sudare.publish import synthetic_table
 from sudare.tables.gaussian_sum import expected_size, reach
 from sudare.tables.pyramid import at_blocks
+from sudare.tables.synthetic import synthetic_table
 
 
 @pytest.mark.slow

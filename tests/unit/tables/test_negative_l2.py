@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 import sudare as sd
 from sudare.errors import ParameterError
-from sudare.estimate.simplex import simplex_level
+from sudare.measure.simplex import simplex_level
 from sudare.noise import record
-from sudare.papers.float_noise import simplex as project
+from sudare.papers.contest import simplex as project
 from sudare.tables.laplace import Laplace
 from sudare.tables.method import Method
 from sudare.tables.negative_l2 import NegativeL2

@@ -16,7 +16,7 @@ from urllib.request import url2pathname
 import numpy as np
 import pytest
 
-from sudare.words import Words
+from sudare.language.catalogue import Words
 
 # Nothing here waits for a fixed time; a busy machine may take long all the same.
 PATIENCE = 120_000

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from sudare.words import Words
+from sudare.language.catalogue import Words
 
 PAGES = ("data", "protect", "rehearse", "publish", "ledger")
 WIDTHS = {"desk": (1200, 860), "phone": (390, 844)}

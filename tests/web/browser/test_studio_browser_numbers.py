@@ -3,7 +3,7 @@
 import math
 
 from sudare.domain.mesh import LEVELS, corners
-from sudare.words import Words
+from sudare.language.catalogue import Words
 
 NUMBERS = [0, 1, 12.0, 999, 1234, 1234.5, 1234567, 0.012345, 0.5, 99.96, 1e-5, 1.5e-7, 2.5e43, -3, -0.25, -1234.5]
 SHARES = [0.1234, 1.0, 0.00016, 2.5]

@@ -3,7 +3,7 @@
 import json
 
 import sudare as sd
-from sudare.words import Words
+from sudare.language.catalogue import Words
 
 TAB_STOPS = 90
 """More than any page has."""

@@ -36,7 +36,7 @@ export function kindWords(kind, text) {
   return what in names ? `${names[what]} ${column}` : text;
 }
 
-/** Whole numbers in full, others with three digits that mean something; as sudare.words.numbers does. */
+/** Whole numbers in full, others with three digits that mean something; as sudare.language.writing does. */
 export function number(value) {
   if (value === null || Number.isNaN(value)) return "–";
   if (!Number.isFinite(value)) return value > 0 ? "∞" : "−∞";

@@ -1,0 +1,129 @@
+"""How far long work is: a stage and, where it is counted, which one of how many.
+
+Messages: what is to be said, as a key of the catalogue and the values that fill its gaps.
+
+Code passes messages; pages, commands and notebooks make text of them, in their language. ``str()`` is English.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, TypeAlias, Union
+
+from sudare.errors import SudareError
+from sudare.language.catalogue import ENGLISH, Words
+from sudare.language.translation import text
+
+Value: TypeAlias = Union[str, int, float, "PageMessage", SudareError]
+"""What may fill a gap: text that is nobody's language (names, paths), a number, a message, an error."""
+
+
+@dataclass(frozen=True, init=False)
+class PageMessage:
+    """The message ``key`` with its fields.
+
+    >>> made = PageMessage("amount.of", part=12, whole=PageMessage("amount.rows", rows=1200))
+    >>> str(made), made.text(Words("ja"))
+    ('12 of 1,200 rows', '1,200 行 のうち 12')
+    """
+
+    key: str
+    fields: tuple[tuple[str, Value], ...]
+
+    def __init__(self, key: str, /, **fields: Value) -> None:
+        object.__setattr__(self, "key", key)
+        object.__setattr__(self, "fields", tuple(sorted(fields.items())))
+
+    def text(self, words: Words) -> str:
+        """In words."""
+        return words(self.key, **{name: said(value, words) for name, value in self.fields})
+
+    def __str__(self) -> str:
+        return self.text(ENGLISH)
+
+
+def said(value: Value, words: Words = ENGLISH) -> str:
+    """A value in words: a message or an error in the language, a number as it writes them, text as it is.
+
+    >>> said(1200), said("a.csv")
+    ('1,200', 'a.csv')
+    """
+    if isinstance(value, PageMessage):
+        return value.text(words)
+    if isinstance(value, SudareError):
+        return text(value, words.language)
+    return value if isinstance(value, str) else words.number(value)
+
+
+Lines: TypeAlias = Mapping[str | PageMessage, Value]
+"""What is said first of a release, a plan or a rehearsal: codes (``line.`` in the catalogue) or messages to values."""
+
+
+def lines(facts: Lines, words: Words = ENGLISH) -> dict[str, str]:
+    """Each line's name and value in words.
+
+    >>> lines({"rows": 1200}, Words("ja"))
+    {'行数': '1,200'}
+    """
+    names = (name if isinstance(name, PageMessage) else PageMessage(f"line.{name}") for name in facts)
+    return {name.text(words): said(value, words) for name, value in zip(names, facts.values(), strict=True)}
+
+
+class Stage(StrEnum):
+    """What is being done."""
+
+    READING = "reading"
+    SPENDING = "spending"
+    PROTECTING = "protecting"
+    WRITING = "writing"
+    DRAWING = "drawing"
+    DRAWING_REPORT = "report"
+    DRAWING_INTERNAL_REPORT = "internal_report"
+    INVENTING = "inventing"
+    TRIAL = "trial"
+    PLANNING = "planning"
+    VERIFYING = "verifying"
+    COMPARING = "comparing"
+    EXPERIMENT = "experiment"
+    FINDING = "finding"
+
+
+@dataclass(frozen=True)
+class Progress:
+    """``stage`` is at work now: number ``done`` of ``total`` where there are several; ``detail`` names on what.
+
+    >>> str(Progress(Stage.TRIAL, 3, 5)), Progress(Stage.TRIAL, 3, 5).text(Words("ja"))
+    ('Trial: 3 of 5', '試行：3 / 5')
+    """
+
+    stage: Stage
+    done: int = 0
+    total: int | None = None
+    detail: str = ""
+
+    def text(self, words: Words) -> str:
+        """In words."""
+        said = words(f"stage.{self.stage}", **({"detail": self.detail} if self.detail else {}))
+        return said if self.total is None else words("stage.counted", stage=said, done=self.done, total=self.total)
+
+    def __str__(self) -> str:
+        return self.text(ENGLISH)
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON."""
+        return {"stage": str(self.stage), "done": self.done, "total": self.total, "detail": self.detail}
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> Progress:
+        """The inverse of `to_json`."""
+        return cls(**{**data, "stage": Stage(data["stage"])})
+
+
+OnProgress: TypeAlias = Callable[[Progress], None]
+"""Who is told how far the work is."""
+
+
+def unheard(_: Progress) -> None:
+    """Tell nobody."""

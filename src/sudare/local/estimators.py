@@ -1,0 +1,243 @@
+"""Estimates of counts from reports: unbiased, by EM, and for numbers sent through the square wave.
+
+Estimates for numbers sent through the square wave: EM, EM with smoothing, and the unbiased estimate behind both.
+
+Reports follow q = A p, p the shares of the cells. EM is stopped by held-out reports; EMS smooths by (1, 2, 1)/4 after
+each step and runs to rest, which suits smooth shapes in fine cells (Li et al. 2020). Both are biased towards smooth
+shapes by an amount that nobody knows. What is known is the error of the unbiased estimate, least squares weighted by
+1/q (the likeliest p if shares could be negative). Given the people that there are, its covariance is
+((A' diag(1/q) A)**-1 - diag(p)) / n; people drawn from p would add (diag(p) - p p') / n. Cells finer than what the
+noise lets through have wide intervals, and rightly so.
+
+The unbiased estimate: how far it may be off, and which counts are compatible with it.
+
+A report supports its own value with chance p and another with chance q, so with ``people`` (size,) among n reports
+the support of value v has mean n q + people_v (p - q), and (support - n q)/(p - q) is unbiased. It may be negative, and
+need not add up to n. Given the people, reports are independent, so its variance is exactly
+
+    n a + b people_v,  a = q (1 - q)/(p - q)**2,  b = (1 - p - q)/(p - q).
+
+EM for reports, and how it is kept from fitting the noise.
+
+EM's limit is the likeliest distribution, which is rougher than the truth where reports are few or epsilon is small.
+Four ways to stop it:
+
+``"prior"`` (default) runs to rest under a symmetric Dirichlet prior: every value is given A/size people beforehand.
+A is read off the reports (empirical Bayes): the unbiased shares vary among values by more than noise alone would make
+them, and under the prior shares vary by (1/size)(1 - 1/size)/(A + 1). ``"held_out"`` stops after as many steps as made
+reports that were held out likeliest. ``"converged"`` goes to the limit, and a number makes that many plain steps, as
+the paper does. The last three start with equal shares, on which they depend; the prior has one maximum, and starts
+near it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+
+from sudare.arrays import Floats
+from sudare.errors import ParameterError
+from sudare.local.encoding import Encoding
+from sudare.measure import em
+from sudare.measure.em import Fitted, Stop, accelerate
+from sudare.measure.simplex import project_rows
+from sudare.noise.response import Channel
+
+
+def smoothed(shares: Floats) -> Floats:
+    """(1, 2, 1)/4 along the last axis; what would leave at an end stays in its cell.
+
+    >>> smoothed(np.array([0.0, 1.0, 0.0, 0.0])).tolist()
+    [0.25, 0.5, 0.25, 0.0]
+    """
+    padded = np.concatenate([shares[..., :1], shares, shares[..., -1:]], axis=-1)
+    return np.asarray((padded[..., :-2] + 2 * shares + padded[..., 2:]) / 4)
+
+
+def fit_numbers(sums: Floats, channel: Channel, method: str, stop: str | int) -> Fitted:
+    """Shares of the cells from how often each report came, by ``method`` em or ems."""
+    cells = channel.inputs
+    if method == "ems":
+        return fit(sums, channel.forward, channel.back, cells, stop="converged", smooth=smoothed, tolerance=1e-7)
+    if stop == "prior":
+        raise ParameterError(
+            "EM for numbers has no prior", value=stop, allowed="held_out, converged or a number of steps"
+        )
+    return fit(sums, channel.forward, channel.back, cells, stop=stop)
+
+
+def unbiased_numbers(sums: Floats, channel: Channel, shares: Floats) -> tuple[Floats, Floats]:
+    """Unbiased counts (cells,) and their covariance (cells, cells), given about the right ``shares``."""
+    reports = float(sums.sum())
+    # back(e_j) is row j of A as it acts on cells: P(report j | cell).
+    matrix = channel.back(np.eye(channel.outputs))
+    weighted = matrix / channel.forward(shares)[:, None]
+    inverse = np.linalg.inv(matrix.T @ weighted)
+    counts = inverse @ (weighted.T @ sums)
+    return counts, reports * ((inverse + inverse.T) / 2 - np.diag(shares))
+
+
+def chances_of(encoding: Encoding) -> tuple[float, float]:
+    """p and q; refuses the square wave, which has no such numbers."""
+    if encoding.chances is None:
+        raise ParameterError(
+            "this encoding has no unbiased estimate", value=encoding.name, allowed="method em or ems", hint="Use em."
+        )
+    return encoding.chances
+
+
+def noise_terms(encoding: Encoding) -> tuple[float, float]:
+    """a and b of the variance n a + b people.
+
+    >>> from sudare.local import SymmetricUnary
+    >>> [round(term, 4) for term in noise_terms(SymmetricUnary(size=23, epsilon=1))]
+    [3.9177, 0.0]
+    """
+    own, other = chances_of(encoding)
+    return other * (1 - other) / (own - other) ** 2, (1 - own - other) / (own - other)
+
+
+def unbiased_counts(encoding: Encoding, support: Floats, reports: int) -> Floats:
+    """People per value (size,) from how many reports support each."""
+    own, other = chances_of(encoding)
+    return np.asarray((support - reports * other) / (own - other))
+
+
+def standard_error(encoding: Encoding, people: Floats, reports: int) -> Floats:
+    """Of the unbiased counts, if there are ``people`` per value."""
+    constant, slope = noise_terms(encoding)
+    return np.sqrt(np.maximum(reports * constant + slope * np.clip(people, 0, reports), 0))
+
+
+def interval(encoding: Encoding, counts: Floats, reports: int, reach: float) -> tuple[Floats, Floats]:
+    """All numbers of people from which unbiased ``counts`` are at most ``reach`` standard errors away.
+
+    The standard error is the one of those numbers, not of the estimate (Wilson's interval), so that it holds for few
+    people too. Cut to 0..reports, which loses nothing.
+    """
+    constant, slope = noise_terms(encoding)
+    middle = counts + reach**2 * slope / 2
+    half = reach * np.sqrt(np.maximum(reports * constant + slope * counts + (reach * slope / 2) ** 2, 0))
+    return np.clip(middle - half, 0, reports), np.clip(middle + half, 0, reports)
+
+
+def covariance(encoding: Encoding, people: Floats, reports: int) -> Floats:
+    """Of the unbiased counts (size, size), if there are ``people`` per value; refuses where it is not known."""
+    own, other = chances_of(encoding)
+    people = np.clip(people, 0, reports)
+    matrix = encoding.support_covariance(people)
+    if matrix is None:
+        raise ParameterError(
+            "the covariance of this encoding is not known",
+            value=encoding.name,
+            hint="Standard errors are; values share hash buckets in ways that three of them are not independent in.",
+        )
+    matrix = matrix / (own - other) ** 2
+    np.fill_diagonal(matrix, standard_error(encoding, people, reports) ** 2)
+    return np.asarray(matrix)
+
+
+Apply: TypeAlias = Callable[[Floats], Floats]
+STOPS = ("prior", "held_out", "converged")
+_FLOOR = 1e-15
+_ROUND = 24
+_NOTHING = 0.05
+"""A round of steps that raises the log likelihood of all reports by less than this tells nothing any more."""
+_LARGEST_PRIOR = 1e6  # people beforehand per report: nothing but the prior is left
+
+
+@dataclass(frozen=True)
+class Prior:
+    """A symmetric Dirichlet prior that stands for so many ``people``, and about where it leads: ``start`` (size,)."""
+
+    people: float
+    start: Floats
+
+    @classmethod
+    def of(cls, unbiased: Floats, variance: float, reports: int) -> Prior:
+        """From unbiased shares (size,) of that mean ``variance`` by noise.
+
+        >>> Prior.of(np.array([0.25, 0.25, 0.25, 0.25]), 1e-4, 1000).people == 1e9  # noise alone: the prior is all
+        True
+        >>> round(Prior.of(np.array([0.7, 0.1, 0.1, 0.1]), 1e-4, 1000).people, 2)
+        1.09
+        """
+        size = len(unbiased)
+        own, most = (1 - 1 / size) / size, _LARGEST_PRIOR * reports
+        spread = max(float(unbiased.var(ddof=1)) - variance, own / (most + 1))
+        # Where the posterior mean would be if all were Gaussian, but for a little that keeps every share positive.
+        weight = 0.99 * spread / (spread + variance)
+        nearest = project_rows(unbiased[None], np.ones(1))[0]
+        return cls(min(max(own / spread - 1, 0.0), most), (1 - weight) / size + weight * nearest)
+
+
+def fit(
+    counts: Floats,
+    forward: Apply,
+    back: Apply,
+    size: int,
+    *,
+    stop: str | int,
+    prior: Prior | None = None,
+    smooth: Apply | None = None,
+    tolerance: float = 1e-8,
+) -> Fitted:
+    """The distribution (size,) behind ``counts`` of reports, as `sudare.measure.em`, or under ``prior``."""
+    if prior is None or stop != "prior":
+        start = np.full(size, 1 / size)
+        return em(counts, _remembering(forward), back, start, stop=_rule(stop), smooth=smooth, tolerance=tolerance)
+    likely = _remembering(forward)
+    total, each = float(counts.sum()), prior.people / size
+
+    def step(point: Floats) -> Floats:
+        people = point * back(counts / likely(point))
+        # Normalised first: `forward` is known up to a factor.
+        people *= total / people.sum()
+        return np.asarray((people + each) / (total + prior.people))
+
+    def score(point: Floats) -> float:
+        own = float(counts @ np.log(likely(point)))
+        return (own + each * float(np.log(np.maximum(point, _FLOOR)).sum())) / (total + prior.people)
+
+    point, best, made = prior.start, score(prior.start), 0
+    while True:
+        found = accelerate(step, point, score, tolerance=tolerance, steps=_ROUND, repair=_onto_simplex)
+        point, made, gained = found.point, made + found.steps, (found.score - best) * (total + prior.people)
+        best = found.score
+        if found.converged or gained < _NOTHING:
+            return Fitted(point, made, best, True)
+
+
+def _rule(stop: str | int) -> Stop:
+    rules: dict[str, Stop] = {"held_out": "held_out", "converged": "converged"}
+    if not isinstance(stop, str):
+        return stop
+    if stop not in rules:
+        raise ParameterError(
+            "no such way to stop EM", value=stop, allowed="{stops} or a number of steps", stops=", ".join(STOPS)
+        )
+    return rules[stop]
+
+
+def _onto_simplex(point: Floats) -> Floats:
+    kept = np.maximum(point, _FLOOR)
+    return np.asarray(kept / kept.sum())
+
+
+def _remembering(forward: Apply) -> Apply:
+    """``forward`` with its last two answers kept: the safeguard and the next step ask for the same point."""
+    known: list[tuple[Floats, Floats]] = []
+
+    def answer(point: Floats) -> Floats:
+        for asked, answered in known:
+            if asked is point:
+                return answered
+        answered = forward(point)
+        known.append((point, answered))
+        del known[:-2]
+        return answered
+
+    return answer

@@ -1,0 +1,221 @@
+"""The papers' data where they are at hand, and invented stand-ins that say so elsewhere.
+
+The census of 2020 on the 500 m mesh where it is at hand; elsewhere an invented stand-in that says so.
+
+The file is not part of the package. It is looked for in the folder that the variable SUDARE_DATA names, else in
+``../shared/data``.
+
+The 23 wards of Tokyo in the paper's experiment: who was where at six times of a day, and where the wards lie.
+
+The paper prints ten wards and the totals of all. How the other 13 share the rest is invented here: at every hour they
+decrease evenly from 1.4 to 0.6 times their mean, in the order below, which keeps each of them below the tenth printed
+ward over the day.
+
+The Adult records that the paper on k-anonymity uses, and its trees; elsewhere an invented stand-in that says so.
+
+The files are not part of the package. They are looked for in the folder that the variable SUDARE_DATA names, else in
+``../shared/data``. Age is cut to decades. The tree of workclass is the paper's; those of age beyond the sixties, of
+education and of income are not printed there and are ours.
+"""
+
+from __future__ import annotations
+
+import gzip
+import os
+import zlib
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sudare.anonymity import Hierarchy
+from sudare.anonymity.tuples import Tuples
+from sudare.domain import CountTable, Domain, Mesh
+from sudare.errors import InputError
+from sudare.render.place_charts import TileLayout
+from sudare.tables.synthetic import synthetic_table
+
+FILE = Path("jp-mesh") / "jp500m_2020.csv.gz"
+TOKYO = Mesh("500m", rows=(8426, 8938), columns=(6044, 6556))
+JAPAN = Mesh("500m", rows=(6782, 10878), columns=(4541, 8637))
+
+
+def census_window(mesh: Mesh, people: int, populated_share: float) -> tuple[CountTable, str]:
+    """The people of ``mesh``, and what the table is: the census, or ``people`` invented ones as dense as it."""
+    domain = Domain(mesh=mesh)
+    path = Path(os.environ.get("SUDARE_DATA") or Path("..") / "shared" / "data") / FILE
+    if not path.exists():
+        return synthetic_table(domain, people, populated_share=populated_share), "an invented stand-in, no real census"
+    try:
+        with gzip.open(path, "rt", encoding="utf-8") as lines:
+            header = lines.readline().strip().split(",")
+            columns = (header.index("mesh500m"), header.index("pop"))
+            code, count = np.loadtxt(lines, delimiter=",", usecols=columns, dtype=np.int64, unpack=True)
+    except (OSError, EOFError, ValueError, zlib.error):
+        raise InputError("the census file cannot be read", value=path, allowed="columns mesh500m and pop") from None
+    index, inside = domain.locate({"mesh": code})
+    return CountTable(domain, index[inside], count[inside]), "the census of 2020"
+
+
+HOURS = ("8:00", "11:00", "14:00", "17:00", "20:00", "23:00")
+TOTALS = (2957, 3922, 4640, 4793, 4300, 3283)
+PRINTED = {
+    "Shibuya": (262, 394, 533, 532, 479, 351),
+    "Shinjuku": (278, 414, 505, 531, 454, 304),
+    "Minato": (267, 393, 509, 479, 416, 284),
+    "Chiyoda": (186, 381, 506, 496, 476, 248),
+    "Setagaya": (295, 331, 367, 403, 368, 317),
+    "Suginami": (165, 209, 227, 246, 187, 188),
+    "Chuo": (121, 177, 216, 188, 148, 118),
+    "Bunkyo": (98, 166, 181, 197, 206, 143),
+    "Shinagawa": (98, 147, 182, 173, 147, 99),
+    "Nakano": (154, 117, 116, 133, 141, 142),
+}
+INVENTED = (
+    "Toshima",
+    "Koto",
+    "Ota",
+    "Meguro",
+    "Taito",
+    "Nerima",
+    "Sumida",
+    "Edogawa",
+    "Itabashi",
+    "Adachi",
+    "Kita",
+    "Katsushika",
+    "Arakawa",
+)
+WARDS = (*PRINTED, *INVENTED)
+EPSILONS = (0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 4.5, 5.0)
+PAPER = {
+    "EM": (2971.31, 1846.69, 1404.14, 982.69, 780.58, 628.41, 524.80, 407.92, 349.73, 287.42),
+    "MLE": (4885.28, 2256.53, 1614.74, 1072.24, 849.41, 710.34, 601.56, 503.13, 434.63, 363.16),
+}
+"""The errors that the paper prints, one for each of `EPSILONS`."""
+CORRELATION = {"EM": 0.870, "MLE": 0.255}
+"""Between a ward's error and its people, as the paper prints it."""
+_MAP = (
+    ("", "Itabashi", "Kita", "Adachi", "", ""),
+    ("Nerima", "Toshima", "Bunkyo", "Arakawa", "Katsushika", ""),
+    ("Nakano", "Shinjuku", "Chiyoda", "Taito", "Sumida", "Edogawa"),
+    ("Suginami", "Shibuya", "Minato", "Chuo", "Koto", ""),
+    ("Setagaya", "Meguro", "Shinagawa", "", "", ""),
+    ("", "", "Ota", "", "", ""),
+)
+
+
+def people(hour: int) -> NDArray[np.int64]:
+    """How many of the paper's users are in each of the `WARDS` (23,) at that one of the `HOURS`.
+
+    >>> int(people(2).sum()), int(people(2)[WARDS.index("Shinjuku")])
+    (4640, 505)
+    """
+    printed = np.array([counts[hour] for counts in PRINTED.values()])
+    rest = TOTALS[hour] - int(printed.sum())
+    wanted = np.linspace(1.4, 0.6, len(INVENTED)) * rest / len(INVENTED)
+    whole = np.floor(wanted).astype(np.int64)
+    whole[np.argsort(whole - wanted)[: rest - int(whole.sum())]] += 1
+    return np.concatenate([printed, whole])
+
+
+def tiles() -> TileLayout:
+    """The wards as tiles, about where they lie."""
+    places = {name: (row, column) for row, names in enumerate(_MAP) for column, name in enumerate(names) if name}
+    rows, columns = zip(*(places[ward] for ward in WARDS), strict=True)
+    return TileLayout(WARDS, rows, columns)
+
+
+FILES = ("adult.data.gz", "adult.test.gz")
+RECORDS = 45_222
+FIELDS = (
+    "age",
+    "workclass",
+    "weight",
+    "education",
+    "education-num",
+    "marital-status",
+    "occupation",
+    "relationship",
+    "race",
+    "sex",
+    "capital-gain",
+    "capital-loss",
+    "hours-per-week",
+    "native-country",
+    "income",
+)
+
+AGE = Hierarchy.from_nested(
+    {
+        "10s-20s": ["10s", "20s"],
+        "30s-40s": ["30s", "40s"],
+        "50s-60s": ["50s", "60s"],
+        "70s-90s": ["70s", "80s", "90s"],
+    }
+)
+WORKCLASS = Hierarchy.from_nested(
+    {
+        "Government": ["Local-gov", "State-gov", "Federal-gov"],
+        "Self": ["Self-emp-inc", "Self-emp-not-inc"],
+        "Private": None,
+        "Without-pay": None,
+    }
+)
+EDUCATION = Hierarchy.from_nested(
+    {
+        "School": ["Preschool", "1st-4th", "5th-6th", "7th-8th", "9th", "10th", "11th", "12th", "HS-grad"],
+        "College": ["Some-college", "Assoc-voc", "Assoc-acdm", "Bachelors"],
+        "Graduate": ["Masters", "Prof-school", "Doctorate"],
+    }
+)
+INCOME = Hierarchy.from_nested(["<=50K", ">50K"])
+TREES = {"age": AGE, "workclass": WORKCLASS, "education": EDUCATION, "income": INCOME}
+
+
+def adult_folder() -> Path | None:
+    """Where the files of Adult are, if they are at hand."""
+    folder = Path(os.environ.get("SUDARE_DATA") or Path("..") / "shared" / "data") / "adult"
+    return folder if all((folder / name).exists() for name in FILES) else None
+
+
+def adult_columns(folder: Path) -> dict[str, list[str]]:
+    """The complete records by column: a line that is no record is left out, and the full stop behind labels."""
+    rows: list[list[str]] = []
+    for name in FILES:
+        try:
+            with gzip.open(folder / name, "rt", encoding="utf-8") as lines:
+                rows += [[field.strip().rstrip(".") for field in line.split(",")] for line in lines]
+        except (OSError, EOFError, UnicodeError, zlib.error):
+            raise InputError("the Adult file cannot be read", value=folder / name) from None
+    complete = [row for row in rows if len(row) == len(FIELDS) and "?" not in row]
+    return {name: [row[place] for row in complete] for place, name in enumerate(FIELDS)}
+
+
+def adult_tuples() -> tuple[Tuples, str]:
+    """The complete records as distinct tuples, and what they are: Adult, or a stand-in of as many records."""
+    folder = adult_folder()
+    if folder is None:
+        return _counted(_invented()), "an invented stand-in, no real records"
+    columns = adult_columns(folder)
+    decades = [f"{age[:-1]}0s" for age in columns["age"]]
+    codes = np.stack([tree.locate({**columns, "age": decades}[name]) for name, tree in TREES.items()], axis=1)
+    if (codes < 0).any():
+        raise InputError("the Adult files hold values that the trees do not have", value=folder)
+    return _counted(codes), "Adult, complete records"
+
+
+def _invented() -> NDArray[np.int64]:
+    """As many records as Adult has, each column drawn by itself from weights that fall like 1, 1/2, 1/4 ..."""
+    generator = np.random.default_rng(20_200_604)
+    columns = []
+    for tree in TREES.values():
+        size = len(tree.leaves)
+        weight = 0.6 ** generator.permutation(size)
+        columns.append(generator.choice(size, RECORDS, p=weight / weight.sum()))
+    return np.stack(columns, axis=1)
+
+
+def _counted(codes: NDArray[np.int64]) -> Tuples:
+    distinct, counts = np.unique(codes, axis=0, return_counts=True)
+    return Tuples(tuple(TREES), tuple(TREES.values()), distinct.astype(np.int32), counts.astype(np.int64))

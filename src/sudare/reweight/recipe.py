@@ -1,0 +1,103 @@
+"""The recipe of weights: a public file, the declared columns, and how the ratio is measured."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Literal
+
+from pydantic import Field, model_validator
+
+from sudare.errors import Message
+from sudare.recipe.model import Amount, Data, Delimiter, Encoding, Output, Part, Recipe
+from sudare.reweight import Space
+
+Format = Literal["parquet", "csv"]
+
+
+class PublicFile(Part):
+    """The public records that get a weight each."""
+
+    path: str
+    table: str | None = Field(default=None, description="the table, where path is a DuckDB database")
+    encoding: Encoding = None
+    delimiter: Delimiter = None
+    confirm_overlap: bool = Field(default=False, description="rows that are private rows too are public all the same")
+
+
+class WeightedColumn(Part):
+    """A column of both files: ``bounds`` of a number, or ``categories``."""
+
+    bounds: tuple[int | Decimal, int | Decimal] | None = None
+    categories: tuple[str, ...] | tuple[int, ...] | None = None
+
+    @model_validator(mode="after")
+    def _one_way(self) -> WeightedColumn:
+        if (self.bounds is None) == (self.categories is None):
+            raise ValueError(Message("a column has either bounds or categories"))
+        return self
+
+
+class WeightsChoice(Part):
+    """What the ratio costs and how it is measured."""
+
+    epsilon: Amount
+    delta: Amount | None = None
+    adjacency: Literal["replace", "add_remove"] = "replace"
+    size: int | None = Field(default=None, description="add_remove: a declared number of records")
+    rows: Literal["bounded", "averaged"] = Field(
+        default="bounded", description="of a person: at most data.max_rows, or all of them averaged"
+    )
+    basis: Literal["hats", "kernel"] = "hats"
+    centres: Literal["public", "noisy", "raw"] = "public"
+    number: int | None = Field(default=None, ge=1, description="knots of a column, or centres of kernels")
+    width: int | Decimal | None = Field(default=None, description="of kernels, in declared ranges")
+    pairs: Literal["auto", "all", "none"] | tuple[tuple[str, str], ...] = "auto"
+    estimator: Literal["tilt", "ulsif"] = "tilt"
+    regularisation: int | Decimal | None = None
+    split: Amount = Field(default=Decimal("0.5"), description="of epsilon, what noisy centres take")
+
+
+class WeightsOutput(Output):
+    """Where the release goes, and in which formats; ``key`` is the publisher's Ed25519 key."""
+
+    formats: tuple[Format, ...] = Field(default=("parquet", "csv"), min_length=1)
+
+
+class WeightsRehearsal(Part):
+    """What a rehearsal takes for private: a public file with the same columns, or ``people`` drawn from the public one
+    with a tilt that is known."""
+
+    people: int = Field(default=5_000, ge=2)
+    path: str | None = Field(default=None, description="a public file of records, instead of drawn ones")
+    encoding: Encoding = None
+    delimiter: Delimiter = None
+    confirm_overlap: bool = Field(default=False, description="rows that are private rows too are public all the same")
+    repetitions: int = Field(default=3, ge=1)
+
+
+class WeightsRecipe(Recipe):
+    """``kind = "weights"``: a public file with a weight column that makes it answer for private records."""
+
+    kind: Literal["weights"]
+    data: Data
+    public: PublicFile
+    columns: dict[str, WeightedColumn] = Field(min_length=1)
+    weights: WeightsChoice
+    output: WeightsOutput
+    rehearsal: WeightsRehearsal = WeightsRehearsal()
+
+    @model_validator(mode="after")
+    def _averages_need_people(self) -> WeightsRecipe:
+        if self.weights.rows == "averaged" and self.data.unit is None:
+            raise ValueError(Message("averaged rows need data.unit, the column that tells persons apart"))
+        return self
+
+    def space(self) -> Space:
+        """The declared columns."""
+        bounds = {
+            name: (float(column.bounds[0]), float(column.bounds[1]))
+            for name, column in self.columns.items()
+            if column.bounds is not None
+        }
+        categories = {name: column.categories for name, column in self.columns.items() if column.categories is not None}
+        return Space.declare(bounds, categories)

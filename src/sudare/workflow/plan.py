@@ -1,0 +1,166 @@
+"""`plan`: what a recipe would do and cost, without touching a private value.
+
+A plan as a small box for notebooks.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from sudare.errors import BudgetError, CapacityError, OutputError, SudareError
+from sudare.language.cards import card, facts, table
+from sudare.language.catalogue import Words
+from sudare.language.messages import Lines, PageMessage, said
+from sudare.language.messages import lines as said_lines
+from sudare.privacy import Balance, Guarantee
+from sudare.privacy.notebook import balance_facts, headline, unit_words
+from sudare.recipe.kind import Outlook
+from sudare.workflow.folder import is_there, nearest_folder
+from sudare.workflow.job import Job, RecipeSource
+from sudare.workflow.needs import available_memory, free_disk, memory_refused, refuse_scarce, rounded
+
+Remark: TypeAlias = PageMessage | SudareError
+"""What a steward should hear: a fact of the files, a caution, or the refusal that a publication would meet."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What would happen, and what would be left of the budget."""
+
+    kind: str
+    dataset: str
+    guarantee: Guarantee
+    outlook: Outlook
+    balance: Balance
+    balance_after: Balance | None
+    remarks: tuple[Remark, ...]
+    here: dict[str, int | None] = field(default_factory=dict, compare=False)
+    """Bytes of memory and disk that were left on this machine just then."""
+
+    @property
+    def resources(self) -> Lines:
+        """What the release would need, and what was left here."""
+        return {name: self._resource(size, self.here.get(name)) for name, size in self.outlook.needs.known.items()}
+
+    @staticmethod
+    def _resource(size: int, left: int | None) -> PageMessage:
+        if left is None:
+            return PageMessage("amount.about", size=rounded(size))
+        return PageMessage("amount.about_left", size=rounded(size), left=rounded(left, up=False))
+
+    @property
+    def errors(self) -> list[dict[str, Any]]:
+        """How far off the release may be, a row for each size of area or query."""
+        return self.outlook.errors
+
+    @property
+    def errors_from(self) -> PageMessage:
+        """What the errors rest on."""
+        return self.outlook.errors_from
+
+    @property
+    def details(self) -> dict[str, Any]:
+        """The numbers of this kind."""
+        return self.outlook.details
+
+    def _repr_html_(self) -> str:
+        from sudare.language.catalogue import current_language
+
+        return plan_card(self, current_language())
+
+    def to_json(self) -> dict[str, Any]:
+        """For machines."""
+        return {
+            "kind": self.kind,
+            "dataset": self.dataset,
+            **self.outlook.details,
+            "memory_bytes": self.outlook.needs.memory,
+            "disk_bytes": self.outlook.needs.disk,
+            **{f"{name}_bytes_here": left for name, left in self.here.items()},
+            "guarantee": self.guarantee.to_json(),
+            "errors": self.errors,
+            "errors_from": str(self.errors_from),
+            "balance": self.balance.to_json(),
+            "balance_after": self.balance_after.to_json() if self.balance_after else None,
+            "remarks": [str(remark) for remark in self.remarks],
+        }
+
+
+def remarks_on_files(job: Job) -> list[Remark]:
+    """What would stop a publication: data that are not there, an output folder that is, or cannot be."""
+    remarks: list[Remark] = []
+    if job.lacks_data:
+        remarks.append(PageMessage("remark.data", path=job.recipe.data.path))
+    target = job.target
+    if is_there(target):
+        remarks.append(PageMessage("remark.folder", path=job.recipe.output.folder))
+    else:
+        try:
+            nearest_folder(target)
+        except OutputError as refusal:
+            remarks.append(refusal)
+    return remarks
+
+
+def _scarce(job: Job, outlook: Outlook) -> list[Remark]:
+    """The refusal that a publication of the stand-in would meet for want of memory or disk."""
+    try:
+        refuse_scarce(outlook.needs, job.target)
+    except CapacityError as refusal:
+        return [refusal]
+    return []
+
+
+@memory_refused()
+def plan(recipe: RecipeSource, *, folder: str | Path | None = None) -> Plan:
+    """What comes out, expected errors, and the budget after: from the recipe and the ledger alone.
+
+    The errors are exact where they do not depend on the data. Elsewhere they come from a seeded release of the
+    recipe's public data, or of synthetic people, and say so. ``recipe`` is the path of a file, a dictionary or a
+    `sudare.Recipe`; the paths of the latter two are relative to ``folder``, by default the current one.
+    """
+    job = Job.ready(recipe, folder)
+    outlook = job.kind.outlook()
+    remarks: list[Remark] = []
+    try:
+        after = job.ledger.check(job.recipe.dataset, job.guarantee, **job.terms)
+    except BudgetError as refusal:
+        after = None
+        remarks.append(refusal)
+    remarks += [*remarks_on_files(job), *_scarce(job, outlook), *job.cautions]
+    balance = job.ledger.balance(job.recipe.dataset)
+    here = {"memory": available_memory(), "disk": free_disk(job.target)}
+    return Plan(job.recipe.kind, job.recipe.dataset, job.guarantee, outlook, balance, after, tuple(remarks), here)
+
+
+_HIDDEN = ("block_level",)
+
+
+def plan_card(plan: Plan, words: Words) -> str:
+    """What would be promised, come out, be spent and be left, and how far off it may be."""
+    left = words("ledger.remaining")
+    lines = {
+        words("guarantee.promise"): headline(plan.guarantee, words),
+        words("guarantee.unit"): unit_words(plan.guarantee.unit, words),
+        **said_lines(plan.outlook.facts, words),
+        **said_lines(plan.resources, words),
+        words("ledger.spent"): balance_facts(plan.balance, words)[words("ledger.spent")],
+        words("plan.after"): balance_facts(plan.balance_after, words)[left]
+        if plan.balance_after
+        else words("plan.refused"),
+        words("plan.errors_from"): plan.errors_from.text(words),
+    }
+    lines |= {f"{words('plan.remark')} {number}": said(remark, words) for number, remark in enumerate(plan.remarks, 1)}
+    names = [name for name in dict.fromkeys(key for row in plan.errors for key in row) if name not in _HIDDEN]
+    shown = [name for name in names if any(row.get(name) is not None for row in plan.errors)]
+    header = [words.label("error", name).replace("_", " ") for name in shown]
+    rows = [[_cell(row.get(name), words) for name in shown] for row in plan.errors]
+    return card(words("plan.title", dataset=plan.dataset), facts(lines), table(header, rows))
+
+
+def _cell(value: object, words: Words) -> str:
+    if value is None:
+        return ""
+    return words.number(value) if isinstance(value, int | float) else str(value)

@@ -1,0 +1,35 @@
+"""Releases that are completed: sound ones pass; fresh noise and a record that stays are found."""
+
+import pytest
+
+from sudare.audit import books as completing
+from sudare.audit.publications import table
+from sudare.noise import Source
+from sudare.tables.kind import TableKind
+from sudare.workflow.pending import PendingReleases
+
+
+@pytest.fixture
+def broken(tmp_path):
+    (tmp_path / "house").mkdir()
+    case = table("table", '"tree"', "epsilon = 3")
+    return lambda: [
+        rule
+        for rule, kept in completing.completed_rules(case, tmp_path / "house", tmp_path / "copy").items()
+        if not kept
+    ]
+
+
+def test_a_sound_release_is_completed(broken):
+    assert broken() == []
+
+
+def test_fresh_noise_is_found(broken, monkeypatch):
+    own = TableKind.protect
+    monkeypatch.setattr(TableKind, "protect", lambda job, data, _: own(job, data, Source.system()))
+    assert broken() == ["completed, it is the one that was paid for"]
+
+
+def test_a_record_that_stays_is_found(broken, monkeypatch):
+    monkeypatch.setattr(PendingReleases, "remove", lambda *_: None)
+    assert "no key of noise is kept of a release that is out" in broken()

@@ -78,7 +78,7 @@ def run_demo(folder: Path, *, people: int, progress: OnProgress = unheard) -> De
 
     A demo that is there already is replaced, ledger and all; any other folder is left alone.
     """
-    recipe_text = files("sudare.workflow").joinpath("demo.toml").read_text(encoding="utf-8")
+    recipe_text = files("sudare.cli").joinpath("demo.toml").read_text(encoding="utf-8")
     _make_room(folder, recipe_text)
     recipe = folder / RECIPE
     recipe.write_text(recipe_text, encoding="utf-8", newline="\n")

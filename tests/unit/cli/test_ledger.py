@@ -55,9 +55,9 @@ def test_show_draws_a_table_on_a_terminal_and_takes_names_literally(run, books, 
 
 
 def test_show_as_json_is_the_librarys_answer_and_what_waits(run, books):
-    assert json.loads(run("show", "--json").output) == {**books.to_json(), "pending": []}
+    assert json.loads(run("show", "--json").output) == {**books.to_json(), "pending": [], "pending_elsewhere": []}
     of_one = json.loads(run("show", "--json", "--dataset", "census").output)
-    assert of_one == {**books.to_json("census"), "pending": []}
+    assert of_one == {**books.to_json("census"), "pending": [], "pending_elsewhere": []}
 
 
 def test_show_speaks_japanese_when_asked_by_option_or_environment(run, books, monkeypatch):

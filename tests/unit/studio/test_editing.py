@@ -11,7 +11,7 @@ from sudare.errors import RecipeError
 from sudare.studio.editing import contents_of, edited, key_parts
 from sudare.studio.refusals import RequestError
 
-DEMO = (files("sudare.workflow") / "demo.toml").read_text(encoding="utf-8")
+DEMO = (files("sudare.cli") / "demo.toml").read_text(encoding="utf-8")
 
 
 def test_comments_and_order_stay():

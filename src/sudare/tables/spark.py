@@ -26,8 +26,7 @@ from sudare.privacy.guarantee import warn_of
 from sudare.spark.parts import Describe, PartFile, ReleaseTarget, empty_folder
 from sudare.spark.spark_store import SparkStore, carried
 from sudare.spark.store import CellStore
-from sudare.tables import Method, Tree
-from sudare.tables import spark_threshold as threshold  # noqa: F401 - each registers its methods with `in_cluster`
+from sudare.tables import Method, Tree, spark_threshold, spark_top_down, spark_tree  # noqa: F401 - they register methods
 from sudare.tables.method import cost_of_replacing
 from sudare.tables.release import TOTALS, budget_of, promise, require_noise
 from sudare.tables.spark_task import ClusterTask, Cut, InCluster, in_cluster

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudare.domain import CountTable, Domain, Mesh
+from sudare.language.catalogue import ENGLISH, Words
 from sudare.measure import error_by_value
 from sudare.measure.comparison import support
 from sudare.recipe.kind import Rehearsal
@@ -23,7 +24,7 @@ from sudare.render.drawing import View
 from sudare.studio.models import RehearsalSummary
 from sudare.studio.protection import cost_text
 from sudare.studio.refusals import RequestError
-from sudare.studio.tasks import kept, kept_lines
+from sudare.studio.tasks import kept, kept_lines, shown
 from sudare.studio.workspace import Workspace
 from sudare.tables.rehearsal import TableRehearsal
 from sudare.workflow.job import Job
@@ -171,10 +172,11 @@ def grid(workspace: Workspace, name: str, side: str) -> bytes:
         raise RequestError(404, "the rehearsal has no such grid") from None
 
 
-def listed(workspace: Workspace) -> list[RehearsalSummary]:
+def listed(workspace: Workspace, words: Words = ENGLISH) -> list[RehearsalSummary]:
     """What is kept, newest first."""
     found = sorted(_folder(workspace).glob("[0-9a-f]*-*"), key=lambda path: path.stat().st_mtime_ns, reverse=True)
-    return [RehearsalSummary.model_validate(get(workspace, path.name)) for path in found]
+    contents = (get(workspace, path.name) for path in found)
+    return [RehearsalSummary.model_validate({**each, "basis": shown(each["basis"], words)}) for each in contents]
 
 
 def _folder(workspace: Workspace) -> Path:

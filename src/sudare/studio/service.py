@@ -44,7 +44,7 @@ from sudare.studio.reading import RecipeReader, RecipeReading, plain, problem_pa
 from sudare.studio.refusals import RequestError, StaleError, error_parts
 from sudare.studio.rehearsals import listed as listed_rehearsals
 from sudare.studio.sources import FileSelection, looked_at
-from sudare.studio.tasks import JobRecord, shown
+from sudare.studio.tasks import JobRecord
 from sudare.studio.versions import Version, Versions
 from sudare.studio.workspace import Workspace
 from sudare.tables.recipe import MethodChoice
@@ -156,11 +156,10 @@ class StudioService:
     def rehearse_page(self, words: Words) -> RehearsePage:
         """The rehearsals that are kept."""
         reading = self._reading()
-        found = listed_rehearsals(self.workspace)
         return RehearsePage(
             valid=reading.valid,
             problem=problem_parts(reading, words),
-            rehearsals=[one.model_copy(update={"basis": shown(one.basis, words)}) for one in found],
+            rehearsals=listed_rehearsals(self.workspace, words),
             job=self._last("rehearse", words),
         )
 

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from sudare.errors import OutputError, ParameterError
+from sudare.errors import Message, OutputError, ParameterError
 from sudare.language.catalogue import ENGLISH, Words
 from sudare.language.messages import PageMessage
 from sudare.privacy import Fact
@@ -118,7 +118,7 @@ def test_the_headline_of_every_kind_is_in_japanese():
         PageMessage("line.noise_of", column="row"): PageMessage("noise.laplace", scale="6"),
         PageMessage("line.warning", number=1): fact_message(Fact("few_public_rows", effective="3.0", all="400")),
     }
-    refusal = OutputError("the page cannot be written: Permission denied")
+    refusal = OutputError("the page cannot be written: {reason}", reason=Message("Permission denied"))
     result = {"headline": kept_lines(lines), "left_out": [kept(PageMessage("left_out.report", reason=refusal))]}
     result = json.loads(json.dumps(result))
     said = shown_result(result, JAPANESE)

@@ -147,11 +147,11 @@ def test_progress_is_said_in_shares(workspace, tasks):
         RowProgress(tasks, task.id, 0.5, 0.5)(progress)
         seen.append(tasks.get(task.id).fraction)
     assert seen == [0.51, 0.625, 0.875]
-    shown = [tasks.get(task.id).to_json(Words(language))["stage"] for language in ("en", "ja")]
+    shown = [tasks.get(task.id).status(Words(language)).stage for language in ("en", "ja")]
     assert shown == ["Trial: 4 of 4", "試行：4 / 4"]
 
 
 def test_the_row_of_an_older_studio_shows_the_text_that_it_holds(tasks):
     task = tasks.add("rehearse", {})
     tasks.move(task.id, ("waiting",), "running", stage="release 2 of 4")
-    assert tasks.get(task.id).to_json(Words("ja"))["stage"] == "release 2 of 4"
+    assert tasks.get(task.id).status(Words("ja")).stage == "release 2 of 4"

@@ -1,8 +1,9 @@
 """Populated cells from 1e6 to 1e8, released by `Tree` in Spark on this machine alone, beside one process.
 
-The cells lie in Parquet files, as `sudare.tables.spark.count` leaves them; Spark is local[2] with a JVM of 4 GB. The table
-is that of `tree_speed`, in 16 regions that are copies of one. One process does 1e6 and 1e7 for comparison; 1e8 would
-need 20 GB there. Memory is the sum of the peaks of the JVM and of all Python processes. The start of Spark is apart.
+The cells lie in Parquet files, as `sudare.tables.spark.count` leaves them; Spark is local[2] with a JVM of 4 GB. The
+table is that of `tree_speed`, in 16 regions that are copies of one. One process does 1e6 and 1e7 for comparison; 1e8
+would need 20 GB there. Memory is the sum of the peaks of the JVM and of all Python processes. The start of Spark is
+apart.
 """
 
 from __future__ import annotations

@@ -462,6 +462,8 @@ class AccountingError(SudareError):
 class NoCapError(BudgetError):
     """A data set that may not be spent on yet: nobody has set its cap."""
 
+    code = "no_cap"
+
 
 class PrivacyWarning(SudareError, UserWarning):  # noqa: N818 - it is a warning
     """A promise that will be kept and is worth little: said, and not refused."""

@@ -57,6 +57,7 @@ def test_every_error_is_one_step_below_the_root():
     assert below.pop(errors.LedgerWarning) is errors.PrivacyWarning  # whoever hears warnings hears this one too
     assert {below.pop(errors.MissingColumnError), below.pop(errors.MissingFileError)} == {InputError}
     assert below.pop(errors.MissingRecipeError) is errors.RecipeError
+    assert below.pop(errors.NoCapError) is errors.BudgetError
     assert set(below.values()) == {SudareError}
 
 
@@ -92,6 +93,7 @@ def test_codes_stay_as_they_are():
         "recipe": "RecipeError",
         "missing_recipe": "MissingRecipeError",
         "budget": "BudgetError",
+        "no_cap": "NoCapError",
         "ledger": "LedgerError",
         "output": "OutputError",
         "paid": "PaidError",

@@ -48,7 +48,7 @@ def plan(recipe: str, as_json: bool) -> None:
             words("command.guarantee"): guarantee_line(made.guarantee, words),
             words("command.budget_now"): balance_line(made.balance, words),
             words("command.budget_after"): left or words("command.not_enough"),
-            words("command.errors_from"): made.errors_from.text(words),
+            words("command.errors_from"): said(made.errors_from, words),
         }
     )
     print_errors(made.errors)

@@ -19,7 +19,7 @@ from sudare.cli.console import (
     stages,
 )
 from sudare.language.catalogue import Words, current_language
-from sudare.language.messages import Progress, Stage, lines
+from sudare.language.messages import Progress, Stage, lines, said
 
 
 @click.command()
@@ -47,6 +47,6 @@ def rehearse(recipe: str, page: Path | None, language: str | None, seed: int, as
         print_json(made.to_json())
     elif not quiet:
         words = current_language()
-        runs = {words("command.rehearsed_on"): made.basis.text(words), words("command.runs"): str(made.repetitions)}
+        runs = {words("command.rehearsed_on"): said(made.basis, words), words("command.runs"): str(made.repetitions)}
         print_facts({**runs, **lines(made.facts, words)})
         print_errors(made.errors)

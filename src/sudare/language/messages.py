@@ -47,8 +47,8 @@ class PageMessage:
 def said(value: Value, words: Words = ENGLISH) -> str:
     """A value in words: a message or an error in the language, a number as it writes them, text as it is.
 
-    >>> said(1200), said("a.csv")
-    ('1,200', 'a.csv')
+    >>> said(1200), said("people")
+    ('1,200', 'people')
     """
     if isinstance(value, PageMessage):
         return value.text(words)
@@ -67,8 +67,8 @@ def lines(facts: Lines, words: Words = ENGLISH) -> dict[str, str]:
     >>> lines({"rows": 1200}, Words("ja"))
     {'行数': '1,200'}
     """
-    names = (name if isinstance(name, PageMessage) else PageMessage(f"line.{name}") for name in facts)
-    return {name.text(words): said(value, words) for name, value in zip(names, facts.values(), strict=True)}
+    names = (name.text(words) if isinstance(name, PageMessage) else words.label("line", name) for name in facts)
+    return {name: said(value, words) for name, value in zip(names, facts.values(), strict=True)}
 
 
 class Stage(StrEnum):

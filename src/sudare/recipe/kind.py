@@ -87,7 +87,7 @@ class Outlook:
     facts: Lines
     details: dict[str, Any]
     errors: list[dict[str, Any]]
-    errors_from: PageMessage
+    errors_from: PageMessage | str
     needs: Needs = NOT_KNOWN
 
 
@@ -95,7 +95,7 @@ class Outlook:
 class Rehearsal:
     """A release of data that are not private, beside its truth. ``errors``: rows of numbers, means over the runs."""
 
-    basis: PageMessage
+    basis: PageMessage | str
     release: Publishable
     errors: list[dict[str, Any]]
     repetitions: int
@@ -244,8 +244,11 @@ class Kind(ABC, Generic[Shape, Made]):
 
     @staticmethod
     @abstractmethod
-    def check(folder: Path, certificate: dict[str, Any]) -> list[PageMessage]:
-        """What `verify` found right in the files of a release of this kind; raises `VerificationError`."""
+    def check(folder: Path, certificate: dict[str, Any]) -> Sequence[PageMessage | str]:
+        """What `verify` found right in the files of a release of this kind; raises `VerificationError`.
+
+        A kind of another package, whose words the catalogue does not have, says it as plain text.
+        """
 
     @staticmethod
     @abstractmethod

@@ -11,6 +11,7 @@ from typing import Any, get_args
 
 from sudare.errors import BudgetError, SudareError
 from sudare.language.catalogue import LANGUAGES, Words
+from sudare.language.messages import said
 from sudare.privacy import Balance
 from sudare.registry import KINDS
 from sudare.studio import releases
@@ -147,7 +148,7 @@ class StudioService:
         page.plan = plain(made.to_json())
         page.guarantee = promise_texts(made.guarantee, words)
         page.errors_from = str(made.errors_from)
-        page.errors_from_shown = made.errors_from.text(words)
+        page.errors_from_shown = said(made.errors_from, words)
         page.error_by_area = error_by_area(made, reading.job)
         page.smallest_area_10_percent = smallest_area(page.error_by_area, place_cells(reading.job))
         page.ledger = budget_outlook(made.balance, made.balance_after, made.guarantee, words)

@@ -49,8 +49,8 @@ def kept(value: Value) -> Any:
 
 def kept_lines(facts: Lines) -> list[dict[str, Any]]:
     """Lines as JSON, in their order."""
-    names = (name if isinstance(name, PageMessage) else PageMessage(f"line.{name}") for name in facts)
-    return [{"name": kept(name), "value": kept(value)} for name, value in zip(names, facts.values(), strict=True)]
+    names = (kept(name) if isinstance(name, PageMessage) else {"line": name} for name in facts)
+    return [{"name": name, "value": kept(value)} for name, value in zip(names, facts.values(), strict=True)]
 
 
 def shown(value: Any, words: Words) -> str:
@@ -61,6 +61,8 @@ def shown(value: Any, words: Words) -> str:
     """
     if not isinstance(value, dict):
         return said(value, words)
+    if "line" in value:
+        return words.label("line", value["line"])
     if "error" in value:
         return retold(value["error"], words).message
     return words(value["key"], **{name: shown(each, words) for name, each in value["fields"].items()})

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import sudare
 from sudare.errors import Message, SudareError, VerificationError
 from sudare.language.catalogue import Words
-from sudare.language.messages import PageMessage
+from sudare.language.messages import PageMessage, said
 from sudare.privacy import Guarantee, Publishable
 from sudare.privacy.fingerprint import file_digest
 from sudare.privacy.notebook import headline
@@ -74,7 +74,7 @@ class Verification:
 
     certificate: dict[str, Any]
     guarantee: Guarantee
-    checks: tuple[PageMessage, ...]
+    checks: tuple[PageMessage | str, ...]
     reports: ReleaseReports
 
     @property
@@ -86,7 +86,7 @@ class Verification:
         """What was found right, in words; the guarantee in the language's own."""
         promise = f"{words('guarantee.promise')}：{headline(self.guarantee, words)}"
         own = words.language != "en"
-        return [promise if own and check.key == "verified.guarantee" else check.text(words) for check in self.checks]
+        return [promise if own and _is_guarantee(check) else said(check, words) for check in self.checks]
 
     def to_json(self) -> dict[str, Any]:
         """For machines."""
@@ -105,6 +105,10 @@ class Verification:
         }
 
 
+def _is_guarantee(check: PageMessage | str) -> bool:
+    return isinstance(check, PageMessage) and check.key == "verified.guarantee"
+
+
 def verify(path: str | Path, *, publisher: str | Path | None = None) -> Verification:
     """Check a release from its certificate and the files beside it; raises VerificationError at the first fault.
 
@@ -120,7 +124,7 @@ def verify(path: str | Path, *, publisher: str | Path | None = None) -> Verifica
 
 def checked_release(
     path: Path, publisher: str | Path | None = None
-) -> tuple[Path, dict[str, Any], Guarantee, tuple[PageMessage, ...]]:
+) -> tuple[Path, dict[str, Any], Guarantee, tuple[PageMessage | str, ...]]:
     """A release without its reports: path and content of the certificate, its guarantee, and what was found right."""
     path = path / NAME if is_there(path) and path.is_dir() else path
     certificate = _read(path)

@@ -56,7 +56,7 @@ class Plan:
         return self.outlook.errors
 
     @property
-    def errors_from(self) -> PageMessage:
+    def errors_from(self) -> PageMessage | str:
         """What the errors rest on."""
         return self.outlook.errors_from
 
@@ -150,7 +150,7 @@ def plan_card(plan: Plan, words: Words) -> str:
         words("plan.after"): balance_facts(plan.balance_after, words)[left]
         if plan.balance_after
         else words("plan.refused"),
-        words("plan.errors_from"): plan.errors_from.text(words),
+        words("plan.errors_from"): said(plan.errors_from, words),
     }
     lines |= {f"{words('plan.remark')} {number}": said(remark, words) for number, remark in enumerate(plan.remarks, 1)}
     names = [name for name in dict.fromkeys(key for row in plan.errors for key in row) if name not in _HIDDEN]

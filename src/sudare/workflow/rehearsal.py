@@ -9,7 +9,7 @@ from pathlib import Path
 
 from sudare.errors import OutputError, system_reason
 from sudare.language.catalogue import ENGLISH, Words
-from sudare.language.messages import OnProgress, unheard
+from sudare.language.messages import OnProgress, said, unheard
 from sudare.privacy import readable
 from sudare.recipe.kind import Rehearsal
 from sudare.render.reports import internal_page
@@ -46,7 +46,7 @@ def write_page(rehearsal: Rehearsal, path: Path, *, title: str = "", words: Word
     else:
         budget = rehearsal.release.budget
         facts = {
-            words("compare.data"): rehearsal.basis.text(words),
+            words("compare.data"): said(rehearsal.basis, words),
             words("method.name"): words.label("method_name", method),
             words("method.budget"): words(f"method.{budget.currency}", amount=readable(budget.amount)),
             words("compare.accuracy"): words.percent(rehearsal.accuracy),

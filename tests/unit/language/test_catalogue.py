@@ -102,7 +102,7 @@ PLURAL = re.compile(
     r"\{\w+\} (cells|people|rows|columns|checks|reports|records|values|repetitions|trials|areas|runs)\b"
 )
 CALLED = re.compile(r"""(?:\b(?:words|said|self)|language\(\))\(\s*["'](\w+\.[\w.]*\w)["']""")
-NEVER_ONE = {"audit.timed", "audit.timed_first", "live.basis.tilt", "stated.combinations"}
+NEVER_ONE = {"audit.timed", "audit.timed_first", "stated.combinations", "verified.combinations"}
 
 
 def written():
@@ -119,7 +119,7 @@ def written():
             found |= set(
                 re.findall(r"""words\(\s*"[\w.]+" if .+? else "([\w.]+)"\s*\)""", path.read_text(encoding="utf-8"))
             )
-            found |= set(re.findall(r'''\bMessage\(\s*"([\w.]+\w)"''', path.read_text(encoding="utf-8")))
+            found |= set(re.findall(r'''\bPageMessage\(\s*"([\w.]+\w)"''', path.read_text(encoding="utf-8")))
             # What findings of the audit say.
             said = re.findall(r"""\bsaid\(\s*"(\w+)\"""", path.read_text(encoding="utf-8"))
             found |= {f"audit.{key}" for key in said if "audit" in path.parts}

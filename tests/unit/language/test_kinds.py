@@ -7,26 +7,20 @@ import pytest
 
 import sudare
 from sudare.anonymity import anonymized as assessment
-from sudare.language.catalogue import Words
+from sudare.language.catalogue import Words, catalogue
 from sudare.privacy.notebook import NAMES
 
-PAGES = Path(sudare.__file__).parent / "publish"
+PACKAGE = Path(sudare.__file__).parent
 
 
 @pytest.mark.parametrize(
     ("family", "page"),
-    [("sample", "sample_pages.py"), ("weights", "weights_pages.py"), ("perturbation", "perturbation_job.py")],
+    [("sample", "anonymity/pages.py"), ("weights", "reweight/pages.py"), ("perturbation", "reconstruct/kind.py")],
 )
-def test_every_name_on_a_page_is_known(family, page):
-    text = (PAGES / page).read_text(encoding="utf-8")
-    assert re.search(rf"""words\(["']{family}\.""", text)
-    known = set(Words("ja").labels(family))
-    headline = set(
-        re.findall(
-            r"""^            "([a-zA-Z ()]+)": """, (PAGES / f"{family}_job.py").read_text(encoding="utf-8"), re.M
-        )
-    )
-    assert {name for name in headline if name != family} <= known
+def test_the_page_of_a_kind_takes_its_names_from_the_catalogue(family, page):
+    used = re.findall(rf"""words\(["']({family}\.\w+)["']""", (PACKAGE / page).read_text(encoding="utf-8"))
+    assert used
+    assert set(used) <= set(catalogue("ja"))
 
 
 def test_measures_and_their_meanings_are_known():

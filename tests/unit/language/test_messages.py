@@ -19,7 +19,7 @@ def test_a_message_is_equal_whatever_the_order_of_its_fields():
 
 
 def test_an_error_inside_is_said_in_the_language():
-    left_out = PageMessage("left_out.report", reason=ParameterError("epsilon is not positive", value=-1))
+    left_out = PageMessage("left_out.report", reason=ParameterError("{name} is not positive", value=-1, name="epsilon"))
     assert str(left_out) == "the report is left out: epsilon is not positive (got -1)"
     assert left_out.text(JAPANESE) == "公表用レポートは作られませんでした：epsilon が正の数ではありません（値：-1）。"
 

@@ -9,7 +9,7 @@ import sudare as sd
 from sudare.measure.ground import smallest_publishable, square_km
 from sudare.studio.protection import error_by_area
 from sudare.tables.area_sizes import area_sizes
-from sudare.workflow.job import open_job
+from sudare.workflow.job import Job
 
 
 def test_a_cell_is_as_large_as_at_its_latitude():
@@ -50,12 +50,12 @@ def test_only_one_mesh_is_an_area():
 
 def test_plan_rehearsal_studio_and_report_say_the_same(tmp_path):
     """The domain of the demo, whose window of 128 x 128 cells has 4,289 square kilometres."""
-    demo = resources.files("sudare.workflow").joinpath("demo.toml").read_text(encoding="utf-8")
+    demo = resources.files("sudare.cli").joinpath("demo.toml").read_text(encoding="utf-8")
     recipe = tmp_path / "recipe.toml"
     recipe.write_text(demo.replace("3_000_000", "10_000").replace("repetitions = 3", "repetitions = 1"))
-    plan, rehearsal, job = sd.plan(recipe), sd.rehearse(recipe), open_job(recipe)
-    report = {size.level: size.square_km for size in area_sizes(job.domain)}
-    whole = job.domain.bits
+    plan, rehearsal, job = sd.plan(recipe), sd.rehearse(recipe), Job.open(recipe)
+    report = {size.level: size.square_km for size in area_sizes(job.kind.domain)}
+    whole = job.kind.domain.bits
     areas = [
         {row["block_level"]: row["square_km"] for row in plan.errors}[whole],
         {row["block_level"]: row["square_km"] for row in rehearsal.errors}[whole],

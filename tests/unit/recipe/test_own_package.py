@@ -196,7 +196,7 @@ def test_what_another_package_adds_goes_through_every_verb(village, recipe, file
     assert made.balance.spent.epsilon == sd.privacy.exact(plan.guarantee.epsilon)
     assert file in made.certificate["files"]
     verified = sd.verify(village / folder)
-    assert any(check.startswith(file) for check in verified.checks)
+    assert any(str(check).startswith(file) for check in verified.checks)
     assert "age" in json.dumps(plan.to_json())
     drawn = draw_report(village / folder, language="ja", key=village / "sudare-publisher.pem")
     assert drawn.certified

@@ -15,6 +15,7 @@ from sudare.errors import OutputError, ParameterError, RecipeError
 from sudare.language.catalogue import Words
 from sudare.noise import record
 from sudare.privacy import Ledger
+from sudare.recipe import Kind
 from sudare.render.reports import Cover, public_page
 from sudare.workflow import pages
 from sudare.workflow.job import Job
@@ -157,5 +158,5 @@ def test_a_rehearsal_has_an_internal_page_in_either_language(village, tmp_path):
 
 
 def test_a_kind_that_compares_nothing_has_no_internal_page(village):
-    job = Job.open(village.recipe)
-    assert Job.internal_sections(job, None, None, Words()) == []
+    kind = Job.open(village.recipe).kind
+    assert Kind.internal_sections(kind, None, None, Words()) == []

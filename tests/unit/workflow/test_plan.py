@@ -6,21 +6,22 @@ from pathlib import Path
 import pytest
 
 import sudare as sd
+from sudare.language import PageMessage
 
 
 @pytest.mark.parametrize("make", [Path.mkdir, Path.touch], ids=["a folder", "a file"])
 def test_an_output_folder_that_exists_is_remarked(village, make):
     assert sd.plan(village.recipe).remarks == ()
     make(village.folder / "release")
-    assert sd.plan(village.recipe).remarks == ("the output folder exists already: release",)
+    assert sd.plan(village.recipe).remarks == (PageMessage("remark.folder", path="release"),)
 
 
 def test_an_output_folder_that_cannot_be_is_remarked(village):
     (village.folder / "release").symlink_to("nowhere")
     (remark,) = sd.plan(village.recipe).remarks
-    assert remark.startswith("a link in the path of the output folder leads nowhere")
+    assert str(remark).startswith("a link in the path of the output folder leads nowhere")
 
 
 def test_data_that_are_not_there_are_remarked(village):
     shutil.move(village.folder / "people.parquet", village.folder / "elsewhere.parquet")
-    assert sd.plan(village.recipe).remarks == ("the data are not there yet: people.parquet",)
+    assert sd.plan(village.recipe).remarks == (PageMessage("remark.data", path="people.parquet"),)

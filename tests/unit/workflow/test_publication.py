@@ -256,7 +256,7 @@ def test_a_full_disk_is_one_sentence_and_leaves_nothing_half_written(village):
         """
         import resource, signal, sudare as sd
         from sudare.errors import SudareError
-        from sudare.publish import table_job
+        import sudare.tables.kind as table_job
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         write = table_job.write
         def limited(*arguments):
@@ -372,7 +372,7 @@ def test_a_rehearsal_spends_nothing_and_compares(village):
 
 def test_every_figure_of_a_rehearsal_is_the_mean_of_its_runs(village):
     both = sd.rehearse(village.recipe)
-    job = Job.open(village.recipe)
+    job = Job.open(village.recipe).kind
     releases = [job.release(both.truth, seed=seed) for seed in (0, 1)]
     runs = [compared(job, both.truth, release, both.basis) for release in releases]
     assert runs[0].accuracy != runs[1].accuracy
@@ -395,8 +395,8 @@ def test_a_rehearsal_on_a_public_table(village):
     assert made.truth.total == 1
 
 
-def test_publish_is_a_folder_and_a_function():
-    import sudare.recipe.model  # noqa: F401 - the import must not hide the function
+def test_the_verbs_are_those_of_the_workflow():
+    import sudare.workflow
 
-    assert callable(sd.publish)
-    assert sd.publish.plan is sd.plan
+    assert sudare.workflow.publish is sd.publish
+    assert sudare.workflow.plan is sd.plan

@@ -33,7 +33,8 @@ def keywords_of(shape: type[Any]) -> Callable[[Callable[..., Result]], Callable[
 
     def taking(function: Callable[..., Result]) -> Callable[..., Result]:
         @wraps(function)
-        def taken(*given: Any, parameters: Any = None, **keywords: Any) -> Result:
+        def taken(*given: Any, **keywords: Any) -> Result:
+            parameters = keywords.pop("parameters", None)
             own = {name: keywords.pop(name) for name in names & keywords.keys()}
             asked = shape(**own) if parameters is None else replace(parameters, **own)
             return function(*given, parameters=asked, **keywords)

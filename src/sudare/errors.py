@@ -203,10 +203,11 @@ class SudareError(Exception):
         return ", ".join(str(_inside(each, translate)) for each in self._allowed or ())
 
     def _said_hint(self, translate: Translate) -> str:
-        """A hint begins a sentence, also where it begins with words that stand inside of others."""
+        """A hint begins a sentence, also with words that stand inside of others; code (``missing="value"``) stays."""
         assert self._hint is not None  # noqa: S101 - only called where there is one
         said = self._hint.said(translate)
-        return said[:1].upper() + said[1:] if isinstance(self._hint, Message) else said
+        word = said.split(maxsplit=1)[0].rstrip(",:;.") if said else ""
+        return said[:1].upper() + said[1:] if isinstance(self._hint, Message) and word.isalpha() else said
 
     def to_json(self) -> dict[str, Any]:
         """The facts as JSON, with its class by code: another process or a later reader makes the error from it."""

@@ -19,6 +19,7 @@ from sudare.errors import BudgetError, InputError, SudareError, VerificationErro
 from sudare.language.messages import PageMessage
 from sudare.privacy.fingerprint import file_digest as digest
 from sudare.workflow import reports as signing
+from sudare.workflow.job import json_schema
 from sudare.workflow.reports import canonical
 
 RECIPE = (
@@ -273,5 +274,5 @@ def test_recipes_with_a_mistake(recipe: Callable[..., Path], change: tuple[str, 
 
 
 def test_the_schema_knows_the_kind() -> None:
-    schema = sd.publish.json_schema()
+    schema = json_schema()
     assert "SampleRecipe" in schema["$defs"]

@@ -9,8 +9,8 @@ import pytest
 from scipy import stats
 
 import sudare as sd
-from sudare import spark as cluster
 from sudare.errors import InputError, OutputError, ParameterError
+from sudare.reconstruct import spark as spark_rows
 
 ROWS = 6000
 PEOPLE = pa.table(
@@ -36,7 +36,7 @@ def test_the_same_bytes_whatever_the_partitions(spark, people, tmp_path):
     made = []
     for number in (2, 8):
         spark.conf.set("spark.sql.shuffle.partitions", str(number))
-        made.append(cluster.perturb(people, tmp_path / str(number), **DECLARED, k=2, seed=3, rows_per_part=1500))
+        made.append(spark_rows.perturb(people, tmp_path / str(number), **DECLARED, k=2, seed=3, rows_per_part=1500))
     spark.conf.set("spark.sql.shuffle.partitions", "2")
     assert made[0].parts == made[1].parts
     assert len(made[0].parts) == 4
@@ -55,9 +55,9 @@ def test_equal_rows_have_noise_of_their_own(spark, tmp_path, monkeypatch):
     Kolmogorov at 1e-7. The mean distance from 40 has a standard deviation of 10/sqrt(6000) = 0.13: it is off by 6 of
     these once in 5e8 runs, and by the 11 that would hide the twin never.
     """
-    monkeypatch.setattr(cluster.perturbed, "_TOGETHER", 500)
+    monkeypatch.setattr(spark_rows, "_TOGETHER", 500)
     alike = sd.read(pa.table({"age": np.full(ROWS, 40)}), engine="spark")
-    made = cluster.perturb(alike, tmp_path / "out", {"age": (0, 80)}, epsilon=8, rows_per_part=2000)
+    made = spark_rows.perturb(alike, tmp_path / "out", {"age": (0, 80)}, epsilon=8, rows_per_part=2000)
     age = rows(made).column("age").to_numpy()
     assert len(age) == ROWS
     assert len(set(age.tolist())) > 0.95 * ROWS  # on the grid some 40 values come twice; noise used twice halves them
@@ -71,7 +71,7 @@ def test_equal_rows_have_noise_of_their_own(spark, tmp_path, monkeypatch):
 @pytest.mark.filterwarnings("ignore::sudare.errors.PrivacyWarning")
 def test_the_order_tells_nothing(people, tmp_path):
     """Hardly any noise: ages as they are, of which neighbours and the two halves must know nothing."""
-    made = cluster.perturb(people, tmp_path / "out", {"age": (0, 80)}, epsilon=10**6, rows_per_part=2500)
+    made = spark_rows.perturb(people, tmp_path / "out", {"age": (0, 80)}, epsilon=10**6, rows_per_part=2500)
     age = rows(made).column("age").to_numpy().round()
     assert sorted(age) == sorted(PEOPLE["age"].to_pylist())
     # Under any order that tells nothing both are near normal: beyond 6 sigma once in 1e8.
@@ -82,26 +82,26 @@ def test_the_order_tells_nothing(people, tmp_path):
 
 
 def test_one_row_of_each_person(people, tmp_path):
-    made = cluster.perturb(people, tmp_path / "out", **DECLARED, epsilon=1, unit="who")
+    made = spark_rows.perturb(people, tmp_path / "out", **DECLARED, epsilon=1, unit="who")
     assert made.rows == ROWS // 2
     assert str(made.guarantee.unit) == "person with at most 1 row"
-    both = cluster.perturb(people, tmp_path / "both", **DECLARED, epsilon=1, unit="who", max_rows=2)
+    both = spark_rows.perturb(people, tmp_path / "both", **DECLARED, epsilon=1, unit="who", max_rows=2)
     assert both.rows == ROWS
     assert (both.guarantee.epsilon, both.row_epsilon) == (1, Fraction(1, 2))
 
 
 def test_mistakes(spark, people, tmp_path):
     with pytest.raises(ParameterError, match="these records are not in Spark"):
-        cluster.perturb(sd.read(PEOPLE), tmp_path / "a", **DECLARED, epsilon=1)
+        spark_rows.perturb(sd.read(PEOPLE), tmp_path / "a", **DECLARED, epsilon=1)
     with pytest.raises(ParameterError, match="columns are missing or named twice"):
-        cluster.perturb(people, tmp_path / "c", epsilon=1)
+        spark_rows.perturb(people, tmp_path / "c", epsilon=1)
     with pytest.raises(ParameterError, match=r"^max_rows needs a unit \(got 3\)"):
-        cluster.perturb(people, tmp_path / "f", **DECLARED, epsilon=1, max_rows=3)
+        spark_rows.perturb(people, tmp_path / "f", **DECLARED, epsilon=1, max_rows=3)
     with pytest.raises(ParameterError, match="give either k or epsilon"):
-        cluster.perturb(people, tmp_path / "d", **DECLARED)
+        spark_rows.perturb(people, tmp_path / "d", **DECLARED)
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "something").touch()
     with pytest.raises(OutputError, match="the output folder is not empty"):
-        cluster.perturb(people, tmp_path / "full", **DECLARED, epsilon=1)
+        spark_rows.perturb(people, tmp_path / "full", **DECLARED, epsilon=1)
     with pytest.raises(InputError, match=r"no such column.*did you mean|Did you mean"):
-        cluster.perturb(people, tmp_path / "e", {"agee": (0, 9)}, epsilon=1)
+        spark_rows.perturb(people, tmp_path / "e", {"agee": (0, 9)}, epsilon=1)

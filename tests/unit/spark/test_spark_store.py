@@ -8,11 +8,10 @@ import pyarrow as pa
 import pytest
 
 import sudare as sd
-from sudare import spark as cluster
 from sudare.errors import AccountingError, OutputError, ParameterError
 from sudare.spark.spark_store import Scratch, SparkStore
-from sudare.spark.store import InProcessStore
-from sudare.tables.spark import ClusterTable
+from sudare.spark.store import InProcessStore, Jobs
+from sudare.tables.spark import ClusterTable, count, release
 from sudare.tables.spark_task import Cut
 
 RNG = np.random.default_rng(8)
@@ -32,7 +31,7 @@ CUT = Cut(subtree_bits=7, fewest_bits=3, part_people=1500)
 
 @pytest.fixture(scope="module")
 def table(spark):
-    return cluster.count(sd.read(PEOPLE, engine="spark"), DOMAIN, **QUESTION)
+    return count(sd.read(PEOPLE, engine="spark"), DOMAIN, **QUESTION)
 
 
 @pytest.fixture(scope="module")
@@ -65,11 +64,11 @@ def test_counts_are_those_of_duckdb(table, here):
     ids=["tree", "top_down", "negative_l2", "lasso", "cut"],
 )
 def test_the_same_bytes_whatever_the_partitions(spark, table, here, tmp_path, method, partitions):
-    expected = cluster.release(here, tmp_path / "here", method, 0.5, seed=3, cut=CUT)
+    expected = release(here, tmp_path / "here", method, 0.5, seed=3, cut=CUT)
     assert len(expected.parts) > 1
     for number in partitions:
         spark.conf.set("spark.sql.shuffle.partitions", str(number))
-        made = cluster.release(table, tmp_path / str(number), method, 0.5, seed=3, cut=CUT)
+        made = release(table, tmp_path / str(number), method, 0.5, seed=3, cut=CUT)
         assert made.parts == expected.parts
         assert files(made.folder) == files(expected.folder)
     spark.conf.set("spark.sql.shuffle.partitions", "2")
@@ -111,11 +110,11 @@ def test_a_task_that_is_run_again_repeats_its_noise(spark, table, here, tmp_path
     stumbling = ClusterTable(DOMAIN, table.unit, StumblingStore(table.store.frame, table.store.scratch))
     # Two parts, so that no task fails more often than Spark allows.
     cut = Cut(subtree_bits=7, fewest_bits=3, part_people=3000)
-    expected = cluster.release(here, tmp_path / "here", epsilon=0.5, seed=4, cut=cut)
-    made = cluster.release(stumbling, tmp_path / "spark", epsilon=0.5, seed=4, cut=cut)
+    expected = release(here, tmp_path / "here", epsilon=0.5, seed=4, cut=cut)
+    made = release(stumbling, tmp_path / "spark", epsilon=0.5, seed=4, cut=cut)
     kernels = [mark.name.split("-")[0] for mark in (tmp_path / "marks").iterdir()]
     assert sorted(set(kernels)) == ["MeasureSubtrees", "Write"]
-    assert kernels.count("Write") == len(made.parts) == 2
+    assert kernels.count("WritePart") == len(made.parts) == 2
     assert files(made.folder) == files(expected.folder)  # and no attempt left anything behind
 
 
@@ -131,7 +130,7 @@ class Wrong:
 
 def test_what_workers_refuse_arrives_as_a_sentence(spark, table):
     by_value(spark)
-    jobs = cluster.store.Jobs(7, np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64))
+    jobs = Jobs(7, np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64))
     ours = Wrong(AccountingError("the cells of a subtree changed between two passes", value=5))
     with pytest.raises(AccountingError, match=r"^the cells of a subtree changed between two passes \(got 5\)$"):
         table.store.each(jobs, ours)
@@ -142,13 +141,13 @@ def test_what_workers_refuse_arrives_as_a_sentence(spark, table):
 
 
 def test_scratch_is_private_and_goes_with_the_table(spark, tmp_path):
-    counted = cluster.count(sd.read(PEOPLE, engine="spark"), DOMAIN, **QUESTION, scratch=tmp_path)
+    counted = count(sd.read(PEOPLE, engine="spark"), DOMAIN, **QUESTION, scratch=tmp_path)
     (folder,) = tmp_path.iterdir()
     assert folder.stat().st_mode & 0o077 == 0
     assert "count" not in repr(counted)
     del counted
     assert not list(tmp_path.iterdir())
-    held = cluster.count(sd.read(PEOPLE, engine="spark"), DOMAIN, **QUESTION, scratch=tmp_path)
+    held = count(sd.read(PEOPLE, engine="spark"), DOMAIN, **QUESTION, scratch=tmp_path)
     held.discard()
     assert not list(tmp_path.iterdir())
     with pytest.raises(OutputError, match=r"^the scratch folder cannot be made: No such file or directory"):
@@ -157,7 +156,7 @@ def test_scratch_is_private_and_goes_with_the_table(spark, tmp_path):
 
 def test_mistakes(spark, monkeypatch):
     with pytest.raises(ParameterError, match="these records are not in Spark"):
-        cluster.count(sd.read(PEOPLE), DOMAIN, **QUESTION)
+        count(sd.read(PEOPLE), DOMAIN, **QUESTION)
 
     class Elsewhere:
         class conf:  # noqa: N801 - as Spark spells it

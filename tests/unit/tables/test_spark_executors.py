@@ -15,11 +15,10 @@ SCRIPT = """
     from pyspark import cloudpickle
 
     import sudare as sd
-    from sudare import cluster
-    from sudare.tables.spark import ClusterTable
+    from sudare.tables.spark import ClusterTable, release
     from sudare.tables.spark_task import Cut
     from sudare.spark.spark_store import Scratch, SparkStore
-    from sudare.spark.store import Here
+    from sudare.spark.store import InProcessStore
     from sudare.engines.spark_session import spark_session
 
     cloudpickle.register_pickle_by_value(sys.modules["__main__"])
@@ -60,12 +59,12 @@ SCRIPT = """
     counts = np.random.default_rng(1).integers(0, 90, 1 << 10) // 60 * 40
     table = sd.CountTable.from_array(counts)
     cut = Cut(subtree_bits=6, fewest_bits=3, part_people=2000)
-    here = ClusterTable(table.domain, table.unit, Here(table.index, table.count))
+    here = ClusterTable(table.domain, table.unit, InProcessStore(table.index, table.count))
     frame = spark.createDataFrame(pa.table({"index": table.index, "count": table.count}))
     scratch = Scratch.within(folder)
     there = ClusterTable(table.domain, table.unit, DeadlyStore(scratch.freeze(frame), scratch))
     releases = [
-        cluster.release(each, folder / name, epsilon=1, seed=6, cut=cut)
+        release(each, folder / name, epsilon=1, seed=6, cut=cut)
         for name, each in (("here", here), ("there", there))
     ]
     files = [{path.name: path.read_bytes() for path in made.folder.iterdir()} for made in releases]

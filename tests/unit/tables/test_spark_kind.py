@@ -9,12 +9,12 @@ import pytest
 
 import sudare as sd
 from recipes import MESH, SEX, changed, villagers
-from sudare import spark as cluster
 from sudare.errors import BudgetError, InputError, PaidError, ParameterError, RecipeError, VerificationError
 from sudare.language.catalogue import Words
 from sudare.language.messages import PageMessage
 from sudare.privacy import Ledger
 from sudare.spark.store import InProcessStore
+from sudare.tables.spark import ClusterTable, release
 from sudare.tables.spark_kind import ClusterTableKind
 from sudare.workflow.job import Job
 
@@ -118,8 +118,8 @@ def halves(folder, certificate, tmp_path):
 def test_a_table_too_large_to_be_shown_has_a_short_page(recipe, tmp_path, monkeypatch):
     job = Job.open(recipe())
     table = sd.CountTable(job.kind.here.domain, [3, 40], [30, 50])
-    there = cluster.ClusterTable(table.domain, table.unit, InProcessStore(table.index, table.count))
-    made = cluster.release(there, tmp_path / "parts", epsilon=5, seed=1)
+    there = ClusterTable(table.domain, table.unit, InProcessStore(table.index, table.count))
+    made = release(there, tmp_path / "parts", epsilon=5, seed=1)
     words = Words("ja")
     files = {part.name: {"format": "parquet"} for part in made.parts}
     # A seeded release promises nothing, and has no budget to be read from its certificate.

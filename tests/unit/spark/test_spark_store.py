@@ -113,7 +113,7 @@ def test_a_task_that_is_run_again_repeats_its_noise(spark, table, here, tmp_path
     expected = release(here, tmp_path / "here", epsilon=0.5, seed=4, cut=cut)
     made = release(stumbling, tmp_path / "spark", epsilon=0.5, seed=4, cut=cut)
     kernels = [mark.name.split("-")[0] for mark in (tmp_path / "marks").iterdir()]
-    assert sorted(set(kernels)) == ["MeasureSubtrees", "Write"]
+    assert sorted(set(kernels)) == ["MeasureSubtrees", "WritePart"]
     assert kernels.count("WritePart") == len(made.parts) == 2
     assert files(made.folder) == files(expected.folder)  # and no attempt left anything behind
 

@@ -85,4 +85,4 @@ def test_killed_executors_change_nothing(spark, tmp_path):
     assert said["same"]
     assert said["parts"] > 1
     killed = sorted(path.name for path in tmp_path.glob("killed in *"))
-    assert killed == ["killed in MeasureSubtrees", "killed in Write"]
+    assert killed == ["killed in MeasureSubtrees", "killed in WritePart"]

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from sudare.errors import InputError, ParameterError
+from sudare.language.messages import Progress, Stage
 from sudare.papers import mixture, mixture_adult, mixture_correlated, mixture_synthetic
 
 
@@ -69,7 +70,7 @@ def test_everything_is_written(tmp_path, monkeypatch):
         "adult.png",
     ]
     assert all(path.stat().st_size for path in made.files)
-    assert "1,000 records: run 1 of 1" in said
+    assert Progress(Stage.EXPERIMENT, 1, 1, "1,000 records") in said
     found = json.loads(json.dumps(made.to_json()))
     assert found["paper"] == "mixture"
     assert found["runs"] == {"1000": 1}

@@ -8,6 +8,7 @@ import pytest
 
 from sudare.domain import CountTable
 from sudare.errors import OutputError, ParameterError
+from sudare.language.messages import Progress, Stage
 from sudare.papers.sparse_l2 import CONTENDERS, EPSILONS, bump, reproduce
 
 
@@ -76,8 +77,8 @@ def test_the_result_is_json_and_says_what_it_ran_on(made):
     result, stages = made
     assert json.loads(json.dumps(result.to_json(), allow_nan=False))["basis"] == "a test's country"
     assert "a test's country" in result.facts["data"]
-    assert "epsilon 0.1, Proposed: 1 of 6" in stages
-    assert any(stage.startswith("drawing") for stage in stages)
+    assert Progress(Stage.EXPERIMENT, 1, 6, "epsilon 0.1, Proposed") in stages
+    assert any(progress.stage is Stage.DRAWING for progress in stages)
 
 
 @pytest.mark.parametrize("side", [0, 1, 48, 64.0])

@@ -21,7 +21,7 @@ from sudare.spark.store import InProcessStore
 from sudare.tables import spark_noisy as noisy
 from sudare.tables.method import Task
 from sudare.tables.mix import MixMeasurements
-from sudare.tables.spark import ClusterTable, _written, release
+from sudare.tables.spark import ClusterTable, release, require_method
 from sudare.tables.spark_task import ClusterTask, Cut
 
 ALARM = 1e-9
@@ -81,7 +81,7 @@ def in_parts(method, epsilon, seed, total="noisy", table=TABLE, cut=CUT):
     budget = epsilon if isinstance(epsilon, Budget) else Budget(epsilon=Fraction(epsilon))
     task = ClusterTask(table.domain, int(table.total), table.unit.max_rows, budget, total == "public", source)
     with metered() as meter:
-        _written(method, task, InProcessStore(table.index, table.count), cut, kept)
+        require_method(method)(task, InProcessStore(table.index, table.count), cut, kept)
     meter.check(budget)
     index, count = (np.concatenate([cells[axis] for cells in kept.cells]) for axis in (0, 1))
     return sd.CountTable.released(table.domain, index, count).to_array()

@@ -18,7 +18,7 @@ def test_an_attribute_is_read_by_its_type():
         ({}, "an attribute is not a JSON object with a type (got 'dict')"),
         (
             {"type": "lines"},
-            "there is no such type of attribute (got 'lines'; allowed: line, grid, categories, bins, mesh). "
+            "there is no such type of attribute (got 'lines'; allowed: bins, categories, grid, line, mesh). "
             "Did you mean 'line'?",
         ),
         ({"type": "grid", "rows": 3}, "these entries do not make a grid (got ['rows'])"),

@@ -250,11 +250,12 @@ class Recipe(Part):
 
     def __new__(cls, /, *_: Any, **contents: Any) -> Self:
         """A recipe of the kind that is named, where this class itself is called."""
+        # First of all: a kind that is not known here may be one of a newer version.
+        RecipeError.refuse_newer(Message("the recipe"), contents.get("format", FORMAT), FORMAT)
         made: Any = super().__new__(_shape_of(contents) if cls is Recipe else cls)
         return made  # type: ignore[no-any-return]  # of a subclass, where this class itself is called
 
     def __init__(self, /, **contents: Any) -> None:
-        RecipeError.refuse_newer(Message("the recipe"), contents.get("format", FORMAT), FORMAT)
         try:
             super().__init__(**{name: _as_in_toml(value) for name, value in contents.items()})
         except ValidationError as problem:

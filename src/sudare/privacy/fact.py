@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass
 from functools import cache
 
-from sudare.errors import ParameterError, did_you_mean
+from sudare.errors import Message, ParameterError, did_you_mean
 
 Field = str | int
 
@@ -80,7 +80,8 @@ class Fact:
             raise ParameterError("unknown fact of a guarantee", value=code, hint=did_you_mean(code, SENTENCES))
         wanted = _GAP.findall(SENTENCES[code])
         if fields.keys() != set(wanted):
-            raise ParameterError("the fact {code} has other fields", value=sorted(fields), allowed=wanted, code=code)
+            other = Message("the fact {code} has other fields", code=code)
+            raise ParameterError(other, value=sorted(fields), allowed=wanted)
         object.__setattr__(self, "code", code)
         object.__setattr__(self, "fields", tuple((name, fields[name]) for name in wanted))
 

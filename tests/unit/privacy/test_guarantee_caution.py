@@ -100,7 +100,7 @@ def test_plan_publish_and_the_command_line_tell_it(tmp_path):
     recipe = tmp_path / "recipe.toml"
     recipe.write_text(RECIPE)
     remarks = sd.plan(recipe).remarks
-    assert [remark.split(" (")[0] for remark in remarks] == [
+    assert [str(remark).split(" (")[0] for remark in remarks] == [
         "this epsilon protects hardly anybody",
         "delta is above one in the number of people",
     ]

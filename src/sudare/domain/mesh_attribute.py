@@ -104,7 +104,7 @@ class Mesh(Attribute):
         for rounding. One cell of 500 m has 0.26 square kilometres in Tokyo and 0.30 in Okinawa, not 0.25.
 
         >>> round(Mesh("80km", codes=["5339"]).square_km)
-        6726
+        6697
         """
         rows = np.arange(self.lengths[0], dtype=np.int64)
         cells = self.block_counts((0, (self.lengths[1] - 1).bit_length()), rows, np.zeros_like(rows))

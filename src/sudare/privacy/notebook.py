@@ -80,6 +80,7 @@ def unit_words(unit: Unit, words: Words) -> str:
 def standing(balance: Balance, words: Words) -> dict[str, str]:
     """Where a data set stands: what every page, table and box shows of it, each under the catalogue's key of its name.
 
+    >>> from sudare.privacy.balance import Balance
     >>> standing(Balance.of("census", None, []), Words("en"))["ledger.remaining"]
     'no limit'
     """

@@ -21,7 +21,7 @@ def square_km(domain: Domain, level: int) -> float | None:
     >>> from sudare.domain import Categories
     >>> domain = Domain(mesh=Mesh("1km", codes=["5339"]), sex=Categories(["f", "m"]))
     >>> square_km(domain, 0), round(square_km(domain, 1), 3), round(square_km(domain, domain.bits))
-    (None, 1.051, 6726)
+    (None, 1.046, 6697)
     """
     places = [attribute for attribute in domain.attributes.values() if attribute.spatial]
     if len(places) != 1 or not isinstance(places[0], Mesh):

@@ -82,7 +82,7 @@ def standing(balance: Balance, words: Words) -> dict[str, str]:
 
     >>> from sudare.privacy.balance import Balance
     >>> standing(Balance.of("census", None, []), Words("en"))["ledger.remaining"]
-    'no limit'
+    'no cap, no limit'
     """
     return {
         "ledger.dataset": balance.dataset,

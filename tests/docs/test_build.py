@@ -11,7 +11,19 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 FRONT = sorted(ROOT.glob("*.md"))
-TOPICS = ("anonymity", "local", "reconstruct", "reweight", "collector", "measure", "noise", "privacy", "recipe", "workflow", "errors")
+TOPICS = (
+    "anonymity",
+    "local",
+    "reconstruct",
+    "reweight",
+    "collector",
+    "measure",
+    "noise",
+    "privacy",
+    "recipe",
+    "workflow",
+    "errors",
+)
 
 
 @pytest.fixture(scope="module")

@@ -47,7 +47,9 @@ def test_every_command_has_help_and_an_example(reference):
 
 def test_every_command_file_is_a_command():
     folder = ROOT / "src" / "sudare" / "cli"
-    assert {path.stem for path in folder.glob("*.py")} - {"__init__", "console", "demo_city", "language"} == set(COMMANDS)
+    assert {path.stem for path in folder.glob("*.py")} - {"__init__", "console", "demo_city", "language"} == set(
+        COMMANDS
+    )
 
 
 def test_the_readme_names_its_two_commands_and_every_command():

@@ -38,7 +38,7 @@ output = {folder = "release", key = "publisher.pem", formats = ["csv"]}
 report = {public = false}
 """
 IMPORTS = """
-import sudare, duckdb, pyarrow.parquet, pyarrow.csv, pyarrow.compute, narwhals, sudare.publish, sudare.tables.kind
+import sudare, duckdb, pyarrow.parquet, pyarrow.csv, pyarrow.compute, narwhals, sudare.workflow, sudare.tables.kind
 """
 PUBLISH = """
 import sys, warnings
@@ -47,7 +47,7 @@ import sudare
 recipe, said = words
 warnings.simplefilter("ignore")
 try:
-    sudare.publish(recipe, progress=lambda stage: Path(said).with_name(f"stage-{stage}").touch())
+    sudare.publish(recipe, progress=lambda now: Path(said).with_name(f"stage-{now.stage}").touch())
 except sudare.errors.SudareError as refusal:
     Path(said).write_text(f"{type(refusal).__name__}: {refusal}")
 """

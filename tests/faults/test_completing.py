@@ -33,7 +33,7 @@ from sudare.workflow.public_sources import Sources
 
 KINDS = {"table": 0, "sample": 3, "perturbation": 6, "weights": 7}
 IMPORTS = """
-import sudare, duckdb, pyarrow.parquet, pyarrow.csv, pyarrow.compute, jinja2, narwhals, sudare.publish
+import sudare, duckdb, pyarrow.parquet, pyarrow.csv, pyarrow.compute, jinja2, narwhals, sudare.workflow
 import sudare.tables.kind, sudare.anonymity.kind, sudare.reconstruct.kind, sudare.reweight.kind
 """
 # Publishes, and copies the folder right before every so-many-th touch of the world from the stage "spending" on.
@@ -224,7 +224,7 @@ def test_ctrl_c_after_the_row_is_one_sentence(tmp_path):
     recipe = settled_in(tmp_path / "house")
     code = """
 import os, signal, sys
-from sudare.publish import table_job
+import sudare.tables.kind as table_job
 def interrupted(*given):
     os.kill(os.getpid(), signal.SIGINT)
     while True:

@@ -35,7 +35,7 @@ report = {public = false}
 """
 IMPORTS = """
 import ctypes, os, resource, sys
-import duckdb, pyarrow.parquet, pyarrow.csv, pyarrow.compute, narwhals, sudare.publish, sudare.tables.kind
+import duckdb, pyarrow.parquet, pyarrow.csv, pyarrow.compute, narwhals, sudare.workflow, sudare.tables.kind
 from sudare.cli import main
 """
 # Keeps files below a size, or gives up the right of root to write where the mode forbids it (CAP_DAC_OVERRIDE), and

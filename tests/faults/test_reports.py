@@ -234,7 +234,7 @@ def killed(self, target):
         os.kill(os.getpid(), signal.SIGKILL)
     return rename(self, target)
 pathlib.Path.rename = killed
-from sudare.publish import publish
+from sudare.workflow import publish
 publish(sys.argv[1])
 """
 

@@ -196,7 +196,7 @@ for name in names:
     importlib.import_module(name)
 
 import asyncio
-from sudare.publish import draw_report, publish, verify
+from sudare.workflow import draw_report, publish, verify
 from sudare.studio.access import Access
 from sudare.studio.service import Desk
 from sudare.studio.guards import Guard

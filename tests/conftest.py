@@ -46,13 +46,14 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ.pop("SUDARE_LEDGER", None)
     os.environ["SUDARE_STATE"] = "off"  # and what this machine remembers of ledgers is not theirs either
     os.environ["SUDARE_SCRATCH"] = tempfile.mkdtemp(prefix="sudare-tests-")
-    os.environ["XDG_CONFIG_HOME"] = str(Path(__file__).parent / "no-configuration")
+    os.environ["XDG_CONFIG_HOME"] = tempfile.mkdtemp(prefix="sudare-tests-")
     if not config.getoption("--hypothesis-profile", None):
         settings.load_profile("fresh" if config.getoption("full") else "same")
 
 
 def pytest_unconfigure() -> None:
-    shutil.rmtree(os.environ["SUDARE_SCRATCH"], ignore_errors=True)
+    for name in ("SUDARE_SCRATCH", "XDG_CONFIG_HOME"):
+        shutil.rmtree(os.environ[name], ignore_errors=True)
 
 
 @pytest.fixture(autouse=True)

@@ -73,7 +73,7 @@ def _found(group: str, _path: tuple[str, ...]) -> dict[str, EntryPoint]:
         found[entry.name] = entry
     if not found:
         raise SudareError(
-            "Sudare is not installed: no entry points of {group} are found", hint="pip install sudare", group=group
+            "Sudare is not installed: no entry points of {group} are found", hint="Run: pip install sudare", group=group
         )
     return found
 

@@ -77,9 +77,11 @@ def leaks(_: object, __: object) -> None:
 
 
 def breaks_a_line(_: object, __: object) -> None:
-    problem = InputError("one")
-    problem.args = ("one\ntwo",)
-    raise problem
+    class TwoLinesError(InputError):
+        def __str__(self) -> str:
+            return "one\ntwo"
+
+    raise TwoLinesError("one")
 
 
 def forgets_a_key(_: object, __: object) -> None:

@@ -198,7 +198,7 @@ for name in names:
 import asyncio
 from sudare.workflow import draw_report, publish, verify
 from sudare.studio.access import Access
-from sudare.studio.service import Desk
+from sudare.studio.service import StudioService
 from sudare.studio.guards import Guard
 from sudare.studio.app import create_app
 from sudare.studio.worker import run
@@ -212,7 +212,7 @@ assert draw_report(made.folder, language="ja", key=recipe.parent / "publisher.pe
 
 async def studio():
     workspace = Workspace.open(recipe)
-    desk, access = Desk(workspace), Access()
+    desk, access = StudioService(workspace), Access()
     app = Guard(create_app(desk, access), access, frozenset({"127.0.0.1:8400"}))
     address = "http://127.0.0.1:8400"
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url=address) as client:

@@ -51,8 +51,11 @@ def place(domain: Any, given: Any, known: Mapping[str, SourceColumn], outside: A
 
 
 def shown_names(known: Mapping[str, SourceColumn]) -> list[str]:
-    """The names that a message may repeat: none of a file without types, whose first line may be a person's row."""
-    return [] if any(column.kind == "untyped" for column in known.values()) else list(known)
+    """The names that a message may repeat: none of a file of text, whose first line may be a person's row.
+
+    A file of text has no types at all; of a folder of Parquet files only the names of its folders have none.
+    """
+    return [] if all(column.kind == "untyped" for column in known.values()) else list(known)
 
 
 def find(name: Any, known: Mapping[str, SourceColumn], purpose: Message) -> SourceColumn:

@@ -268,9 +268,9 @@ class PendingReleases:
 
 def versions() -> dict[str, str]:
     """Of what makes a release's bytes: the same versions make the same."""
-    found = {"sudare": sudare.__version__, "python": platform.python_version(), "machine": platform.machine()}
-    found |= packages()  # a kind or a method may come from any of them
-    return found | {name: own for name in _MATTERING if (own := _installed(name)) is not None}
+    own = {"sudare": sudare.__version__, "python": platform.python_version(), "machine": platform.machine()}
+    found = packages() | own  # a kind or a method may come from any of the packages
+    return found | {name: there for name in _MATTERING if (there := _installed(name)) is not None}
 
 
 @cache

@@ -26,8 +26,8 @@ import numpy as np
 from part import run_part
 from row import Row
 from sudare.collector import load
+from sudare.collector.collection import open_store
 from sudare.collector.outbox import Outbox
-from sudare.collector.storage import open_store
 from sudare.collector.survey import Survey
 
 GOAL, SENDERS = 10_000, 16

@@ -229,8 +229,8 @@ async def studio():
     return workspace, state["text"]
 
 workspace, text = asyncio.run(studio())
-from sudare.studio.tasks import Tasks
-tasks = Tasks(workspace)
+from sudare.studio.tasks import JobStore
+tasks = JobStore(workspace)
 job = tasks.add("publish", {"text": text, "version": 2, "language": "ja"})
 run(workspace, job.id)
 assert tasks.get(job.id).state == "done", tasks.get(job.id)

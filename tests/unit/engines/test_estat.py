@@ -10,7 +10,7 @@ import pytest
 from sudare.domain import Categories, Domain, Mesh
 from sudare.engines import estat_table
 from sudare.errors import InputError, ParameterError, SudareError, TableError
-from sudare.privacy import Unit
+from sudare.privacy import Fact, Unit
 from sudare.tables import release
 
 HEAD = "KEY_CODE,HTKSYORI,HTKSAKI,GASSAN,T000001001,T000001002\r\n,,,,　人口（総数）,　０～１４歳人口\r\n"
@@ -43,10 +43,8 @@ def test_a_first_column_that_does_not_say_people_needs_a_unit(tmp_path: Path) ->
     with pytest.raises(ParameterError, match="does not say what one count is"):
         release(estat_table([people, path]), epsilon=1)
     promised = release(estat_table(path, unit=Unit("household")), epsilon=1).guarantee
-    assert promised.assumptions == ("no household is counted more than once in the data",)
-    assert release(estat_table(people), epsilon=1).guarantee.assumptions == (
-        "no person is counted more than once in the data",
-    )
+    assert promised.assumptions == (Fact("counted_once", unit="household"),)
+    assert release(estat_table(people), epsilon=1).guarantee.assumptions == (Fact("counted_once", unit="person"),)
 
 
 def test_details_that_another_cell_counts_add_nothing(tmp_path: Path) -> None:

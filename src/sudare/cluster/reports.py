@@ -39,7 +39,7 @@ def tally(frame: Any, encoding: Encoding, column: str = "report", *, seeded: boo
         sums = frame.select(column).mapInArrow(_sums(encoding), "place bigint, sum bigint")
         added = sums.groupBy("place").agg(sql.sum("sum").cast("bigint").alias("sum")).toArrow()
     made = Tally(encoding)
-    made.seeded = seeded
+    made.seeded, made.unbooked = seeded, True
     for place, total in zip(*(added.column(name).to_numpy() for name in ("place", "sum")), strict=True):
         if place == _REPORTS:
             made.reports = int(total)

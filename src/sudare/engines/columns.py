@@ -49,7 +49,7 @@ def place(domain: Any, given: Any, known: Mapping[str, Column], outside: Any) ->
 
 def shown_names(known: Mapping[str, Column]) -> list[str]:
     """The names that a message may repeat: none of a file without types, whose first line may be a person's row."""
-    return [] if any(column.kind == "untyped" for column in known.values()) else list(known)
+    return [] if all(column.kind == "untyped" for column in known.values()) else list(known)
 
 
 def find(name: Any, known: Mapping[str, Column], purpose: str) -> Column:

@@ -57,6 +57,7 @@ bench: $(STAMP)  ## the scoreboard: peers from PyPI in the same run; PARTS="nois
 	$(BIN)/python benchmarks/run.py $(PARTS)
 
 messages: $(STAMP)  ## find the templates of errors, and bring the catalogues of all languages up to date
+	@mkdir -p build
 	$(BIN)/pybabel -q extract --mapping=babel.cfg --no-location --omit-header --output=build/errors.pot src
 	$(BIN)/pybabel -q update --domain=errors --input-file=build/errors.pot --output-dir=$(LOCALE) --ignore-obsolete --no-fuzzy-matching --update-header-comment --width=120
 	for domain in $$(ls $(LOCALE)/*/LC_MESSAGES | sed -n 's/\.po$$//p' | sort -u); do \

@@ -30,7 +30,8 @@ from sudare.collector.collection import open_store
 from sudare.collector.outbox import Outbox
 from sudare.collector.survey import Survey
 
-GOAL, SENDERS = 10_000, 16
+GOAL, SENDERS, BATCH = 10_000, 16, 100
+"""Reports sent one by one come from more connections than a batch has reports, as they would from devices."""
 SURVEY = """
 name = "load"
 question = "Where?"
@@ -71,8 +72,9 @@ def send(port: int, waiting: list[bytes], until: float, seconds: list[float], fa
         connection.request("POST", "/reports", body, {"content-type": "application/json"})
         answer = connection.getresponse()
         content = answer.read()
-        seconds.append(time.perf_counter() - start)
-        if answer.status != 200:
+        if answer.status == 200:
+            seconds.append(time.perf_counter() - start)
+        elif answer.status != 202:  # at the end the last ones wait for a batch that does not get full
             failures.append(content.decode())
     connection.close()
 
@@ -93,7 +95,8 @@ def taken(size: int, batch: int, before: int, for_seconds: float) -> Iterator[Ro
         failures: list[str] = []
         start = time.perf_counter()
         arguments = (int(found[1]), waiting, start + for_seconds, seconds, failures)
-        senders = [threading.Thread(target=send, args=arguments) for _ in range(SENDERS)]
+        connections = SENDERS if batch > 1 else 2 * BATCH
+        senders = [threading.Thread(target=send, args=arguments) for _ in range(connections)]
         for sender in senders:
             sender.start()
         for sender in senders:
@@ -104,10 +107,10 @@ def taken(size: int, batch: int, before: int, for_seconds: float) -> Iterator[Ro
         with closing(sqlite3.connect(survey.storage)) as connection:
             stored = connection.execute("SELECT count(*) FROM reports").fetchone()[0] - before
     assert not failures, failures[0]
-    assert stored == len(seconds) * batch, "what was acknowledged is not what is stored"
-    rate = stored / elapsed
+    assert stored >= len(seconds) * batch, "what was acknowledged is not stored"
+    rate = len(seconds) * batch / elapsed
     middle, slow = np.percentile(seconds, [50, 99]) * 1000
-    case = f"{size:,} answers, batches of {batch}, {SENDERS} senders, {before:,} reports stored before"
+    case = f"{size:,} answers, requests of {batch}, {connections} senders, {before:,} reports stored before"
     goal = {"at_least": GOAL} if batch > 1 else {}
     yield Row("reports stored", rate, "a second", case=case, **goal)
     yield Row("a request, median", middle, "ms", case=case)

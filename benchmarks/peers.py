@@ -23,6 +23,7 @@ OPENDP = ("opendp", ("opendp==0.16.0", "numpy==2.4.6"))
 OPENDP_POLARS = ("opendp-polars", ("opendp[polars]==0.16.0",))
 DIFFPRIVLIB = ("diffprivlib", ("diffprivlib==0.6.6", "scikit-learn==1.5.2"))  # later scikit-learn breaks its import
 TUMULT = ("tumult", ("tmlt.analytics==0.21.0", "tmlt.core==0.19.1", "pyspark==3.5.9"))
+MBI = ("mbi", ("mbi==2.0.0",))
 PYWAVELETS = ("pywavelets", ("PyWavelets==1.9.0", "numpy==2.4.6"))
 
 
@@ -57,12 +58,15 @@ def peer_python(name: str, requirements: Sequence[str]) -> Path:
     return python
 
 
-def run_peer(name: str, requirements: Sequence[str], script: str, *arguments: str) -> Any:
-    """Run a script in the peer's environment; what it prints last is read as JSON."""
+def run_peer(name: str, requirements: Sequence[str], script: str, *arguments: str, seconds: float | None = None) -> Any:
+    """Run a script in the peer's environment, for so long at most; what it prints last is read as JSON."""
     names = [re.split(r"[<>=!~\[; ]", requirement)[0] for requirement in requirements]
     footer = FOOTER % (list(dict.fromkeys([*names, *_FURTHER])),)
     command = [str(peer_python(name, requirements)), "-c", script + footer, *arguments]
-    done = subprocess.run(command, check=False, capture_output=True, text=True)
+    try:
+        done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=seconds)
+    except subprocess.TimeoutExpired:
+        raise PeerError(f"{name} did not end within {seconds:.0f} s by the clock") from None
     if done.returncode:
         raise PeerError(f"{name} failed: {_reason(done.stderr)}")
     *_, answer, mark = done.stdout.strip().splitlines()

@@ -70,7 +70,7 @@ def regret(rows: Sequence[Row]) -> Spec:
     points = {name: [(row.at, row.value) for row in rows if row.series == name] for name in names}
     lines = [Series(name, [at for at, _ in points[name]], [value for _, value in points[name]]) for name in names]
     title, below = (
-        "Error against the best method of both papers, chosen by the truth",
+        "Error against the best of the papers' methods for tables, chosen by the truth",
         "below 1: better than the oracle",
     )
     spec = curves(lines, title=title, subtitle=below, x_title="cells of a block", y_title="RMSE over the oracle's")

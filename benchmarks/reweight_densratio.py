@@ -15,7 +15,7 @@ from part import run_part
 from peers import missing, run_peer
 from row import Row
 from sudare.reweight import Gaussian, rulsif, ulsif
-from sudare.reweight.ulsif import choose
+from sudare.reweight.ratio import choose
 from timing import core_seconds
 
 REQUIREMENTS = ["densratio==0.4.0", "numpy<2.3"]

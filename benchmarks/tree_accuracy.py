@@ -1,4 +1,4 @@
-"""Every method for tables on real grids: error relative to the best of both papers' methods (regret).
+"""Every method for tables on real grids: error relative to the best of the papers' methods for tables (regret).
 
 For each data set and block size an oracle picks the best of the papers' methods, with strengths tuned on the truth
 for that very block size, totals exact or noisy as is better. Every method, as one calls it, is divided by it. Goals for

@@ -37,10 +37,6 @@ autodoc_preserve_defaults = True
 python_maximum_signature_line_length = 100
 add_module_names = False
 
-# Their keywords are fields of a class: the text of the function is not where autodoc finds the defaults.
-for made in (sudare.anonymity.anonymize, sudare.reweight.fit):
-    del made.__wrapped__
-
 _ARRAY = re.compile(r"~?[\w.]*ndarray\[~?tuple\[~?[\w.]*Any, \.\.\.\], ~?[\w.]*dtype\[([~\w.]+)\]\]")
 
 

@@ -1,4 +1,4 @@
-"""Writes docs/reference/cli.md and recipe.md from the commands and the recipe themselves.
+"""Writes docs/reference/cli.md and recipe.md from the commands and the recipe themselves, and the tables of papers.
 
 ``make docs`` runs it; a test fails when the pages are not what it would write.
 """
@@ -12,9 +12,15 @@ from typing import Any
 import click
 
 from sudare.cli import main as cli
+from sudare.language.catalogue import Words
+from sudare.papers import doors
+from sudare.papers.catalogue import placed
 from sudare.workflow.job import json_schema
 
 FOLDER = Path(__file__).parent / "reference"
+ROOT = Path(__file__).parents[1]
+PAPERS_ON = {"README.md": "en", "README.ja.md": "ja", "docs/index.md": "en", "docs/ja/index.md": "ja"}
+"""Pages with the table of papers."""
 
 
 def commands(context: click.Context) -> Iterator[click.Context]:
@@ -128,7 +134,13 @@ def recipe_page() -> str:
 
 def pages() -> dict[Path, str]:
     """Path to text of every generated page."""
-    return {FOLDER / "cli.md": cli_page(), FOLDER / "recipe.md": recipe_page()}
+    made = {FOLDER / "cli.md": cli_page(), FOLDER / "recipe.md": recipe_page()}
+    for path, language in ((FOLDER / "papers.md", "en"), (FOLDER.parent / "ja" / "papers.md", "ja")):
+        made[path] = doors.markdown(Words(language))
+    for name, language in PAPERS_ON.items():
+        page = (ROOT / name).read_text(encoding="utf-8")
+        made[ROOT / name] = placed(page, Words(language))
+    return made
 
 
 if __name__ == "__main__":

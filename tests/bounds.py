@@ -17,7 +17,7 @@ import venv
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-EXTRAS = ("collector", "postgres", "studio", "spark")
+EXTRAS = ("collector", "postgres", "report", "science", "studio", "spark")
 TESTS = ("tests/unit", "tests/engines", "tests/web", "tests/faults")
 # Spark before 4.2 leaves its sockets to the garbage collector. Our own unclosed ones are found under newer versions.
 ALLOWED = {"lowest": ("-W", "ignore:unclosed <socket:ResourceWarning"), "newest": ()}
@@ -27,12 +27,13 @@ def lowest(project: dict[str, object]) -> list[str]:
     """Each requirement of a user at the version that its lower bound names; the tools of the tests are free."""
     listed = list(project["dependencies"])
     for extra in EXTRAS:
-        listed += project["optional-dependencies"][extra]
-    pinned = []
-    for requirement in dict.fromkeys(listed):
+        listed += [each for each in project["optional-dependencies"][extra] if not each.startswith("sudare[")]
+    bounds: dict[str, str] = {}
+    for requirement in listed:
         name, bound = re.fullmatch(r"([\w.-]+)(?:\[[\w,]+\])?>=([\w.]+)", requirement).groups()
-        pinned.append(f"{name}=={bound}")
-    return sorted(set(pinned))
+        # An extra may ask for more than the core does.
+        bounds[name] = max(bound, bounds.get(name, "0"), key=lambda version: [int(part) for part in version.split(".")])
+    return sorted(f"{name}=={bound}" for name, bound in bounds.items())
 
 
 def main(which: str, *arguments: str) -> int:

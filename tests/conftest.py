@@ -42,6 +42,8 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Fresh examples of Hypothesis are for those who look for mistakes: with --full, or by --hypothesis-profile."""
+    # Tests start hundreds of processes: without bytecode each of them would compile the package anew.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     # The ledger of whoever runs the tests is not theirs.
     os.environ.pop("SUDARE_LEDGER", None)
     os.environ["SUDARE_STATE"] = "off"  # and what this machine remembers of ledgers is not theirs either

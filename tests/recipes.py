@@ -5,11 +5,14 @@
 
 from __future__ import annotations
 
+from itertools import product
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+
+from sudare.anonymity.lattice import Lattice
 
 MESH = """
 [domain.mesh]
@@ -95,3 +98,56 @@ def village(folder: Path) -> RecipeFolder:
     """A small table of `villagers` to publish; reports are drawn where a test is about them."""
     pq.write_table(villagers(), folder / "people.parquet")
     return RecipeFolder(folder, VILLAGE)
+
+
+def one_of_each_kind(folder: Path) -> dict[str, Path]:
+    """A recipe of each kind of release, each in a folder of its own with its data."""
+    rng = np.random.default_rng(5)
+    rows = 400
+    people = pa.table(
+        {
+            "person": np.arange(rows),
+            "age": rng.integers(17, 90, rows),
+            "sex": rng.choice(["f", "m"], rows),
+            "town": rng.choice(["east", "west"], rows, p=[0.7, 0.3]),
+        }
+    )
+    texts = {
+        "sample": (
+            opening("sample", "people")
+            + '[hierarchies.sex]\nvalues = ["f", "m"]\n[hierarchies.town]\nvalues = ["east", "west"]\n'
+            + "[sample]\nk = 20\nrate = 0.3\nlevels = { sex = 0, town = 0 }\n"
+            + closing("epsilon = 9.0, delta = 1e-5")
+        ),
+        "perturbation": (
+            opening("perturbation", "people")
+            + "[columns.age]\nbounds = [17, 90]\n"
+            + '[columns.town]\ncategories = ["east", "west"]\n[perturbation]\nepsilon = 4.0\n'
+            + closing("epsilon = 9.0")
+        ),
+        "weights": (
+            opening("weights", "people")
+            + '[public]\npath = "public.parquet"\n[columns.age]\nbounds = [17, 90]\n'
+            + '[columns.town]\ncategories = ["east", "west"]\n[weights]\nepsilon = 2.0\n'
+            + closing("epsilon = 9.0")
+        ),
+    }
+    made = {}
+    for kind in ("table", *texts):
+        own = folder / kind
+        own.mkdir()
+        if kind == "table":
+            made[kind] = village(own).recipe
+            continue
+        pq.write_table(people, own / "people.parquet")
+        public = {"age": rng.integers(17, 90, 250), "town": rng.choice(["east", "west"], 250)}
+        pq.write_table(pa.table(public), own / "public.parquet")
+        made[kind] = RecipeFolder(own, texts[kind]).recipe
+    return made
+
+
+def least_loss(lattice: Lattice, limit: float = 0.0) -> float:
+    """The loss that `optimal` has to find, by evaluating every point of a lattice of levels."""
+    points = {levels: lattice.look(levels) for levels in product(*map(range, lattice.shape))}
+    allowed = lattice.tuples.share(limit)
+    return min(float(lattice.losses(at)[levels]) for levels, at in points.items() if at.suppressed <= allowed)

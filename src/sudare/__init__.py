@@ -9,27 +9,48 @@ A tour::
     release = sd.release(table, epsilon=0.5)       # noise, then an estimate under known constraints
     release.table, release.guarantee               # what may be given away, and what it promises
 
+    sd.check("recipe.toml")                        # a private look that spends nothing: .rows .fitting .reasons
     sd.plan("recipe.toml"); sd.rehearse("recipe.toml"); sd.publish("recipe.toml"); sd.verify("release.json")
+    sd.open("release/")                            # anybody's release: verified, with its error bars
+    sd.open_series("releases/").change("2026-10", "2026-11")   # with intervals
     recipe = sd.Recipe(kind="table", ...)          # the same as a value: written, read back, planned, published
 
 Folders, lowest layer first: ``errors``; ``language``; ``privacy``; ``noise``, ``domain``; ``measure``; ``engines``;
 ``recipe``; ``render``, ``spark``; ``tables``, ``anonymity``, ``local``, ``reconstruct``, ``reweight``; ``workflow``;
-``audit``, ``papers``; ``cli``, ``collector``, ``studio``. Names load when they are first used.
+``reading``; ``audit``, ``papers``; ``cli``, ``collector``, ``studio``. Names load when they are first used.
 """
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from sudare.lazy import exports
+from sudare.version import __version__ as __version__
 
 if TYPE_CHECKING:
-    from sudare.domain import Bins, Categories, CountTable, Domain, Grid, Line, Mesh
+    from sudare.domain import (
+        H3,
+        Bins,
+        Categories,
+        CountTable,
+        Domain,
+        EuropeGrid,
+        Grid,
+        LatLon,
+        Line,
+        Mesh,
+        Regions,
+        Tiles,
+    )
     from sudare.engines import estat_table, read
     from sudare.errors import SudareError
     from sudare.privacy import Guarantee, Ledger, Unit
+    from sudare.reading import open_release as open
+    from sudare.reading import open_series
     from sudare.recipe.model import Recipe
     from sudare.tables import (
         Laplace,
+        Marginals,
         NegativeL2,
         NonnegativeLasso,
         Privelet,
@@ -40,26 +61,31 @@ if TYPE_CHECKING:
         experiment,
         release,
     )
+    from sudare.tables.records import synthesize
     from sudare.workflow.certificate import verify
+    from sudare.workflow.check import check
     from sudare.workflow.plan import plan
     from sudare.workflow.publication import publish
     from sudare.workflow.rehearsal import rehearse
 
-__version__ = "0.1.0"
 
+_PLACES = ("EuropeGrid", "H3", "LatLon", "Regions", "Tiles")
 _HOME = {
-    "domain": ("Bins", "Categories", "CountTable", "Domain", "Grid", "Line", "Mesh"),
+    "domain": ("Bins", "Categories", "CountTable", "Domain", "Grid", "Line", "Mesh", *_PLACES),
     "engines": ("estat_table", "read"),
     "errors": ("SudareError",),
     "privacy": ("Guarantee", "Ledger", "Unit"),
-    # Modules named after their function are named in full: a folder's attribute of that name may be either.
+    "reading.opening": ("open",),
+    "reading.series": ("open_series",),
     "recipe.model": ("Recipe",),
     "workflow.certificate": ("verify",),
+    "workflow.check": ("check",),
     "workflow.plan": ("plan",),
     "workflow.publication": ("publish",),
     "workflow.rehearsal": ("rehearse",),
-    "tables": ("Laplace", "NegativeL2", "NonnegativeLasso", "Privelet", "Simplex", "TopDown", "Tree"),
+    "tables": ("Laplace", "Marginals", "NegativeL2", "NonnegativeLasso", "Privelet", "Simplex", "TopDown", "Tree"),
     "tables.experiment": ("experiment",),
+    "tables.records": ("synthesize",),
     "tables.release": ("Release", "release"),
 }
 _FOLDERS = (
@@ -73,6 +99,7 @@ _FOLDERS = (
     "measure",
     "noise",
     "privacy",
+    "reading",
     "recipe",
     "reconstruct",
     "render",
@@ -81,51 +108,46 @@ _FOLDERS = (
     "tables",
     "workflow",
 )
-_MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
 
 __all__ = [
+    "H3",
     "Bins",
     "Categories",
     "CountTable",
     "Domain",
+    "EuropeGrid",
     "Grid",
     "Guarantee",
     "Laplace",
+    "LatLon",
     "Ledger",
     "Line",
+    "Marginals",
     "Mesh",
     "NegativeL2",
     "NonnegativeLasso",
     "Privelet",
     "Recipe",
+    "Regions",
     "Release",
     "Simplex",
     "SudareError",
+    "Tiles",
     "TopDown",
     "Tree",
     "Unit",
+    "check",
     "estat_table",
     "experiment",
+    "open",
+    "open_series",
     "plan",
     "publish",
     "read",
     "rehearse",
     "release",
+    "synthesize",
     "verify",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    """Load a public name, or a folder, when it is first asked for."""
-    if name in _MODULE_OF:
-        value = getattr(import_module(f"sudare.{_MODULE_OF[name]}"), name)
-    elif name in _FOLDERS:
-        value = import_module(f"sudare.{name}")
-    else:
-        raise AttributeError(f"module 'sudare' has no attribute {name!r}")
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__, *_FOLDERS})
+__getattr__ = exports(__name__, _HOME, _FOLDERS)

@@ -47,6 +47,7 @@ def keywords_of(shape: type[Any]) -> Callable[[Callable[..., Result]], Callable[
         for each in signature.parameters.values():
             shown += listed if each.name == "parameters" else [each]
         taken.__signature__ = signature.replace(parameters=shown)  # type: ignore[attr-defined]  # read by inspect
+        del taken.__wrapped__  # its source has other parameters than are shown
         return taken
 
     return taking

@@ -18,7 +18,7 @@ from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
-from sudare.errors import SudareError
+from sudare.errors import MissingExtraError, SudareError
 
 
 @dataclass(frozen=True)
@@ -40,6 +40,8 @@ class Registry(Mapping[str, Any]):
         entry = self._entries[name]
         try:
             return entry.load()
+        except MissingExtraError:
+            raise  # which says what to install
         except (ImportError, AttributeError) as problem:
             raise SudareError(
                 "the entry point {name} of {group} cannot be loaded: {reason}",
@@ -57,10 +59,10 @@ class Registry(Mapping[str, Any]):
 
 
 @cache
-def _found(group: str, _path: tuple[str, ...]) -> dict[str, EntryPoint]:
+def _found(group: str, path: tuple[str, ...]) -> dict[str, EntryPoint]:
     """The entry points of a group; refuses a name that two packages claim, since a recipe must mean one thing."""
     found: dict[str, EntryPoint] = {}
-    for entry in sorted(entry_points(group=group), key=lambda each: each.name):
+    for entry in sorted(_declared(path).select(group=group), key=lambda each: each.name):
         if entry.name in found and entry.value != found[entry.name].value:
             packages = " and ".join(_package(each) for each in (found[entry.name], entry))
             raise SudareError(
@@ -76,6 +78,12 @@ def _found(group: str, _path: tuple[str, ...]) -> dict[str, EntryPoint]:
             "Sudare is not installed: no entry points of {group} are found", hint="Run: pip install sudare", group=group
         )
     return found
+
+
+@cache
+def _declared(_path: tuple[str, ...]) -> Any:
+    """The entry points of all installed packages (their type depends on the version of Python), read once."""
+    return entry_points()
 
 
 def _package(entry: EntryPoint) -> str:
@@ -97,5 +105,11 @@ _ALL = (KINDS, METHODS, ATTRIBUTES, ENGINES, ENCODINGS)
 
 def packages() -> dict[str, str]:
     """The packages that register something, each with its version: a release may depend on any of them."""
+    return dict(_packages(tuple(sys.path)))
+
+
+@cache
+def _packages(_path: tuple[str, ...]) -> dict[str, str]:
+    """See `packages`: the metadata of each entry are parsed anew whenever they are asked for, so once per process."""
     entries = [entry for registry in _ALL for entry in registry._entries.values()]
     return {entry.dist.name: entry.dist.version for entry in entries if entry.dist is not None}

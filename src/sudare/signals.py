@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 import signal
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from contextvars import copy_context
 from dataclasses import dataclass
@@ -42,6 +42,7 @@ _patience = _Patience()
 
 def _end(number: int, _: FrameType | None) -> None:
     _patience.heard = number
+    logging.disable()  # libraries log what they were interrupted in, with tracebacks
     if _patience.blocks:
         _patience.waiting = number
     else:
@@ -57,7 +58,7 @@ def ending_in_order() -> Iterator[None]:
     known = [getattr(signal, name) for name in _NAMES if hasattr(signal, name)]
     before = {number: signal.getsignal(number) for number in known}
     before = {number: handler for number, handler in before.items() if handler not in (signal.SIG_IGN, None)}
-    _patience.heard = None
+    _patience.heard, silenced = None, logging.root.manager.disable
     for number in before:
         signal.signal(number, _end)
     try:
@@ -65,6 +66,7 @@ def ending_in_order() -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+        logging.disable(silenced)
 
 
 def heard() -> int | None:
@@ -116,6 +118,8 @@ def interruptibly(work: Callable[[], Result], stop: Callable[[], object]) -> Res
     """
     if threading.current_thread() is not threading.main_thread():
         return work()
+    from concurrent.futures import ThreadPoolExecutor, wait
+
     with ThreadPoolExecutor(1) as threads:
         asked = threads.submit(copy_context().run, work)
         try:

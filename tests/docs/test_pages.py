@@ -29,6 +29,8 @@ def own_temporary_folder(tmp_path_factory, monkeypatch):
     folder = str(tmp_path_factory.mktemp("own"))
     monkeypatch.setenv("TMPDIR", folder)
     monkeypatch.setattr(tempfile, "tempdir", folder)
+    # A device keeps its own ledger where the user's state is.
+    monkeypatch.setenv("SUDARE_STATE", str(tmp_path_factory.mktemp("state")))
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pyarrow
 import pytest
 
 from sudare.domain import Categories, Domain, Line
 from sudare.engines import read
-from sudare.errors import InputError, SudareError
+from sudare.errors import InputError, ParameterError, SudareError
 
 PLACE = Domain(place=Line(4))
 SENTENCE = "the file is not CSV of the declared encoding and delimiter"
@@ -37,6 +38,55 @@ def test_one_byte_in_a_column_that_nobody_reads_does_not_change_the_encoding_of_
     assert counted_or_refused(path, domain) in (50_000, -1)
 
 
+@pytest.mark.parametrize("end", [b"\n", b"\r\n"])
+def test_empty_lines_are_nobody(end: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "people.csv"
+    path.write_bytes(end.join([b"id,place,note", b"0,1,", b"", b"3,1,", b"", b""]))
+    assert read(path).count(PLACE).total == 2
+    path.write_bytes(end.join([b"place", b"1", b"", b"1", b""]))
+    with pytest.raises(InputError, match=SENTENCE):
+        read(path).count(PLACE)
+
+
+def test_declared_names_make_the_first_line_a_row(tmp_path: Path) -> None:
+    path = tmp_path / "people.data"
+    path.write_bytes(b"0, 1, x\n3, 2, y\n\n")
+    records = read(path, column_names=["id", "place", "note"])
+    assert records.count(PLACE).count.tolist() == [1, 1]
+    with pytest.raises(InputError, match=SENTENCE):
+        read(path, column_names=["id", "place"]).count(PLACE)
+    with pytest.raises(ParameterError):
+        read(pyarrow.table({"place": [1]}), column_names=["place"])
+
+
+@pytest.mark.parametrize("first", [b"", b"1,1,1", b"\xff,1,1"])
+def test_a_first_row_is_read_as_every_other(first: bytes, tmp_path: Path) -> None:
+    """It names no columns: whether it is empty, or holds one value twice, changes nobody else's row."""
+    path = tmp_path / "people.csv"
+    answers = []
+    for lines in ([first, b"0,2,"], [b"0,2,", first]):
+        path.write_bytes(b"".join(line + b"\n" for line in lines))
+        try:
+            answers.append(read(path, column_names=["id", "place", "note"]).count(PLACE).count.tolist())
+        except InputError as refusal:
+            answers.append(str(refusal))
+    assert answers[0] == answers[1]
+    assert isinstance(answers[0], str) == (b"\xff" in first)
+
+
+@pytest.mark.usefixtures("spark")
+def test_spark_reads_declared_names_and_empty_lines_as_duckdb_does(tmp_path: Path) -> None:
+    path = tmp_path / "people.data"
+    path.write_bytes(b"\n0,1,x\n\n3,2,y\n1,2,\n\n")
+    counts = [
+        read(path, column_names=["id", "place", "note"], engine=engine).count(PLACE).count.tolist()
+        for engine in ("duckdb", "spark")
+    ]
+    assert counts == [[1, 2], [1, 2]]
+    with pytest.raises(ParameterError, match="Spark does not read this"):
+        read(path, column_names=["id", "place", "note"], decimal=",", engine="spark")
+
+
 def test_two_lone_quotes_do_not_swallow_the_people_between_them(tmp_path: Path) -> None:
     lines = [b"1,2,"] * 10_000
     lines[1_000] = lines[6_000] = b'1,2,"'
@@ -47,7 +97,7 @@ def test_two_lone_quotes_do_not_swallow_the_people_between_them(tmp_path: Path) 
 
 @pytest.mark.parametrize(
     "line",
-    [b'1,2,"', b'"1,2,', b"1,2,\r", b"1\r,2,", b"1,2,\0", b"1,2", b"1,2,3,4", b"", b"1,2,\xff", b'1,2,x"', b'1,2,"x"y',
+    [b'1,2,"', b'"1,2,', b"1,2,\r", b"1\r,2,", b"1,2,\0", b"1,2", b"1,2,3,4", b"1,2,\xff", b'1,2,x"', b'1,2,"x"y',
      b"1,2," + b"x" * 2**20],
 )  # fmt: skip
 @pytest.mark.parametrize("end", [b"\n", b"\r\n"])

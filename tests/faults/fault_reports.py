@@ -30,7 +30,7 @@ question = "What did you have for lunch?"
 answers = {type = "labels", labels = ["rice", "noodles", "bread", "nothing", "soup"]}
 privacy = {encoding = "symmetric_unary", epsilon = 1}
 estimate = {minimum = 10, method = "auto", token = "a-token-of-some-length"}
-service = {storage = "reports.db", rate = 10, origins = ["https://example.jp"], behind_proxy = true}
+service = {storage = "reports.db", rate = 10, batch = 1, origins = ["https://example.jp"], behind_proxy = true}
 ledger = {path = "ledger.db", dataset = "lunch", cap = {epsilon = 3, delta = 1e-6}}
 translations.ja = {title = "昼食", question = "昼食は何でしたか", labels = ["米", "麺", "パン", "なし", "汁"]}
 """

@@ -26,7 +26,7 @@ from sudare.privacy import Balance, Guarantee, Ledger, Unit, chain
 from sudare.privacy.chain import FEWEST, STEP
 from sudare.privacy.fingerprint import Fingerprint
 from sudare.privacy.names import skeleton
-from sudare.privacy.transfer import export_ledger, import_ledger
+from sudare.privacy.store import export_ledger, import_ledger
 from sudare.workflow.job import Job
 from sudare.workflow.publication import publish
 from sudare.workflow.reconcile import reconcile
@@ -138,8 +138,9 @@ def test_a_ledger_that_lacks_a_release_is_refused(house, state, harm, witness):
     assert "sudare ledger reconcile" in str(refusal.value)
     assert Ledger(house / "ledger.db").entries() == before
     assert not (house / "three").exists()
+    job = Job.open(house / "three.toml")
     with pytest.raises(LedgerError, match="does not hold"):
-        Job.open(house / "three.toml").ledger.spend("village", TENTH, "x", **Job.open(house / "three.toml").terms)
+        job.ledger.spend("village", TENTH, "x", parameters=job.terms)
 
 
 def test_another_path_and_a_moved_recipe_are_refused(house, tmp_path):
@@ -219,7 +220,7 @@ def test_what_others_could_have_written_is_not_remembered(house, state):
     for content, mode in ((kept.read_bytes(), 0o622), (b"", 0o600), (b"[1]", 0o600), (b'{"head": 1}', 0o600)):
         kept.write_bytes(content)
         kept.chmod(mode)
-        Job.open(house / "one.toml").ledger.check("village", TENTH, **Job.open(house / "one.toml").terms)
+        Job.open(house / "one.toml").ledger.check("village", TENTH, parameters=Job.open(house / "one.toml").terms)
 
 
 def test_a_machine_that_cannot_remember_says_so(house, state):

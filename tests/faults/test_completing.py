@@ -197,7 +197,7 @@ def test_a_folder_is_the_same_by_all_its_names(tmp_path):
 @pytest.mark.parametrize(
     ("problem", "reason"),
     [
-        (MemoryError(), "the memory of this machine was not enough"),
+        (MemoryError(), "the machine ran out of memory"),
         (OSError(28, "No space left on device"), "no space is left on the disk"),
         (Ended("a secret"), "Ended"),
         (KeyboardInterrupt(), "the run was interrupted"),
@@ -469,7 +469,7 @@ def test_rows_in_another_order_are_not_completed_on(tmp_path, monkeypatch):
     monkeypatch.setattr(
         PerturbationKind, "gather", lambda *given: {name: column[::-1] for name, column in own(*given).items()}
     )
-    refuses(recipe, "the data are not read as they were")
+    refuses(recipe, "the data are read differently than in the first run")
 
 
 def test_another_recipe_or_version_does_not_complete_it(tmp_path, monkeypatch):
@@ -479,8 +479,8 @@ def test_another_recipe_or_version_does_not_complete_it(tmp_path, monkeypatch):
     recipe.write_text(text.replace("epsilon = 2", "epsilon = 3"))
     refuses(recipe, "the recipe is not the one that was paid for")
     recipe.write_text("# Spacing and comments may be others.\n" + text)
-    monkeypatch.setattr(sd, "__version__", "9.9")
-    refuses(recipe, "it was begun under another version of sudare")
+    monkeypatch.setattr("sudare.workflow.pending.__version__", "9.9")
+    refuses(recipe, "it was begun with another version of sudare")
     monkeypatch.undo()
     sd.publish(recipe, resume=True)
 
@@ -489,7 +489,7 @@ def test_data_without_a_fingerprint_are_paid_for_anew_or_not(tmp_path, monkeypat
     recipe = settled_in(tmp_path / "house")
     monkeypatch.setattr(run.Sources, "of", lambda _: Sources(Fingerprint()))  # as for a cluster's file system
     interrupted(recipe)
-    refuses(recipe, "its data lie where they have no fingerprint. It cannot be completed")
+    refuses(recipe, "its data were read from where they have no fingerprint. It cannot be completed")
     sd.publish(recipe, anew=True)
     assert len(spends_in(recipe.parent)) == 2
     assert hidden_in(recipe.parent) == set()

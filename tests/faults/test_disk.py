@@ -185,7 +185,7 @@ def test_a_small_disk_that_fills_up(village, tmp_path, full):
         pytest.skip("no unshare on this machine: a small disk cannot be mounted without rights")
     data = sum(path.stat().st_size for path in village.rglob("*") if path.is_file()) // 1024
     seen = set()
-    for room in range(8, 400, 12) if full else (8, 64, 300):
+    for room in range(8, 800, 24) if full else (8, 64, 800):
         disk, after = tmp_path / f"disk-{room}", tmp_path / f"after-{room}"
         disk.mkdir()
         after.mkdir()

@@ -20,7 +20,7 @@ from sudare.collector.survey_file import load, parse
 from sudare.errors import SudareError, VerificationError
 from sudare.local.files import ReportFile, open_reports
 from sudare.privacy import Guarantee, Ledger, Unit
-from sudare.privacy.transfer import export_ledger, import_ledger
+from sudare.privacy.store import export_ledger, import_ledger
 from sudare.workflow.certificate import verify
 from sudare.workflow.job import Job
 from sudare.workflow.reconcile import reconcile
@@ -141,9 +141,9 @@ def test_a_newer_parquet_file_of_reports_is_refused_by_name(tmp_path):
 @pytest.mark.parametrize("named", ["7.5", '"new"', "true", "0", "-1"])
 def test_what_is_no_format_is_refused(tmp_path, named):
     (tmp_path / "recipe.toml").write_text(f'format = {named}\nkind = "table"\n')
-    with pytest.raises(SudareError, match="names a format that is none"):
+    with pytest.raises(SudareError, match="names an unknown format"):
         Job.open(tmp_path / "recipe.toml")
-    with pytest.raises(SudareError, match="names a format that is none"):
+    with pytest.raises(SudareError, match="names an unknown format"):
         parse(f'format = {named}\nname = "lunch"\n')
 
 

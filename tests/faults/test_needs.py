@@ -16,9 +16,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from sudare.domain import CountTable, Domain, Mesh
 from sudare.errors import CapacityError, OutputError, PaidError
 from sudare.privacy import Ledger
 from sudare.recipe.kind import FIXED_MEMORY, Needs
+from sudare.tables.files import columns
 from sudare.workflow import plan
 from sudare.workflow.needs import available_memory, free_disk, memory_refused, refuse_scarce
 from sudare.workflow.publication import publish
@@ -35,6 +37,12 @@ domain.cell = {{type = "line", length = {size}}}
 method = {{{method}}}
 privacy = {{epsilon = {epsilon}}}
 rehearsal = {{people = 1000, repetitions = 1}}
+"""
+MAP = """
+dataset = "village"
+data = {path = "counts.parquet", counts = "n", unit_name = "person"}
+domain.mesh = {type = "mesh", size = "500m", rows = [8000, SIDE], columns = [6000, WIDTH], from = ["mesh"]}
+privacy = {epsilon = 1}
 """
 SAMPLE = """
 kind = "sample"
@@ -123,7 +131,8 @@ def people(folder: Path, recipe: str, rows: int) -> Path:
 
 
 def written(folder: Path, recipe: str) -> Path:
-    (folder / "recipe.toml").write_text(recipe + SHARED)
+    maps = SHARED.replace('"publisher.pem"', '"publisher.pem", formats = ["parquet", "csv", "geoparquet", "geojson"]')
+    (folder / "recipe.toml").write_text(recipe + (maps if "mesh" in recipe else SHARED))
     return folder / "recipe.toml"
 
 
@@ -140,8 +149,21 @@ def measured(recipe: Path) -> tuple[int | None, int, int, int]:
     return tuple(json.loads(done.stdout))
 
 
+def require_close(what: str, memory: int, peak: int, disk: int, bytes_written: int) -> None:
+    """Never below, and at most twice; what is estimated at 48 MB or less is little on any machine."""
+    shown = f"{what}: memory {memory / peak:.2f} times {peak >> 20} MB, "
+    shown += f"disk {disk / bytes_written:.2f} times {bytes_written / 2**20:.2f} MB"
+    print(shown)
+    assert peak <= memory <= max(2 * peak, 1.5 * FIXED_MEMORY), shown
+    assert bytes_written <= disk <= max(2 * bytes_written, 2**22), shown
+
+
 QUICK = [('name = "laplace"', 2**21, 100_000, 5, 1), ('name = "tree"', 2**34, 200_000, 3, 1)]
 SLOW = [
+    ('name = "tree"', 2**12, 500, 3, 1),
+    *[(f'name = "{name}"', 2**20, 20_000, 3, 1) for name in ("tree", "top_down", "simplex", "laplace")],
+    ('name = "laplace"', 2**18, 20_000, 3, 1),
+    ('name = "tree"', 2**20, 100_000, 3, 1),
     *[(f'name = "{name}"', 2**36, 2_000_000, 3, 1) for name in ("tree", "top_down", "simplex")],
     *[(f'name = "{name}"', 2**22, 1_000_000, 20, 0.2) for name in ("tree", "top_down", "simplex", "laplace")],
     *[(f'name = "{name}"', 2**40, 500_000, 20, 4) for name in ("tree", "top_down", "negative_l2", "nonnegative_lasso")],
@@ -159,8 +181,20 @@ def test_a_table_takes_what_was_estimated(tmp_path, full):
         folder = tmp_path / str(place)
         folder.mkdir()
         memory, peak, disk, bytes_written = measured(counts(folder, table(method, size, epsilon), size, cells, mean))
-        assert peak <= memory <= FIXED_MEMORY + 2 * peak, case
-        assert bytes_written <= disk <= 2 * bytes_written, case
+        require_close(method, memory, peak, disk, bytes_written)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the high-water mark of memory is read as Linux tells it")
+def test_a_map_takes_what_was_estimated(tmp_path, full):
+    for side in (64, 256, 512) if full else (64,):
+        folder = tmp_path / str(side)
+        folder.mkdir()
+        domain = Domain(mesh=Mesh("500m", rows=(8000, 8000 + side), columns=(6000, 6000 + side)))
+        rank = np.unique(np.random.default_rng(5).integers(0, domain.size, side * side // 3))
+        rows = columns(CountTable(domain, domain.cells(rank), 1 + rank % 7))
+        pq.write_table(rows.select(["mesh", "count"]).rename_columns(["mesh", "n"]), folder / "counts.parquet")
+        measures = measured(written(folder, MAP.replace("SIDE", str(8000 + side)).replace("WIDTH", str(6000 + side))))
+        require_close(f"{side} x {side} mesh cells", *measures)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the high-water mark of memory is read as Linux tells it")
@@ -169,8 +203,7 @@ def test_records_take_what_was_estimated(tmp_path, full):
         folder = tmp_path / str(rows)
         folder.mkdir()
         memory, peak, disk, bytes_written = measured(people(folder, kind, rows))
-        assert peak <= memory <= FIXED_MEMORY + 2 * peak, kind
-        assert bytes_written <= disk <= 2 * bytes_written, kind
+        require_close(f"{rows} rows", memory, peak, disk, bytes_written)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the high-water mark of memory is read as Linux tells it")
@@ -227,7 +260,7 @@ def test_a_refusal_names_no_exact_number():
 def test_full_memory_is_a_sentence(tmp_path, monkeypatch):
     recipe = counts(tmp_path, table('name = "tree"', 2**12, 1), 2**12, 500, 3)
     monkeypatch.setattr("sudare.tables.kind.write", lambda *_: np.empty(2**55))
-    with pytest.raises(PaidError, match=r"is not out: the memory of this machine is full\. .* machine\. To complete"):
+    with pytest.raises(PaidError, match=r"is not out: the machine is out of memory\. .* machine\. To complete"):
         publish(recipe)
     assert not (tmp_path / "release").exists()
 

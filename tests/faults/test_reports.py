@@ -76,7 +76,7 @@ def test_no_changed_bit_of_a_report_passes(release, full):
     page.write_bytes(b"<p>Everything is exact.")
     with pytest.raises(VerificationError, match="a report differs"):
         verify(release)
-    with pytest.raises(OutputError, match=r"another report is there already .*report\.html.* Take it away first"):
+    with pytest.raises(OutputError, match=r"another report is there already .*report\.html.* Remove it first"):
         draw_report(release)
     page.unlink()
     assert verify(release).reports.remarks == (PageMessage("verified.missing_report", file="report.html"),)

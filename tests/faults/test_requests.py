@@ -12,7 +12,7 @@ from contextlib import closing
 import numpy as np
 from fault_requests import Mischief, answer_to
 
-from sudare.collector import Client, load
+from sudare.collector import Client, Device, load
 from sudare.local import encode_report
 
 QUICK, FULL = 500, 20_000
@@ -169,7 +169,8 @@ def test_malformed_requests_are_answered_4xx_and_nothing_is_stored(launch, surve
     assert {kind for kind, _ in answers} == {kind.__name__ for kind in mischief.kinds}
     with closing(sqlite3.connect(survey.storage)) as connection:
         assert connection.execute("SELECT count(*) FROM reports").fetchone() == (0,)
-    receipt = Client(server.url).send(["answer 3"] * 20)
+    device = Device(survey_file.with_name("device.db"))
+    receipt = Client(server.url, device=device).send(["answer 3"] * 20)
     assert (receipt.stored, receipt.known) == (20, 0)
     assert server.process.poll() is None
     print(f"{sum(answers.values()):,} malformed requests of {len(mischief.kinds)} kinds")

@@ -458,7 +458,7 @@ def test_a_python_worker_that_dies_is_one_sentence(spark, tmp_path, capfd):
     with without_pandas_warning():
         frame = spark.range(4).mapInArrow(dies, "id bigint")
     records = sd.read(frame, scratch=tmp_path)
-    with pytest.raises(InputError, match=r"^a Python worker of Spark ended before its work was done\. Mostly"):
+    with pytest.raises(InputError, match=r"^a Python worker of Spark ended before its work was done\. The usual cause"):
         records.count(sd.Domain(id=sd.Line(4)), unit="id")
     assert "\tat " not in capfd.readouterr().err
     assert not list(tmp_path.iterdir())

@@ -12,6 +12,7 @@ from sudare.anonymity import Anonymized, anonymize
 from sudare.papers.data import adult_columns
 from sudare.papers.k_anonymity import SETTINGS, reproduce
 
+METHODS = ("k-anonymous sample", "Laplace", "Tree")
 COLUMNS = ("age", "education", "marital-status", "native-country")
 
 
@@ -56,7 +57,7 @@ def test_epsilon_grows_with_the_rate_and_falls_with_k(
     monkeypatch.setenv("SUDARE_DATA", str(data_folder))
     made = reproduce(tmp_path, runs=15)
     assert made.population.total == 45_222
-    table, explanations, plain = made.sheets
+    table, _, explanations, plain, cuts, utility = made.sheets
     assert [row[2] for row in table.rows] == [setting.mean for setting in SETTINGS]
     ours = {(row[0], row[1]): row[4] for row in table.rows}
     assert ours[0.1, 10] < ours[0.2, 10] < ours[0.35, 10]
@@ -67,5 +68,10 @@ def test_epsilon_grows_with_the_rate_and_falls_with_k(
         assert row[4] < row[2]
     assert made.nearest[0] == "passes on all records, then the sample"
     assert 0.4 < made.nearest[1] < 1.2
+    for _, _, as_paper, here, as_here in cuts.rows:
+        assert 0 <= as_paper <= as_here <= 1
+        assert here.startswith("10s")
+    sample, laplace, tree = (next(row[5] for row in utility.rows if row[3] == name) for name in METHODS)
+    assert min(laplace, tree) < sample / 3  # at the same epsilon a noisy table answers far better
     assert all(row[2] > 0 for row in plain.rows)  # tuples drawn wholly: plain sampling has no finite epsilon
     assert np.all([path.stat().st_size > 0 for path in made.files])

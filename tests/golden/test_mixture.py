@@ -34,6 +34,19 @@ def test_the_synthetic_mixture_is_recovered_better_than_by_ibt_at_its_limit(size
     assert np.mean(ours) > np.mean(late) + ahead
 
 
+def test_as_printed_the_mixture_falls_behind_ibt_at_100_000_records():
+    """Figure 2: the paper's step grows with the records (errata M7), whatever the start."""
+    x = synthetic.records(100_000, 0)
+    bounds = (float(x.min()), float(x.max()))
+    edges = np.linspace(*bounds, synthetic.BINS + 1)
+    made = perturb(x, bounds, k=2, seed=0)
+    true = np.histogram(x, edges)[0] / len(x)
+    ibt = synthetic.l1_percent(true, synthetic.printed_ibt(made.values, made.channel, edges))
+    mixed = synthetic.printed_mixture(made, 4, 0)
+    assert not mixed.converged_
+    assert ibt > 85 > 70 > synthetic.l1_percent(true, mixed.histogram(edges))
+
+
 def test_with_many_records_the_mixture_does_not_stay_behind():
     """The paper's does from 100,000 on."""
     x = synthetic.records(300_000, 1)
@@ -50,7 +63,7 @@ def test_with_many_records_the_mixture_does_not_stay_behind():
 def test_adult_is_recovered_better_than_in_the_paper_by_both_methods(name, data_folder, monkeypatch):
     monkeypatch.setenv("SUDARE_DATA", str(data_folder))
     data, basis = adult.adult_numbers()
-    assert basis == "Adult"
+    assert "Adult" in str(basis)
     assert len(data[name]) == adult.RECORDS
     assert np.mean(data["capital-gain"] == 0) == pytest.approx(0.9167, abs=5e-5)  # the paper's accuracy for it
     true = np.histogram(data[name], adult.EDGES[name])[0] / adult.RECORDS
@@ -59,6 +72,15 @@ def test_adult_is_recovered_better_than_in_the_paper_by_both_methods(name, data_
     mixed = Mixture().fit(noisy.values, noisy.channel).histogram(adult.EDGES[name])
     assert synthetic.l1_percent(true, smooth) > adult.PAPER[name][0]
     assert synthetic.l1_percent(true, mixed) > adult.PAPER[name][1]
+
+
+def test_the_papers_order_on_age_comes_out_under_its_rules(data_folder, monkeypatch):
+    """Table 2: 88.03 against IBT's 86.02. Ten perturbations have 89.7 and 85.6, deviations of one 1.4 and 4.5."""
+    monkeypatch.setenv("SUDARE_DATA", str(data_folder))
+    age = adult.recovered(adult.adult_numbers()[0], "age", 0)
+    found = {name: age.accuracy(name) for name in (adult.PRINTED_IBT, adult.PRINTED)}
+    assert found[adult.PRINTED_IBT] < found[adult.PRINTED]
+    assert list(found.values()) == pytest.approx(adult.PAPER["age"], abs=2.5)
 
 
 def test_whole_covariances_beat_the_rotation():

@@ -1,4 +1,4 @@
-"""The numbers of paper 3's appendix: from the law where that is known, and from the experiment done again."""
+"""The numbers of Horigome's appendix A: from the law where that is known, and from the experiment done again."""
 
 import csv
 import gzip
@@ -7,8 +7,9 @@ import json
 import numpy as np
 import pytest
 
+from papers_in_words import untranslated
 from sudare.errors import InputError, OutputError, ParameterError
-from sudare.language.messages import Progress, Stage
+from sudare.language.messages import Progress, Stage, lines
 from sudare.local import SubsetSelection, SymmetricUnary, estimate
 from sudare.papers import traces
 from sudare.papers.data import EPSILONS, HOURS, INVENTED, PAPER, PRINTED, TOTALS, WARDS, people, tiles
@@ -72,7 +73,7 @@ def small(monkeypatch, tmp_path):
 def test_the_whole_way(small, tmp_path):
     stages = []
     made = small(tmp_path / "out", progress=stages.append)
-    assert {path.name for path in (tmp_path / "out").iterdir()} == {path.name for path in made.files}
+    assert {path.name for path in (tmp_path / "out").iterdir() if path.is_file()} == {path.name for path in made.files}
     assert {path.name for path in made.files} >= {
         "table_a5.csv",
         "encodings.csv",
@@ -82,6 +83,7 @@ def test_the_whole_way(small, tmp_path):
         "a1_flip_chance.png",
         "a2_law_of_count.png",
         "a3_by_iteration.png",
+        "a4_by_hour.png",
         "a6_a7_a12_a14_maps.png",
         "a8_wards.png",
         "a9_scatter.png",
@@ -89,9 +91,10 @@ def test_the_whole_way(small, tmp_path):
         "a15_a20_error_by_epsilon.png",
         "traces.png",
     }
-    assert Progress(Stage.EXPERIMENT, 2, 2, "epsilon 0.5") in stages
-    assert "invented" in made.facts["data"]
-    assert "stand-in" in made.facts["traces"]
+    assert Progress(Stage.EXPERIMENT, 1, 3, "epsilon 0.5") in stages
+    assert "invented" in lines(made.facts)["data"]
+    assert "stand-in" in lines(made.facts)["traces"]
+    assert not untranslated(made)
     with (tmp_path / "out" / "table_a5.csv").open() as file:
         rows = list(csv.DictReader(file))
     assert [float(row["EM, paper"]) for row in rows] == [2971.31, 287.42]
@@ -118,7 +121,7 @@ def test_traces_of_the_data_folder(data_folder, monkeypatch):
     values, basis = traces.positions()
     assert len(values) == 70_000
     assert (values.min(), values.max()) == (0, 1023)
-    assert "Nightley" in basis
+    assert "Nightley" in str(basis)
 
 
 def test_traces_that_cannot_be_read(monkeypatch, tmp_path):
@@ -128,3 +131,11 @@ def test_traces_that_cannot_be_read(monkeypatch, tmp_path):
         (tmp_path / "tokyo" / name).write_bytes(gzip.compress(b"user,region\n1,2\n"))
     with pytest.raises(InputError, match="the traces cannot be read"):
         traces.positions()
+
+
+def test_table_a4_is_of_the_ten_printed_wards():
+    """Mean, largest and smallest, by hour."""
+    counts = np.array(list(PRINTED.values()))
+    assert counts.mean(axis=0).round(1).tolist() == [192.4, 272.9, 334.2, 337.8, 302.2, 219.4]
+    assert counts.max(axis=0).tolist() == [295, 414, 533, 532, 479, 351]
+    assert counts.min(axis=0).tolist() == [98, 117, 116, 133, 141, 99]

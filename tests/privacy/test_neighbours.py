@@ -26,6 +26,7 @@ DOMAINS = {
 METHODS = [
     sd.Tree(),
     sd.Tree(children=2, margin="0.2"),
+    sd.Marginals(),
     sd.TopDown(),
     sd.TopDown(serial=True),
     sd.Simplex(),
@@ -95,6 +96,18 @@ def test_a_person_moves_what_is_paid_for_and_nothing_else(name, method):
     )
     assert [one for one in found if not one.passed] == []
     assert max(one.ratio for one in found) == 1  # the neighbours are the worst there are
+
+
+@pytest.mark.parametrize("epsilon", [Fraction(1, 10), Fraction(20)], ids=["pairs", "cells"])
+def test_what_marginals_measure_follows_from_noisy_values(epsilon):
+    """Strangers have so many people more, or fewer, that their own number would have decided otherwise."""
+    values = sd.Categories(list(range(6)))
+    domain = sd.Domain(one=values, two=values, three=values, four=values)
+    dense = counts(domain)
+    promised = Budget(epsilon=epsilon)
+    asked = {"epsilon": epsilon}
+    found = replay(published(domain, sd.Marginals(), asked), dense, neighbours(domain, dense), promised=promised)
+    assert [one for one in found if not one.passed] == []
 
 
 @pytest.mark.parametrize("name", DOMAINS)

@@ -7,8 +7,8 @@ import pytest
 
 from sudare.noise import Source, discrete_gaussian, discrete_laplace, geometric
 from sudare.noise.bernoulli import Rate
+from sudare.noise.discrete import DiscreteLaplace
 from sudare.noise.geometric import Geometric
-from sudare.noise.laplace import DiscreteLaplace
 
 SCALES = ["1/1000", "1/7", "1", "10", "190", "1000", "123456/7", "10000000"]
 
@@ -75,7 +75,7 @@ def test_discrete_gaussian_law_and_its_twins(sigma, fits, laws):
 
 def test_gaussian_in_exact_arithmetic_keeps_the_same_proposals(monkeypatch):
     quick = discrete_gaussian(Fraction(49, 4), Source.from_seed(5), 400)
-    monkeypatch.setattr("sudare.noise.gaussian._UNCLEAR", 2.0)
+    monkeypatch.setattr("sudare.noise.discrete._UNCLEAR", 2.0)
     assert np.array_equal(quick, discrete_gaussian(Fraction(49, 4), Source.from_seed(5), 400))
 
 

@@ -8,8 +8,8 @@ import pytest
 
 import sudare.reweight as reweight
 from sudare.noise import Source, record
+from sudare.reweight.fit import FitRequest
 from sudare.reweight.kernel import Kernel
-from sudare.reweight.request import FitRequest
 
 GENERATOR = np.random.default_rng(1)
 PRIVATE, PUBLIC = GENERATOR.normal(2, 0.5, 60), GENERATOR.normal(1, 1, 30)

@@ -19,10 +19,9 @@ from scipy import stats
 
 from sudare.anonymity import Hierarchy, delta
 from sudare.anonymity.choice import Exponential
-from sudare.anonymity.lattice import Generalisation
+from sudare.anonymity.lattice import Generalisation, Tuples
 from sudare.anonymity.recoders import specialise
 from sudare.anonymity.recoding import Recoding
-from sudare.anonymity.tuples import Tuples
 from sudare.noise import Source
 from sudare.noise.response import draw_sample
 

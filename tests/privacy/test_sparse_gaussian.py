@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from sudare.noise import Source, Sparse, SparseNoise, discrete_gaussian
-from sudare.noise.sparse_gaussian import SparseGaussian, theta
+from sudare.noise.sparse import SparseGaussian, theta
 
 NOBODY = np.empty(0, dtype=np.int64)
 
@@ -129,7 +129,7 @@ def test_completing_the_vector_keeps_what_was_shown(fits, laws):
 def test_thinning_in_exact_arithmetic_keeps_the_same_cells(monkeypatch):
     made = lambda: SparseGaussian(EXACT, VARIANCE, Source.from_seed(5)).above(2)  # noqa: E731
     quick = made()
-    monkeypatch.setattr("sudare.noise.gaussian._UNCLEAR", 2.0)
+    monkeypatch.setattr("sudare.noise.discrete._UNCLEAR", 2.0)
     for one, other in zip(quick, made(), strict=True):
         assert np.array_equal(one, other)
 

@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 from sudare.errors import BudgetError
 from sudare.privacy import Balance, Budget, Cap, Guarantee, Ledger, epsilon_for, parallel, rho_for, sequential
 from sudare.privacy.account import Account
-from sudare.privacy.adjacency import ADDED, REPLACED
-from sudare.privacy.composition import Total
-from sudare.privacy.people import Member, People
+from sudare.privacy.balance import Member, People
+from sudare.privacy.composition import ADDED, REPLACED, Total
 
 amounts = st.fractions(min_value=Fraction(1, 10**6), max_value=5, max_denominator=10**6)
 deltas = st.fractions(min_value=Fraction(1, 10**12), max_value=Fraction(1, 100), max_denominator=10**12)

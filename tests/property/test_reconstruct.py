@@ -7,9 +7,8 @@ from hypothesis import strategies as st
 
 from sudare.reconstruct import LaplaceNoise, Mixture, RetentionNoise, iterative_bayes, k_for, perturb, scale_for
 from sudare.reconstruct.axes import Product, axis_of
-from sudare.reconstruct.diagonal import Components, expect, log_prior, maximise
-from sudare.reconstruct.moments import moments
-from sudare.reconstruct.perturb import declared_noises
+from sudare.reconstruct.diagonal import Components, expect, log_prior, maximise, moments
+from sudare.reconstruct.perturb import PerturbParameters, declared_noises
 from sudare.reconstruct.sample import sample_of
 
 orders = st.floats(-6, 6)  # of magnitude
@@ -147,9 +146,9 @@ def _costs(made):
 @settings(max_examples=60, deadline=None)
 def test_laplace_noise_costs_what_its_scale_says(epsilon, step):
     """epsilon = width/scale, where the width is that of the grid, at least that of the bounds."""
-    from sudare.reconstruct.columns import table_of
+    from sudare.reconstruct.noises import table_of
 
-    ((noise, grid),) = declared_noises(table_of([1.0, 2.0]), (0, 7), None, "laplace", [epsilon], step)
+    ((noise, grid),) = declared_noises(table_of([1.0, 2.0]), (0, 7), PerturbParameters(), epsilon, step)
     assert grid.steps * grid.step >= 7 * (1 - 1e-12)
     assert grid.steps * grid.step / noise.scale == pytest.approx(float(epsilon))
     assert 7 / noise.scale <= float(epsilon) * (1 + 1e-12)

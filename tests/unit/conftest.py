@@ -13,7 +13,7 @@ class Page(HTMLParser):
     def __init__(self, page: str) -> None:
         super().__init__()
         self.open = ("", {})
-        self.tags, self.rows, self.text, self.styles, self.charts = [], [], [], [], {}
+        self.tags, self.rows, self.text, self.styles, self.charts, self.maps = [], [], [], [], {}, {}
         self.feed(page)
         self.words = " ".join(" ".join(self.text).split())
 
@@ -30,22 +30,28 @@ class Page(HTMLParser):
         tag, given = self.open
         if "data-chart" in given:
             self.charts[given["data-chart"]] = json.loads(data)
+        elif "data-map" in given:
+            self.maps[given["data-map"]] = json.loads(data)
         elif tag == "style":
             self.styles.append(data)
         elif tag != "script":
             self.text.append(data)
-            if tag in ("td", "th") and data.strip():
+            # A link stands alone in its cell.
+            if (tag in ("td", "th") or (tag == "a" and self.tags[-2][0] == "th")) and data.strip():
                 self.rows[-1].append(data.strip())
 
     def loads(self) -> list[str]:
-        """Whatever a browser would fetch from elsewhere, or could be told to."""
+        """Whatever a browser would fetch from elsewhere, or could be told to; files beside the page are linked."""
         found = [
-            f"{tag} {given}" for tag, given in self.tags if given.keys() & {"src", "href", "srcset", "action", "data"}
+            f"{tag} {given}"
+            for tag, given in self.tags
+            if given.keys() & {"src", "href", "srcset", "action", "data"}
+            and not (tag == "a" and re.fullmatch(r"(\.\./)*[A-Za-z0-9][\w.-]*", given["href"]))
         ]
         found += [tag for tag, _ in self.tags if tag in ("link", "iframe", "object", "embed", "base", "img", "form")]
         for style in self.styles:
             found += re.findall(r"url\(|@import|@font-face", style)
-        for chart in self.charts.values():
+        for chart in (*self.charts.values(), *self.maps.values()):
             found += re.findall(r'"url"|https?:|"\$schema"', json.dumps(chart))
         return found
 

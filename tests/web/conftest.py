@@ -27,7 +27,7 @@ question = "What did you have for lunch?"
 answers = {type = "labels", labels = ["rice", "noodles", "bread", "nothing"]}
 privacy = {encoding = "symmetric_unary", epsilon = 1}
 estimate = {minimum = 10}
-service = {storage = "reports.db", rate = 0}
+service = {storage = "reports.db", rate = 0, batch = 1}
 """
 PATIENCE = 300.0
 """Seconds that anything may take on a busy machine; nothing waits longer than it must."""
@@ -72,6 +72,11 @@ class Server:
         self.process.send_signal(how)
         self.process.communicate()
         return self.process.returncode
+
+
+@pytest.fixture(autouse=True)
+def _a_device_of_its_own(tmp_path, monkeypatch):
+    monkeypatch.setenv("SUDARE_STATE", str(tmp_path / "state"))
 
 
 @pytest.fixture

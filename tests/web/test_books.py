@@ -17,6 +17,7 @@ name = "lunch"
 question = "What?"
 answers = {{type = "labels", labels = ["rice", "bread", "nothing"]}}
 privacy = {{encoding = "symmetric_unary", epsilon = 1}}
+service = {{batch = 1}}
 [ledger]
 path = "ledger.db"
 dataset = "staff"

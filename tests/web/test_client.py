@@ -26,7 +26,7 @@ def serve_here(tmp_path, monkeypatch):
     opened = []
 
     def start(survey):
-        collection = Collection(replace(survey, storage=str(tmp_path / "reports.db"), rate=0))
+        collection = Collection(replace(survey, storage=str(tmp_path / "reports.db"), rate=0, batch=1))
         opened.append(collection)
         transport = httpx.ASGITransport(create_app(collection))
 
@@ -35,8 +35,12 @@ def serve_here(tmp_path, monkeypatch):
                 headers = {"content-type": "application/json"}
                 return await asking.request("GET" if body is None else "POST", path, content=body, headers=headers)
 
-        client = Client("http://here")
-        monkeypatch.setattr(client, "_request", lambda path, body=None: asyncio.run(ask(path, body)).json())
+        def answer(path, body=None):
+            got = asyncio.run(ask(path, body))
+            return got.content, got.headers
+
+        client = Client("http://here", most_epsilon=3)
+        monkeypatch.setattr(client, "_answer", answer)
         return client
 
     yield start
@@ -71,7 +75,7 @@ def test_every_encoding_can_be_sent(serve_here, name):
         name = "ages"
         question = "How old are you?"
         answers = {{type = "bins", start = 0.5, stop = 4.5, step = 1}}
-        privacy = {{encoding = "{name}", epsilon = 3}}
+        privacy = {{encoding = "{name}", epsilon = 3{", first = 2.5" if name == "permanent_unary" else ""}}}
         estimate = {{minimum = 10}}
     """)
     client = serve_here(survey)
@@ -91,7 +95,7 @@ def test_a_client_may_ask_for_more_protection_and_refuses_what_is_no_collector(l
     assert Client(server.url, most_epsilon=1).send(["rice"]).stored == 1
     with pytest.raises(InputError, match="the collector refused: not found"):
         _ = Client(server.url + "/static").survey
-    with pytest.raises(InputError, match="a collector's address is not of the web"):
+    with pytest.raises(InputError, match="a collector's address is not a web address"):
         Client("file:///etc/passwd")
 
 
@@ -135,7 +139,7 @@ def test_the_command_makes_reports_once_and_sends_the_same_again(launch, survey_
     server = launch(survey_file)
     answers = tmp_path / "answers.txt"
     answers.write_text("rice\nnoodles\n" * 40)
-    first = CliRunner().invoke(collect, ["send", server.url, str(answers)])
+    first = CliRunner().invoke(collect, ["send", server.url, str(answers), "--yes"])
     assert first.exit_code == 0, first.output
     assert "80 reports" in first.output
     assert "epsilon-LDP with epsilon = 1" in first.output
@@ -145,6 +149,7 @@ def test_the_command_makes_reports_once_and_sends_the_same_again(launch, survey_
     assert json.loads(again.output) | {"guarantee": ""} == {
         "stored": 0,
         "known": 80,
+        "waiting": 0,
         "outbox": str(answers) + ".reports",
         "resumed": True,
         "guarantee": "",

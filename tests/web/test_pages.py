@@ -1,5 +1,6 @@
 """The two pages in a real browser: what is shown, what is sent, what is kept."""
 
+import base64
 import json
 
 import pytest
@@ -13,7 +14,7 @@ question = "Where are you?"
 answers = {type = "tiles", tiles = {Kita = [0, 1], Shinjuku = [1, 0], Chiyoda = [1, 1]}}
 privacy = {encoding = "symmetric_unary", epsilon = 3}
 estimate = {minimum = 50, token = "a-token-of-some-length"}
-service = {storage = "wards.db", rate = 0}
+service = {storage = "wards.db", rate = 0, batch = 1}
 
 [translations.ja]
 question = "いま、どこにいますか?"
@@ -50,10 +51,20 @@ def test_a_person_answers_and_only_the_report_leaves_the_browser(browser, launch
     assert browser.evaluate("document.getElementById('send').disabled") is True
     browser.evaluate("document.querySelectorAll('.choice input')[1].click()")
     browser.evaluate("document.getElementById('send').click()")
+    terms = browser.wait("document.getElementById('terms').textContent")
+    assert "at most 2.72 times as sure" in terms
+    assert "have cost this device 0 of 8" in terms
+    assert "You chose: noodles" in browser.evaluate("document.getElementById('chosen').textContent")
+    assert sent_by(browser) == []  # nothing before it is agreed to
+    browser.evaluate("document.getElementById('agree').click()")
     browser.wait("document.getElementById('status').textContent.startsWith('Thank you. Your randomised')")
     (body,) = sent_by(browser)
     assert body.keys() == {"survey", "id", "report"}
-    assert browser.evaluate("document.getElementById('report').textContent") == body["report"]
+    bits = base64.urlsafe_b64decode(body["report"] + "==")[0]
+    marked = [name for place, name in enumerate(["rice", "noodles", "bread", "nothing"]) if bits >> place & 1]
+    said = browser.evaluate("document.getElementById('report').textContent")
+    assert [name for name in ["rice", "noodles", "bread", "nothing"] if name in said] == marked
+    assert body["report"] not in said
     assert elsewhere(browser, server.url) == []
     assert server.request("/reports", body) == (200, {"stored": 0, "known": 1})  # it is there, once
 
@@ -61,7 +72,35 @@ def test_a_person_answers_and_only_the_report_leaves_the_browser(browser, launch
     browser.visit(f"{server.url}/device?lang=ja")
     browser.wait("document.getElementById('status').textContent.includes('回答済み')")
     assert browser.evaluate("document.querySelectorAll('.choice').length") == 0
-    assert browser.evaluate("JSON.stringify(Object.values(localStorage))") == '["answered"]'
+    kept = browser.evaluate("JSON.stringify(Object.entries(localStorage))")
+    assert '"answered"' in kept
+    assert "noodles" not in kept
+    assert body["report"] not in kept
+
+
+def test_a_report_that_waits_for_its_batch_is_kept_and_sent_again(browser, launch, survey_file):
+    survey_file.write_text(survey_file.read_text().replace("batch = 1", "batch = 2"))
+    server = launch(survey_file)
+    browser.visit(f"{server.url}/device?lang=ja")
+    browser.wait("document.querySelectorAll('.choice input').length")
+    browser.evaluate("document.querySelectorAll('.choice input')[1].click()")
+    browser.evaluate("document.getElementById('send').click()")
+    browser.wait("!document.getElementById('confirm').hidden")
+    browser.evaluate("document.getElementById('agree').click()")
+    browser.wait("document.getElementById('status').textContent.includes('まとめて保存されるのを待っています')")
+    assert Client(server.url, tries=1).send(["rice"]).stored == 1  # the second report fills the batch
+    browser.visit(f"{server.url}/device?lang=ja")
+    browser.wait("document.getElementById('send').textContent === 'もう一度送信'")
+    browser.evaluate("document.getElementById('send').click()")
+    browser.wait("document.getElementById('status').textContent.startsWith('ありがとうございました')")
+    assert len({json.dumps(body) for body in sent_by(browser)}) == 1
+
+
+def test_a_link_with_another_key_is_not_answered(browser, launch, survey_file):
+    server = launch(survey_file)
+    browser.visit(f"{server.url}/device?lang=en#key={'00' * 32}")
+    browser.wait("document.getElementById('status').textContent.startsWith('This survey is not signed')")
+    assert browser.evaluate("document.querySelectorAll('.choice').length") == 0
 
 
 def test_a_report_that_could_not_be_sent_is_sent_later_and_not_made_anew(browser, launch, survey_file):
@@ -71,6 +110,7 @@ def test_a_report_that_could_not_be_sent_is_sent_later_and_not_made_anew(browser
     browser.call("Network.setBlockedURLs", urls=["*/reports"])
     browser.evaluate("document.querySelectorAll('.choice input')[2].click()")
     browser.evaluate("document.getElementById('send').click()")
+    browser.evaluate("document.getElementById('agree').click()")
     browser.wait("document.getElementById('status').textContent.startsWith('The collector cannot be reached')")
     browser.call("Network.setBlockedURLs", urls=[])
     browser.visit(f"{server.url}/device?lang=en")
@@ -93,7 +133,7 @@ def test_the_estimate_asks_for_its_token_shows_a_map_and_follows_the_reports(bro
     browser.wait("document.getElementById('status').textContent === 'トークンが違います。'")
     browser.evaluate(enter.format("'a-token-of-some-length'"))
     browser.wait("document.getElementById('status').textContent.includes('50 件から表示')")
-    Client(server.url).send(["Shinjuku"] * 900 + ["Kita"] * 100)
+    Client(server.url, most_epsilon=64, most_a_year=64).send(["Shinjuku"] * 900 + ["Kita"] * 100)
     browser.wait("document.getElementById('status').textContent.includes('1,000 件')")
     assert browser.evaluate("[...document.querySelectorAll('.name')].map((name) => name.textContent)") == [
         "北区",

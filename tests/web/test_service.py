@@ -27,7 +27,7 @@ question = "What did you have for lunch?"
 answers = {type = "labels", labels = ["rice", "noodles", "bread", "nothing"]}
 privacy = {encoding = "symmetric_unary", epsilon = 1}
 estimate = {minimum = 10}
-service = {rate = 0}
+service = {rate = 0, batch = 1}
 """
 
 
@@ -159,7 +159,7 @@ def test_tokens_cannot_be_guessed_quickly(serve):
 
 
 BAD = {
-    "a report of the wrong length": ({"report": "AAA"}, 400, "a report is not as it should be"),
+    "a report of the wrong length": ({"report": "AAA"}, 400, "a report is malformed"),
     "a report that is no text": ({"report": 7}, 400, "each value a text"),
     "bits beyond the last byte": ({"report": "AB"}, 400, "no bits beyond the last byte"),
     "bits beyond the last answer": ({"report": "8A"}, 400, "a report has bits beyond the last value"),
@@ -242,7 +242,7 @@ def test_a_body_that_does_not_come_is_not_waited_for_forever(serve, monkeypatch)
 
     answer = client.post("/reports", content=slowly(), headers={"content-type": "application/json"})
     assert answer.status_code == 408
-    assert answer.json()["error"] == "the request did not arrive (allowed: 0.05 seconds)"
+    assert answer.json()["error"] == "the request timed out (allowed: 0.05 seconds)"
 
 
 def test_cors_is_closed_unless_opened(serve, tmp_path):
@@ -391,3 +391,13 @@ def test_a_refusal_speaks_the_language_of_the_browser_and_english_to_programs(se
         japanese == "報告が少なすぎるため、推定を表示できません（許容：10 件以上の報告）。後でもう一度お試しください。"
     )
     assert service.get("/nothing?lang=ja").json()["error"] == "見つかりません。"
+
+
+def test_health_and_metrics_tell_nothing_about_single_reports(serve):
+    client = serve()
+    assert (client.get("/health").status_code, client.get("/health").json()) == (200, {"storing": True})
+    for _ in range(3):
+        client.post("/reports", json=batch(client.survey, [0, 1, 2]))
+        assert "sudare_reports_shown 0\n" in client.get("/metrics").text  # nine are fewer than the minimum
+    client.post("/reports", json=batch(client.survey, [0]))
+    assert "sudare_reports_shown 10\n" in client.get("/metrics").text

@@ -19,6 +19,7 @@ name = "lunch"
 question = "Lunch?"
 answers = {type = "labels", labels = ["yes", "no"]}
 privacy = {encoding = "symmetric_unary", epsilon = 1}
+service = {batch = 1}
 """
 
 
@@ -142,7 +143,7 @@ def test_a_server_that_does_not_sync_is_refused(postgres, monkeypatch):
             self, "SELECT 'off'" if query == "SHOW fsync" else query, *rest, **more
         ),
     )
-    with pytest.raises(StorageError, match="runs with fsync off, so that a report acknowledged may be lost"):
+    with pytest.raises(StorageError, match="runs with fsync off, so that acknowledged reports may be lost"):
         open_store(postgres, IDENTITY)
 
 
@@ -233,5 +234,5 @@ def test_a_damaged_report_is_noticed_when_the_collection_is_opened(url):
     survey = replace(parse(LUNCH), storage=url)
     with closing(open_store(url, survey.identity)) as store:
         store.add([(bytes(16), b"\xff")])  # bits beyond the last answer
-    with pytest.raises(StorageError, match="the database holds what is no report of its survey"):
+    with pytest.raises(StorageError, match="the database holds rows that are not reports of its survey"):
         Collection(survey)

@@ -56,7 +56,7 @@ repetitions = 1
 
 
 @pytest.fixture(scope="module")
-def desk(tmp_path_factory):
+def service(tmp_path_factory):
     folder: Path = tmp_path_factory.mktemp("studio")
     (folder / "recipe.toml").write_text(RECIPE)
     pq.write_table(pa.table({"place": [0, 1, 5]}), folder / "people.parquet")
@@ -68,9 +68,9 @@ def desk(tmp_path_factory):
             made.processes.tasks.cancel(task.id)
 
 
-def test_whatever_is_sent_is_answered_as_described(desk):
+def test_whatever_is_sent_is_answered_as_described(service):
     access = Access()
-    app = Guard(create_app(desk, access), access, frozenset({HOST}))
+    app = Guard(create_app(service, access), access, frozenset({HOST}))
     headers = {"origin": f"http://{HOST}", "authorization": f"Bearer {access.redeem(access.token)}"}
     schema = schemathesis.openapi.from_asgi("/api/openapi.json", app, headers=headers)
     seen = {}
@@ -78,18 +78,18 @@ def test_whatever_is_sent_is_answered_as_described(desk):
         has_json = operation.method.upper() not in ("GET", "DELETE") and not operation.path.startswith("/api/files")
         can_be_wrong = has_json or operation.path in STRICT
         for mode in MODES if can_be_wrong else MODES[:1]:
-            desk.versions.edit(RECIPE, desk.versions.current().version)
-            answers = _answers(desk, operation, mode, headers)
+            service.versions.edit(RECIPE, service.versions.current().version)
+            answers = _answers(service, operation, mode, headers)
             seen.setdefault(operation.label, set()).update(answers)
     assert len(seen) >= 25
     assert {200, 404, 409, 422} <= set.union(*seen.values())
     assert 200 in seen["PATCH /api/recipe"]
-    assert desk.versions.current().version > 5
-    assert not (desk.workspace.folder / "sudare-ledger.db").exists()
-    assert not (desk.workspace.folder / "release").exists()
+    assert service.versions.current().version > 5
+    assert not (service.workspace.folder / "sudare-ledger.db").exists()
+    assert not (service.workspace.folder / "release").exists()
 
 
-def _answers(desk, operation, mode, headers):
+def _answers(service, operation, mode, headers):
     """The statuses of some requests of one kind, each checked against the description."""
     statuses = []
 
@@ -104,7 +104,7 @@ def _answers(desk, operation, mode, headers):
     @given(case=operation.as_strategy(generation_mode=mode))
     def check(case):
         if isinstance(case.body, dict) and isinstance(case.body.get("based_on"), int) and len(statuses) % 2 == 0:
-            case.body["based_on"] = desk.versions.current().version
+            case.body["based_on"] = service.versions.current().version
             if case.body.get("changes"):
                 known = KEYS[len(statuses) % len(KEYS)]
                 case.body["changes"] = {known: next(iter(case.body["changes"].values()))}

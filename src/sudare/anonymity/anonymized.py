@@ -1,40 +1,143 @@
-"""The result of `anonymize`: what may be published, what it promises, and what only the steward may see.
+"""The result of `anonymize`: what may be published, its guarantee, and what only the steward may see.
 
-Risk and loss of a published sample: how likely a person is found in it, and how much less it says.
+**Risks of re-identification.** Prosecutor: the attacker knows that a person is in the file; the risk is 1/n_t of the
+person's class. Journalist: the attacker knows that the person is among the records behind the file, of which d_t match;
+the risk is 1/d_t. Marketer: the attacker wants to find many; the risk is the expected share of published records that
+would be matched correctly. What is computed from the file alone may be published; what needs d_t, the suppressed
+records or the records themselves is for the steward.
 
-Prosecutor: knows that a person is in the file; the risk is 1/n_t of the person's class. Journalist: knows that the
-person is among the records behind the file, of which d_t match; the risk is 1/d_t. Marketer: wants to find many; the
-risk is the expected share of published records that would be matched rightly. What is computed from the file alone
-may be published; what needs d_t, the suppressed records or the records themselves is for the steward.
+**The epsilon that Horigome (2020) evaluates for one sample.** Every record is drawn independently with probability
+beta. A class of which n_t of d_t records were drawn is, after the removal of one of its records, less or more likely by
+the factor d_t (1 - beta) / (d_t - n_t); the epsilon of the class is the absolute logarithm of that (`class_epsilons`;
+errata K1), and that of the sample the largest of them (`evaluated_epsilon`). Adding a record costs at least
+-ln(1 - beta) whatever the classes: `epsilon_floor`, which is ours. It evaluates one output and is no guarantee of the
+algorithm: n_t = d_t, where it is infinite, always has a positive probability, and the classes may have been chosen by
+looking at the data. And it is a function of the private counts d_t, so it must not be published.
+
+Section 3.2 of the thesis: the probability of an output counts the samples with these class sizes. But where all classes
+with some node are large enough to be divided among its children, a sample with the same sizes may allow further
+specialisation, and then the algorithm does not end with this output. The thesis excludes such outputs in its proof
+and ignores them in its experiment; `excluded` finds them.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sudare.anonymity.classes import Classes, expanded
-from sudare.anonymity.evaluated import evaluated_epsilon
+from sudare.anonymity.hierarchy import Hierarchy
 from sudare.anonymity.lattice import penalty
+from sudare.anonymity.recoding import Classes, expanded
 from sudare.anonymity.terms import Terms
+from sudare.arrays import Floats, Integers
+from sudare.language.messages import PageMessage
 from sudare.privacy import Guarantee
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 
-class Measure(NamedTuple):
-    """One line of the table: a name, a number, whether it may be published, and what it means."""
+def excluded(hierarchies: Sequence[Hierarchy], cells: Integers, sizes: Integers, k: int) -> bool:
+    """Whether an output (``cells``: classes x attributes, ``sizes``: their records) is one that section 3.2 sets aside.
 
-    name: str
+    That is when, for some node with c children, every class with that node has at least c k records.
+
+    >>> work = Hierarchy.from_nested({"Government": ["State", "Local"], "Private": None})
+    >>> government, private = np.array([[1], [4]])
+    >>> cells = np.stack([government, private])
+    >>> excluded([work], cells, np.array([19, 50]), k=10), excluded([work], cells, np.array([20, 50]), k=10)
+    (False, True)
+    """
+    for place, tree in enumerate(hierarchies):
+        for node in np.unique(cells[:, place]):
+            children = len(tree.children(int(node)))
+            if children and sizes[cells[:, place] == node].min() >= children * k:
+                return True
+    return False
+
+
+def class_epsilons(taken: Integers, held: Integers, sample: Fraction, *, printed: bool = False) -> Floats:
+    """Horigome's epsilon of each class: |ln(1 - beta) - ln(1 - n_t / d_t)|; infinite where all were drawn.
+
+    ``taken`` is n_t, the records in the sample, ``held`` d_t, those that there are. A class that vanished from the
+    sample, n_t = 0, has -ln(1 - beta). With ``printed`` there is no absolute value, as in proposition 1
+    (errata K1): a class of which less than beta was drawn is then negative.
+
+    >>> class_epsilons(np.array([2, 0, 5]), np.array([10, 4, 5]), Fraction(1, 5)).round(4)
+    array([0.    , 0.2231,    inf])
+    """
+    with np.errstate(divide="ignore"):
+        found = math.log1p(-float(sample)) - np.log1p(-taken / held)
+    return np.asarray(found if printed else np.abs(found))
+
+
+def evaluated_epsilon(taken: Integers, held: Integers, sample: Fraction) -> float:
+    """Horigome's epsilon of a sample: that of its worst class; 0 without classes.
+
+    With the raw rows as classes it is proposition 1: the epsilon of plain sampling, without k-anonymity.
+
+    >>> round(evaluated_epsilon(np.array([30, 12]), np.array([100, 60]), Fraction(1, 5)), 4)
+    0.1335
+    """
+    return float(class_epsilons(taken, held, sample).max(initial=0.0))
+
+
+def epsilon_floor(sample: Fraction) -> float:
+    """-ln(1 - beta): the least cost of adding a record, whatever k and the classes are.
+
+    >>> round(epsilon_floor(Fraction(1, 5)), 4)
+    0.2231
+    """
+    return -math.log1p(-float(sample))
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A number for risk or loss, and whether it may be published.
+
+    ``code`` says which measure it is, ``column`` of which column, where it is the loss of one; ``bound`` says why a
+    number that is promised cannot be exceeded.
+    """
+
+    code: str
     value: float
     public: bool
-    meaning: str
+    column: str | None = None
+    bound: str | None = None
+
+    @property
+    def name(self) -> str:
+        """The name under which the summary of a sample, and so its certificate, states it: ``ncp of age``."""
+        return measure_name(self.code, self.column)
+
+    @property
+    def title(self) -> PageMessage:
+        """The name for a reader."""
+        if self.column is not None:
+            return PageMessage(f"sample.{self.code}_of", column=self.column)
+        return PageMessage(f"sample.{self.code}")
+
+    @property
+    def meaning(self) -> PageMessage:
+        """What it says, or why a promised number cannot be exceeded."""
+        if self.bound is not None:
+            return PageMessage(f"sample.bound_{self.bound}")
+        return PageMessage(f"sample.meaning_{self.code}{'' if self.column is None else '_of'}")
+
+
+def measure_name(code: str, column: str | None = None) -> str:
+    """See `Measure.name`.
+
+    >>> measure_name("ncp", "age"), measure_name("unique_after")
+    ('ncp of age', 'unique after')
+    """
+    return f"{code} of {column}" if column is not None else code.replace("_", " ")
 
 
 @dataclass(frozen=True)
@@ -51,7 +154,7 @@ class Assessment:
 
     @property
     def public(self) -> tuple[Measure, ...]:
-        """The measures that the file itself gives; nothing else is looked at."""
+        """The measures that follow from the published file alone."""
         taken, cells = self.classes.taken, self.classes.cells
         published = max(int(taken.sum()), 1)
         population = self.classes.population
@@ -60,50 +163,42 @@ class Assessment:
             for place, tree in enumerate(population.hierarchies)
         ]
         largest = float(1 / taken.min()) if len(taken) else 0.0
-        values = {
-            "ncp": float(np.mean(by_column)),
-            **{f"ncp of {name}": loss for name, loss in zip(population.names, by_column, strict=True)},
-            "average class size": published / max(len(taken), 1),
-            "prosecutor risk": largest,
-            "mean prosecutor risk": len(taken) / published,
-            "unique after": int((taken == 1).sum()) / published,
-        }
-        return public_measures({"measures": values})
+        return (
+            Measure("ncp", float(np.mean(by_column)), True),
+            *(Measure("ncp", loss, True, name) for name, loss in zip(population.names, by_column, strict=True)),
+            Measure("average_class_size", published / max(len(taken), 1), True),
+            Measure("prosecutor_risk", largest, True),
+            Measure("mean_prosecutor_risk", len(taken) / published, True),
+            Measure("unique_after", int((taken == 1).sum()) / published, True),
+        )
 
     def _private(self) -> list[Measure]:
         taken, held, counts = self.classes.taken, self.classes.held, self.classes.population.counts
         published, sampled = int(taken.sum()), max(self.sampled, 1)
         suppressed = self.sampled - published
-        loss = next(measure.value for measure in self.public if measure.name == "ncp")
+        loss = self.public[0].value  # of all columns
         squares = float((taken.astype(np.float64) ** 2).sum()) + float(suppressed) * self.sampled
         matched = float((taken / held).sum()) / max(published, 1)
-        nearest = float((1 / held).max(initial=0.0))
         alone = int((counts == 1).sum()) / max(int(counts.sum()), 1)
-        whole = (loss * published + suppressed) / sampled
         return [
-            Measure("ncp with suppressed", whole, False, "the NCP when a suppressed record counts as erased"),
-            Measure("suppressed share", suppressed / sampled, False, "of the sampled records"),
-            Measure("discernibility", squares, False, "sum of squared class sizes; a suppressed record counts all"),
-            Measure("journalist risk", nearest, False, "largest, among the records behind it"),
-            Measure("marketer risk", matched, False, "expected share of published records matched rightly"),
-            Measure("unique before", alone, False, "share of the records alone with their values"),
+            Measure("ncp_with_suppressed", (loss * published + suppressed) / sampled, public=False),
+            Measure("suppressed_share", suppressed / sampled, public=False),
+            Measure("discernibility", squares, public=False),
+            Measure("journalist_risk", float((1 / held).max(initial=0.0)), public=False),
+            Measure("marketer_risk", matched, public=False),
+            Measure("unique_before", alone, public=False),
         ]
 
 
-_MEANINGS = {
-    "ncp": "mean NCP of published records, 0 exact to 1 erased",
-    "average class size": "published records per class",
-    "prosecutor risk": "largest chance to find a person known to be in the file",
-    "mean prosecutor risk": "the same, averaged over the file",
-    "unique after": "share of published records alone",
-}
-"""Of the public measures; all others are the loss of single columns."""
+PUBLIC = ("average_class_size", "prosecutor_risk", "mean_prosecutor_risk", "unique_after")
+"""The codes of the public measures, beside the loss of all columns and of each of them."""
 
 
 def public_measures(summary: Mapping[str, Any]) -> tuple[Measure, ...]:
     """The measures that the summary of a sample, or its certificate, states."""
-    stated = summary["measures"].items()
-    return tuple(Measure(name, value, True, _MEANINGS.get(name, "the same of one column")) for name, value in stated)
+    stated, columns = summary["measures"], (None, *summary["columns"])
+    asked = [*(("ncp", column) for column in columns), *((code, None) for code in PUBLIC)]
+    return tuple(Measure(code, stated[measure_name(code, column)], True, column) for code, column in asked)
 
 
 def promised(k: int) -> tuple[Measure, ...]:
@@ -113,17 +208,17 @@ def promised(k: int) -> tuple[Measure, ...]:
     [('prosecutor risk', 0.1), ('journalist risk', 0.1)]
     """
     return (
-        Measure("prosecutor risk", 1 / k, True, "at most: a class has at least k records in the file"),
-        Measure("journalist risk", 1 / k, True, "at most: there are at least as many behind it"),
-        Measure("marketer risk", 1 / k, True, "at most, where classes do not overlap"),
-        Measure("unique after", 0.0, True, "no published record is alone"),
+        Measure("prosecutor_risk", 1 / k, True, bound="file"),
+        Measure("journalist_risk", 1 / k, True, bound="behind"),
+        Measure("marketer_risk", 1 / k, True, bound="classes"),
+        Measure("unique_after", 0.0, True, bound="unique"),
     )
 
 
 @dataclass(frozen=True, repr=False)
 class Anonymized:
-    """A k-anonymous sample. ``records`` and ``summary`` may be published; ``classes``, ``epsilon_evaluated``,
-    ``assessment`` and ``sampled``, the number of records drawn, are for the steward.
+    """A k-anonymous sample. ``records``, ``summary`` and ``epsilon_floor`` may be published; ``classes``,
+    ``epsilon_evaluated``, ``assessment`` and ``sampled``, the number of records drawn, are for the steward.
     """
 
     classes: Classes
@@ -147,10 +242,16 @@ class Anonymized:
 
     @cached_property
     def epsilon_evaluated(self) -> float:
-        """The paper's epsilon of this one output, for the steward alone: it shows private counts. See `sampling`."""
+        """Horigome's epsilon of this one output, that of its worst class, for the steward alone: it shows private
+        counts. See `sudare.anonymity.anonymized`."""
         if self.terms.sample is None:
             return math.inf
         return evaluated_epsilon(self.classes.taken, self.classes.held, self.terms.sample)
+
+    @property
+    def epsilon_floor(self) -> float:
+        """-ln(1 - beta), which adding a record costs at least, whatever the classes; infinite without sampling."""
+        return math.inf if self.terms.sample is None else epsilon_floor(self.terms.sample)
 
     @cached_property
     def assessment(self) -> Assessment:

@@ -21,16 +21,17 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from sudare.anonymity.grouping import first_rows, group, totals
 from sudare.anonymity.hierarchy import Hierarchy
-from sudare.anonymity.lattice import penalty
-from sudare.anonymity.tuples import Tuples
+from sudare.anonymity.lattice import Tuples, penalty, refuse_many_points
 from sudare.arrays import Integers
-from sudare.errors import ParameterError
+from sudare.errors import Message, ParameterError
+from sudare.measure.science import scipy_of
 from sudare.noise import Bernoulli, Source, respond
 from sudare.noise.bernoulli import Real, uniform
 
@@ -70,15 +71,9 @@ class ScoreTables:
         Attributes are generalised one after the other and classes are merged on the way, so that most points cost
         much less than grouping all tuples.
         """
+        hint = Message("Use fewer columns or levels, or give levels= or learn_on=.")
+        refuse_many_points(tuples.hierarchies, MOST_POINTS, hint)
         shape = tuple(tree.height + 1 for tree in tuples.hierarchies)
-        if int(np.prod([float(levels) for levels in shape])) > MOST_POINTS:
-            raise ParameterError(
-                "the hierarchies have too many combinations of levels to choose from",
-                value=math.prod(shape),
-                allowed="at most {most_points}",
-                hint="Use fewer columns or levels, or give levels= or learn_on=.",
-                most_points=MOST_POINTS,
-            )
         most = self.sensitivity * max(tuples.total, 1)
         if most > 2**62:
             raise ParameterError("there are too many records to score in 64 bits")
@@ -112,7 +107,7 @@ def _steps(k: int, beta: float) -> Integers:
 
     The expectation is d beta P[Bin(d - 1, beta) >= k - 1].
     """
-    from scipy.special import betainc
+    betainc = scipy_of("special").betainc
 
     # From here on the chance to be below k is below e^-40, by Chernoff's bound.
     length = math.ceil((k + math.sqrt(80 * k) + 80) / beta)
@@ -142,15 +137,13 @@ class Exponential:
         while True:
             place = int(uniform(len(values), source, 1)[0])
             rate = self.epsilon * int(gaps[place]) / self.sensitivity
-            if rate == 0 or self._coin(rate).draw(source, 1)[0]:
+            if rate == 0 or Bernoulli(partial(_decayed, rate)).draw(source, 1)[0]:
                 return np.array([place], dtype=np.int64)
 
-    @staticmethod
-    def _coin(rate: Fraction) -> Bernoulli:
-        def chance(real: Any) -> Real:
-            return real.exp(-real.mpf(rate.numerator) / rate.denominator)
 
-        return Bernoulli(chance)
+def _decayed(rate: Fraction, real: Any) -> Real:
+    """exp(-rate) in an mpmath context."""
+    return real.exp(-real.mpf(rate.numerator) / rate.denominator)
 
 
 def choose_levels(tuples: Tuples, k: int, sample: Fraction, epsilon: Fraction, source: Source) -> tuple[int, ...]:

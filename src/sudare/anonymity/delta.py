@@ -12,11 +12,14 @@ of any j >= k is smaller still. All other ratios are at most 1 / (1 - beta), so 
 Among the n with the same first j above gamma n, which is m, the largest is the worst, so that
 
     delta = max over m >= k of P[Bin(floor(m / gamma), beta) >= m].
+
+The proof in full: docs/explanation/proofs.md, theorem 3.
 """
 
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
@@ -25,16 +28,17 @@ from functools import cached_property
 import numpy as np
 
 from sudare.arrays import Floats, Integers
-from sudare.errors import ParameterError
+from sudare.errors import Message, ParameterError
+from sudare.measure.science import scipy_of
 from sudare.noise.bernoulli import scaled_floor
-from sudare.privacy import Number, exact, positive
+from sudare.privacy import Number, exact, positive, whole
 
 _CHUNK = 128
 _BITS = 192
 LARGEST_K = 10**9
 _EXACT_BITS = 1 << 16
-_HAIR = 1e-9
-_SLACK = 1e-12  # -ln(1 - beta) in doubles is meant as that number
+_LOG_MARGIN = 1e-9
+_SLACK = 1e-12  # so that -ln(1 - beta), given as a double, counts as that number
 
 
 def delta(*, k: int, sample: Number, epsilon: Number, tight: bool = False) -> float:
@@ -47,7 +51,7 @@ def delta(*, k: int, sample: Number, epsilon: Number, tight: bool = False) -> fl
     >>> f"{delta(k=20, sample=0.1, epsilon=1):.4g}"
     '4.073e-14'
     """
-    law = _Law(_rate(sample), positive(epsilon, "epsilon"))
+    law = _Law(checked_rate(sample), positive(epsilon, "epsilon"))
     if not law.covered:
         raise ParameterError(
             "epsilon is below what the absence of a record always costs",
@@ -56,7 +60,7 @@ def delta(*, k: int, sample: Number, epsilon: Number, tight: bool = False) -> fl
             hint="Sample fewer records.",
             log1p=-math.log1p(-float(law.beta)),
         )
-    return law.tight(_size(k)) if tight else law.theorem(_size(k))
+    return law.tight(checked_k(k)) if tight else law.theorem(checked_k(k))
 
 
 def smallest_k(*, sample: Number, epsilon: Number, delta: Number, tight: bool = False) -> int:
@@ -75,11 +79,7 @@ def smallest_k(*, sample: Number, epsilon: Number, delta: Number, tight: bool = 
         high *= 2
         if high > LARGEST_K:
             raise ParameterError("no k below 10**9 gives this delta", value=delta, hint="Sample fewer records.")
-    low = high // 2
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if enough(middle) else (middle, high)
-    return high
+    return bisect_left(range(high + 1), True, lo=high // 2 + 1, key=enough)
 
 
 def smallest_epsilon(*, k: int, sample: Number, delta: Number, tight: bool = False) -> Fraction:
@@ -90,7 +90,7 @@ def smallest_epsilon(*, k: int, sample: Number, delta: Number, tight: bool = Fal
     >>> float(smallest_epsilon(k=20, sample=0.1, delta=1e-6))
     0.291941282
     """
-    beta, target, size = _rate(sample), _probability(delta), _size(k)
+    beta, target, size = checked_rate(sample), _probability(delta), checked_k(k)
     if not some_epsilon_gives(size, beta, target):
         raise ParameterError(
             "no epsilon gives so small a delta, for all k records of a class may be drawn",
@@ -108,17 +108,14 @@ def smallest_epsilon(*, k: int, sample: Number, delta: Number, tight: bool = Fal
     high = low + 10**9
     while not enough(high):
         low, high = high, 2 * high
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if enough(middle) else (middle, high)
-    return Fraction(high, 10**9)
+    return Fraction(bisect_left(range(high + 1), True, lo=low + 1, key=enough), 10**9)
 
 
 def some_epsilon_gives(k: int, sample: Fraction, delta: Fraction) -> bool:
     """Whether delta is above sample**k, the probability that all records of a class of k are drawn.
 
-    Exact where that power has few digits. Where it has millions, by logarithms: a delta that is above by a hair counts
-    as not above, which only refuses.
+    Exact where that power has few digits. Where it has millions, by logarithms: a delta that is only just above counts
+    as not above, which is the safe side.
 
     >>> half = Fraction(1, 2)
     >>> some_epsilon_gives(20, half, half**20), some_epsilon_gives(10**9, half, half**20)
@@ -126,19 +123,19 @@ def some_epsilon_gives(k: int, sample: Fraction, delta: Fraction) -> bool:
     """
     if k * sample.denominator.bit_length() <= _EXACT_BITS:
         return sample**k < delta
-    return k * _log(sample) * (1 - _HAIR) < _log(delta)
+    return k * _log(sample) * (1 - _LOG_MARGIN) < _log(delta)
 
 
 def largest_sample(*, k: int, epsilon: Number, delta: Number) -> Fraction:
     """The largest rate at which a sample is (epsilon, delta)-DP, rounded down at the twelfth place or later.
 
-    Delta rises with the rate but for drops, where floor(m / gamma) falls by one for some m; all of these are known,
-    so the pieces between them are looked at one by one, from the largest rate down.
+    Delta rises with the rate except for drops, where floor(m / gamma) falls by one for some m; all drops are known,
+    so the pieces between them are searched one by one, from the largest rate down.
 
     >>> round(float(largest_sample(k=20, epsilon=1, delta=1e-6)), 6)
     0.297342
     """
-    level, target, size = positive(epsilon, "epsilon"), float(_probability(delta)), _size(k)
+    level, target, size = positive(epsilon, "epsilon"), float(_probability(delta)), checked_k(k)
     for left, right in _pieces(size, float(level), target):
         low, high = left * (1 + _SLACK) + 1e-300, right * (1 - _SLACK)
         if low >= high or not _enough(low, level, size, target):
@@ -220,8 +217,8 @@ class _Law:
 
 
 def _upper_tail(least: Integers, members: Integers, beta: float) -> Floats:
-    """P[Bin(members, beta) >= least]; 0 where there are not so many members."""
-    from scipy.special import betainc
+    """P[Bin(members, beta) >= least]; 0 where there are fewer members."""
+    betainc = scipy_of("special").betainc
 
     possible = members >= least
     tail = betainc(np.where(possible, least, 1), np.where(possible, members - least + 1, 1), beta)
@@ -234,7 +231,7 @@ def _enough(rate: float, epsilon: Fraction, k: int, target: float) -> bool:
 
 
 def _pieces(k: int, epsilon: float, target: float) -> Iterator[tuple[float, float]]:
-    """Stretches of rates without a drop of delta, from the largest down; those that are certainly too much left out."""
+    """Ranges of rates without a drop of delta, from the largest down; those certainly above ``target`` left out."""
     growth = math.exp(epsilon)
     top = -math.expm1(-epsilon)
 
@@ -260,9 +257,9 @@ def _pieces(k: int, epsilon: float, target: float) -> Iterator[tuple[float, floa
         members += 1
 
 
-def _size(k: int) -> int:
-    if type(k) is not int or k < 1:
-        raise ParameterError("k is not a whole number from 1 on", value=k)
+def checked_k(k: int, least: int = 1) -> int:
+    """``k``, if it is a whole number from ``least`` to `LARGEST_K`."""
+    k = whole(k, "k", least)
     if k > LARGEST_K:
         raise ParameterError("k is too large", value=k, allowed="at most {largest_k:,}", largest_k=LARGEST_K)
     return k
@@ -275,10 +272,16 @@ def _log(probability: Fraction) -> float:
     return math.log(probability.numerator) - math.log(probability.denominator)
 
 
-def _rate(sample: Number) -> Fraction:
+def checked_rate(sample: Number, hint_at_one: Message | None = None) -> Fraction:
+    """The sampling rate as it was written, if it is between 0 and 1."""
     rate = exact(sample, "sample")
     if not 0 < float(rate) < 1:  # also where only a double cannot tell it from 0 or 1
-        raise ParameterError("the sampling rate is not between 0 and 1", value=sample, allowed="0 < sample < 1")
+        raise ParameterError(
+            "the sampling rate is not between 0 and 1",
+            value=sample,
+            allowed="0 < sample < 1",
+            hint=hint_at_one if rate == 1 else None,
+        )
     return rate
 
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from sudare.anonymity.grouping import first_rows, group, totals
+from sudare.anonymity.grouping import totals
 from sudare.anonymity.hierarchy import Hierarchy
+from sudare.anonymity.lattice import Tuples
 from sudare.anonymity.requirements import Sensitive
 from sudare.anonymity.taxonomy import number
-from sudare.anonymity.tuples import Tuples
 from sudare.arrays import Integers
 from sudare.domain.ids import REFUSE, MissingUnit
 from sudare.engines import Records, read
@@ -27,7 +27,7 @@ _ONE_IN = 5
 def hierarchies_of(given: Any, missing: str) -> dict[str, Hierarchy]:
     """The hierarchy of each column, checked; with a leaf for missing values where these are a value of their own."""
     if missing not in MISSING:
-        raise ParameterError("no way to treat missing values", value=missing, allowed=either(MISSING))
+        raise ParameterError("unknown way to treat missing values", value=missing, allowed=either(MISSING))
     if not isinstance(given, Mapping) or not given:
         raise ParameterError(
             "hierarchies is not a mapping of column names to hierarchies",
@@ -57,7 +57,7 @@ def read_tuples(
     groups = records.groups(names, unit=unit, key=key, missing_unit=missing_unit)
     if not len(groups.rows):
         raise InputError("there are no records in the frame")
-    columns, values = [], []
+    columns, beside = [], {}
     for place, name in enumerate(names):
         labels = [_text(label, records.columns[name]) for label in groups.labels[place]]
         if missing == "error" and None in labels:
@@ -66,24 +66,17 @@ def read_tuples(
                 hint='missing="value" takes a missing value for a value of its own.',
                 name=name,
             )
-        own = hierarchies[name].leaves if name in hierarchies else ordered_values(labels)
-        found = _leaves(name, hierarchies[name], labels) if name in hierarchies else _places(labels, own)
+        if name in hierarchies:
+            found = _leaves(name, hierarchies[name], labels)
+        else:
+            found, beside[name] = coded(labels)
         columns.append(found[groups.codes[:, place]])
-        values.append(own)
-    # Several values can lie in one leaf, an interval, so tuples that were distinct may not be any more.
-    tuple_of, tuples = group(columns, [len(own) for own in values])
-    first = first_rows(tuple_of, tuples)
-    codes = np.stack([column[first] for column in columns[: len(hierarchies)]], axis=1).astype(np.int32)
-    beside = {
-        name: Sensitive(columns[place][first], values[place])
-        for place, name in enumerate(sensitive, start=len(hierarchies))
-    }
-    counts = totals(tuple_of, tuples, groups.rows)
-    return Tuples(tuple(hierarchies), tuple(hierarchies.values()), codes, counts, beside)
+    # Several values can lie in one leaf (an interval), so distinct rows may have become equal.
+    return Tuples.of_columns(hierarchies, beside, columns, groups.rows)
 
 
 def refuse_identifiers(tuples: Tuples, levels: Sequence[int] | None) -> None:
-    """Refuse a column that differs in every record at each level below the root, unless it is wholly erased."""
+    """Refuse a column that differs in every record at each level below the root, unless it is published at the root."""
     total = tuples.total
     if len(tuples.counts) < total:
         return
@@ -101,21 +94,21 @@ def refuse_identifiers(tuples: Tuples, levels: Sequence[int] | None) -> None:
 def refuse_unique_values(tuples: Tuples) -> None:
     """Refuse a sensitive column in which many records have a value that hardly anybody shares.
 
-    Such a column (a phone number, an exact income) says who somebody is, however many values a class has of it: every
-    class is as diverse as it is large. Any of these is refused:
+    Such a column (a phone number, an exact income) identifies people, however many values a class has of it: every
+    class is as diverse as it is large. A value is rare if at most two records have it. Any of these is refused:
 
-    - More than half of the records have a value of at most two.
-    - More than half of those that say something have one. Missing values and the most common value, which may stand
-      for "none", say nothing: 1,020 records with "none" must not cover for 980 phone numbers.
-    - More than one record in five is the only one with its value, whatever lies beside. Identifiers are single for
-      whoever has one. Diagnoses, bands of income and postcodes of a town are shared, but for a tail: 1,000 diagnoses
-      as uneven as Zipf's law leave 13 % of 2,000 records single, and 10,000 leave 18 % of 10,000. A finer column for
-      fewer people is refused, since a fifth of them would be told by it.
+    - More than half of the records have a rare value.
+    - More than half of the informative records have a rare value. Missing values and the most common value, which may
+      stand for "none", are not informative: 1,020 records with "none" must not hide 980 phone numbers.
+    - More than one record in five is the only one with its value. Identifiers are unique. Diagnoses, bands of income
+      and postcodes of a town are shared, except for a tail: 1,000 diagnoses as uneven as Zipf's law leave 13 % of 2,000
+      records unique, and 10,000 leave 18 % of 10,000. A finer column for fewer people is refused, since it would
+      identify a fifth of them.
 
-    The last two take ten records with such values: a handful of rare diagnoses beside "healthy" looks like a handful of
-    phone numbers beside "none", and is let through. Not found either are values that three records share, as the
-    telephone of a family. A number is told apart from a name by nothing here: who means to publish incomes writes
-    them in steps that people share. The records are looked at to know it, and only the steward is told.
+    The last two need at least ten records with such values: a few rare diagnoses beside "healthy" look like a few phone
+    numbers beside "none", and are accepted. Values that three records share, as the telephone of a family, are not
+    found either. Numbers and names are treated alike: to publish incomes, write them in steps that people share. This
+    check reads the records, and only the steward is told the result.
     """
     for name, column in tuples.sensitive.items():
         if _identifies(column, tuples.counts):
@@ -152,13 +145,12 @@ def _leaves(name: str, tree: Hierarchy, labels: Sequence[str | None]) -> Integer
     return found
 
 
-def ordered_values(labels: Sequence[str | None]) -> tuple[str | None, ...]:
-    """Values in the order of their numbers where all are numbers, else of their text; a missing one last."""
+def coded(labels: Sequence[str | None]) -> tuple[Integers, tuple[str | None, ...]]:
+    """Each label as the place of its value, and the values: in the order of their numbers where all are numbers, else
+    of their text; a missing one last.
+    """
     known = {label: number(label) for label in labels if label is not None}
     ordered = sorted(known) if None in known.values() else sorted(known, key=lambda label: known[label] or 0.0)
-    return (*ordered, *([None] if None in labels else []))
-
-
-def _places(labels: Sequence[str | None], values: Sequence[str | None]) -> Integers:
+    values = (*ordered, *([None] if None in labels else []))
     place = {value: rank for rank, value in enumerate(values)}
-    return np.array([place[label] for label in labels], dtype=np.int64)
+    return np.array([place[label] for label in labels], dtype=np.int64), values

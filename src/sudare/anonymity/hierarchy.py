@@ -58,7 +58,7 @@ class Hierarchy:
         if repeated is not None:
             raise ParameterError("a hierarchy has the same leaf twice", value=repeated)
         if self.edges is not None and len(self.edges) != len(found) + 1 - (None in found):
-            raise ParameterError("a hierarchy of intervals has another number of edges than leaves need")
+            raise ParameterError("a hierarchy of intervals needs one more edge than it has leaves")
 
     @classmethod
     def of(cls, given: Any) -> Hierarchy:
@@ -72,7 +72,7 @@ class Hierarchy:
         if isinstance(given, Sequence):
             rows = len(given) > 0 and all(isinstance(row, list | tuple) for row in given)
             return cls.from_rows(given) if rows else cls.from_nested(given)
-        raise ParameterError("this is no hierarchy", value=type(given).__name__, allowed=_FORMS)
+        raise ParameterError("this is not a hierarchy", value=type(given).__name__, allowed=_FORMS)
 
     @classmethod
     def from_nested(cls, tree: Mapping[Any, Any] | Sequence[Any]) -> Hierarchy:

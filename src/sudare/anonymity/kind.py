@@ -1,6 +1,6 @@
-"""A k-anonymous sample, from a recipe: read, drawn and generalised, written and checked.
+"""The kind "sample": a k-anonymous sample from a recipe is read, drawn and generalised, written, and verified.
 
-What `verify` checks in the files of a k-anonymous sample: k, l and t, from the published bytes alone.
+`verify` checks k, l and t from the published bytes alone.
 """
 
 from __future__ import annotations
@@ -14,18 +14,20 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from sudare.anonymity import Anonymized
-from sudare.anonymity.frames import ordered_values
+from sudare.anonymity.anonymize import AnonymizeRequest, SampleParameters
+from sudare.anonymity.frames import coded
 from sudare.anonymity.grouping import group, totals
 from sudare.anonymity.hierarchy import Hierarchy
+from sudare.anonymity.lattice import Tuples
 from sudare.anonymity.recipe import SampleRecipe
-from sudare.anonymity.request import AnonymizeRequest, SampleParameters
 from sudare.anonymity.requirements import Demand, Requirement, requirement_from_json
-from sudare.anonymity.tuples import Tuples
+from sudare.domain.frames import Framed
 from sudare.errors import SudareError, VerificationError
-from sudare.language.messages import OnProgress, PageMessage, Value
+from sudare.language.messages import PageMessage, Value
 from sudare.noise import Source
 from sudare.privacy import Guarantee
-from sudare.recipe.kind import FIXED_DISK, FIXED_MEMORY, Kind, Needs, Outlook, PublicFile
+from sudare.recipe.frames import read_frame, write_frame
+from sudare.recipe.kind import FIXED_DISK, FIXED_MEMORY, Kind, Needs, OpenedRelease, PublicFile, ReleasedColumn
 from sudare.recipe.model import Recipe
 
 if TYPE_CHECKING:
@@ -50,7 +52,7 @@ def check_sample(folder: Path, certificate: dict[str, Any]) -> list[PageMessage]
     checks = []
     for form, name in FILE_OF.items():
         if name in certificate["files"]:
-            rows = _read(folder / name, form)
+            rows = read_frame(folder / name, form, text=None)
             if rows.column_names != [*columns, *sensitive]:
                 raise VerificationError("the sample has other columns than the certified ones", value=name)
             checks += _judged(rows, name, columns, k, requirements, summary)
@@ -63,12 +65,9 @@ def _judged(
     class_of, classes = _classes(rows, columns)
     ones = np.ones(rows.num_rows, dtype=np.int64)
     sizes = totals(class_of, classes, ones)
-    found = {
-        "records": rows.num_rows,
-        "classes": classes,
-        "smallest_class": int(sizes.min()) if classes else None,
-    }
-    if classes and sizes.min() < k:
+    smallest = int(sizes.min()) if classes else None
+    found = {"records": rows.num_rows, "classes": classes, "smallest_class": smallest}
+    if smallest is not None and smallest < k:
         raise VerificationError(
             "a combination of values is in fewer rows than k", value=name, allowed="at least {k}", k=k
         )
@@ -77,13 +76,12 @@ def _judged(
             raise VerificationError("the sample's {fact} is not the certified one", value=value, fact=fact)
     checks = [PageMessage("verified.combinations", file=name, columns=", ".join(columns), k=str(k))]
     for requirement in requirements:
-        labels = rows.column(requirement.column).to_pylist()
-        values = ordered_values(labels)
-        place = {value: rank for rank, value in enumerate(values)}
-        codes = np.array([place[label] for label in labels], dtype=np.int64)
+        codes, values = coded(rows.column(requirement.column).to_pylist())
         demand = Demand(requirement, codes, totals(codes, len(values), ones))
         if not demand.holds(class_of, classes, codes, ones).all():
-            raise VerificationError("the sample lacks {requirement}", value=name, requirement=str(requirement))
+            raise VerificationError(
+                "the sample does not satisfy {requirement}", value=name, requirement=str(requirement)
+            )
         checks.append(PageMessage("verified.requirement", file=name, requirement=requirement.message))
     return checks
 
@@ -98,25 +96,15 @@ def _classes(rows: pa.Table, columns: list[str]) -> tuple[Any, int]:
     return group(codes, sizes)
 
 
-def _read(path: Path, form: str) -> pa.Table:
-    """A file as a table of text."""
-    import pyarrow as pa
-    import pyarrow.csv as csv
-    import pyarrow.parquet as pq
+@dataclass(frozen=True)
+class ReleasedSample(OpenedRelease, Framed):
+    """A published sample: ``records`` is an Arrow table of text, one row per published record."""
 
-    try:
-        if form == "parquet":
-            return pq.read_table(path)
-        names = csv.open_csv(path).schema.names
-        options = csv.ConvertOptions(
-            column_types=dict.fromkeys(names, pa.string()),
-            null_values=[""],
-            strings_can_be_null=True,
-            quoted_strings_can_be_null=False,
-        )
-        return csv.read_csv(path, convert_options=options)
-    except (pa.ArrowException, OSError):
-        raise VerificationError("a file of the sample cannot be read", value=path.name) from None
+    records: pa.Table
+
+    def to_arrow(self) -> pa.Table:
+        """The records."""
+        return self.records
 
 
 @dataclass(frozen=True)
@@ -124,6 +112,7 @@ class SampleKind(Kind[SampleRecipe, Anonymized]):
     """A recipe of kind "sample"."""
 
     shape: ClassVar[type[Recipe]] = SampleRecipe
+    rehearsal_module: ClassVar[str] = "sudare.anonymity.pages"
 
     @cached_property
     def request(self) -> AnonymizeRequest:
@@ -188,26 +177,17 @@ class SampleKind(Kind[SampleRecipe, Anonymized]):
         names = [_name_length(tree, level) for tree, level in zip(data.hierarchies, levels, strict=True)]
         beside = [_letters(column.values) for column in data.sensitive.values()]
         letters, columns = sum(names) + sum(beside), len(names) + len(beside)
-        # A row of a Parquet file is next to nothing but for what stands beside the sorted classes.
+        # Sorted classes compress to almost nothing in a Parquet file; sensitive columns do not.
         disk = ("csv" in formats) * (letters + 3 * columns) + ("parquet" in formats) * (0.1 * columns + sum(beside) / 2)
         memory = 1.2 * rows * (16 + 5 * columns + letters)
         return Needs(FIXED_MEMORY + int(memory), FIXED_DISK + int(1.1 * rows * disk))
 
     def protect(self, data: Tuples, source: Source) -> Anonymized:
-        """The sample."""
         return self.request.meet(data, source)
 
     def write(self, made: Anonymized, folder: Path) -> dict[str, Path]:
         """The published rows in each format asked for."""
-        import pyarrow.csv as csv
-        import pyarrow.parquet as pq
-
-        paths: dict[str, Path] = {name: folder / FILE_OF[name] for name in self.recipe.output.formats}
-        if "parquet" in paths:
-            pq.write_table(made.records, paths["parquet"], compression="zstd")
-        if "csv" in paths:
-            csv.write_csv(made.records, paths["csv"])
-        return paths
+        return write_frame(made.records, folder, FILE_OF, self.recipe.output.formats)
 
     def headline(self, made: Anonymized) -> dict[str | PageMessage, Value]:
         """Rows, classes, and the loss of the published rows."""
@@ -222,7 +202,7 @@ class SampleKind(Kind[SampleRecipe, Anonymized]):
         }
 
     def certified(self, made: Anonymized) -> dict[str, Any]:
-        """What `verify` holds against the bytes."""
+        """What `verify` compares with the bytes."""
         terms = made.terms
         return {
             "sample": {
@@ -233,35 +213,32 @@ class SampleKind(Kind[SampleRecipe, Anonymized]):
             }
         }
 
+    def released_columns(self, made: Anonymized) -> tuple[ReleasedColumn, ...]:
+        """The generalised columns, then the sensitive ones: text."""
+        own = {name: PageMessage("column.generalised", name=name) for name in made.terms.columns}
+        own |= {name: PageMessage("column.sensitive", name=name) for name in self.request.sensitive}
+        return tuple(ReleasedColumn(name, "string", about) for name, about in own.items())
+
     def internal_sections(self, data: Tuples, made: Anonymized, words: Words) -> list[Section]:  # noqa: ARG002 - it holds them
         """Risk and loss with the private counts, and the evaluated epsilon."""
         from sudare.anonymity.pages import internal_sections
 
         return internal_sections(made, words)
 
-    def outlook(self) -> Outlook:
-        """Columns, levels, promised risks, and what one rehearsal loses."""
-        from sudare.anonymity.pages import outlook
-
-        return outlook(self)
-
-    def rehearse(self, seed: int, progress: OnProgress) -> Any:
-        """Seeded samples of the public file, or of synthetic records."""
-        from sudare.anonymity.pages import rehearse
-
-        return rehearse(self, seed, progress)
+    check = staticmethod(check_sample)
 
     @staticmethod
-    def check(folder: Path, certificate: dict[str, Any]) -> list[PageMessage]:
-        """k, l and t hold in the published bytes, and rows and classes are the certified ones."""
-        return check_sample(folder, certificate)
+    def opened(folder: Path, certificate: dict[str, Any]) -> ReleasedSample:
+        form, name = next((form, name) for form, name in FILE_OF.items() if name in certificate["files"])
+        guarantee = Guarantee.from_json(certificate["guarantee"])
+        return ReleasedSample(guarantee, certificate["summary"], read_frame(folder / name, form, text=None))
 
     @staticmethod
-    def public_sections(folder: Path, certificate: dict[str, Any], words: Words) -> list[Section]:  # noqa: ARG004 - the certificate says all
-        """Rows and classes, and the measures that the file itself gives."""
+    def public_sections(folder: Path, certificate: dict[str, Any], words: Words) -> list[Section]:
+        """Rows and classes, the values of each column, and the measures that the file itself gives."""
         from sudare.anonymity.pages import public_sections
 
-        return public_sections(certificate["summary"], words)
+        return public_sections(certificate["summary"], words, SampleKind.opened(folder, certificate).records)
 
 
 def _letters(names: Sequence[str | None]) -> float:

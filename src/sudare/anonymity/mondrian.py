@@ -3,12 +3,10 @@
 Mondrian (LeFevre, DeWitt and Ramakrishnan 2006), with three differences: a cut is placed where the NCP falls most and
 not at the median; attributes without an order are cut along the children of their hierarchy; and all boxes of a round
 are cut at once. A strict cut sends equal values to the same side. A relaxed one may divide records of equal value, and
-may split off some children of a node while the rest stays at the node. What is published for a box is found anew from
-the records in it at the end.
+may split off some children of a node while the rest stays at the node. The published cells of a box are computed at the
+end from the records in it.
 
-Where a box of records is best cut along one attribute, for all boxes at once.
-
-The gain of a cut is by how much the total NCP of the records falls. Both sides, or all parts, keep at least k records.
+The gain of a cut is the decrease of the records' total NCP. Both sides, or all parts, keep at least k records.
 """
 
 from __future__ import annotations
@@ -21,12 +19,10 @@ import numpy as np
 
 from sudare.anonymity.grouping import group, totals
 from sudare.anonymity.hierarchy import Hierarchy
-from sudare.anonymity.lattice import penalty
+from sudare.anonymity.lattice import Tuples, penalty, unsatisfiable
 from sudare.anonymity.recoding import Recoding
 from sudare.anonymity.requirements import Judge
-from sudare.anonymity.tuples import Tuples
 from sudare.arrays import Booleans, Floats, Integers
-from sudare.errors import ParameterError
 
 
 @dataclass(frozen=True)
@@ -40,7 +36,7 @@ class Pieces:
 
     @classmethod
     def joined(cls, parts: Sequence[Pieces]) -> Pieces:
-        """All boxes of several."""
+        """The boxes of several sets of pieces, numbered one after the other."""
         offsets = np.cumsum([0, *(part.boxes for part in parts)])
         box = [part.box + offset for part, offset in zip(parts, offsets[:-1], strict=True)]
         none = [np.empty(0, dtype=np.int64)]
@@ -171,18 +167,13 @@ def mondrian(tuples: Tuples, judge: Judge, relaxed: bool = False) -> Recoding:
     size = len(tuples.counts)
     pieces = Pieces(np.arange(size), np.zeros(size, dtype=np.int64), tuples.counts, 1)
     if not judge(pieces.box, 1).all():
-        raise ParameterError(
-            "no generalisation satisfies the requirements, not even with every column at its root",
-            hint="Ask for a smaller k, l or larger t.",
-        )
+        raise unsatisfiable()
     finished: list[Pieces] = []
     while pieces.boxes:
         done, pieces = _round(tuples, judge, pieces, relaxed)
         finished.append(done)
-    offsets = np.cumsum([0, *(part.boxes for part in finished)])
-    box = np.concatenate([part.box + offset for part, offset in zip(finished, offsets[:-1], strict=True)])
-    member, count = (np.concatenate([getattr(part, name) for part in finished]) for name in ("member", "count"))
-    return Recoding.of(tuples, _cells(tuples, Pieces(member, box, count, int(offsets[-1])))[box], member, count)
+    whole = Pieces.joined(finished)
+    return Recoding.of(tuples, _cells(tuples, whole)[whole.box], whole.member, whole.count)
 
 
 def _round(tuples: Tuples, judge: Judge, pieces: Pieces, relaxed: bool) -> tuple[Pieces, Pieces]:

@@ -1,22 +1,17 @@
-"""A sample rehearsed on records that are not private, and what a plan says of it.
-
-What the reports say of a k-anonymous sample; the names of measures in the language of the page, if it has them.
-"""
+"""What a plan, a rehearsal and the reports say of a k-anonymous sample."""
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from sudare.anonymity import Anonymized, Measure
 from sudare.anonymity.anonymized import promised, public_measures
-from sudare.anonymity.grouping import first_rows, group, totals
-from sudare.anonymity.kind import SampleKind
-from sudare.anonymity.requirements import Sensitive
-from sudare.anonymity.tuples import Tuples
+from sudare.anonymity.lattice import Tuples
 from sudare.engines import read
 from sudare.errors import ParameterError
 from sudare.language.catalogue import Words
@@ -24,11 +19,22 @@ from sudare.language.messages import Lines, OnProgress, PageMessage, Progress, S
 from sudare.noise import Source
 from sudare.privacy import readable
 from sudare.recipe.kind import Outlook, Rehearsal
-from sudare.render.sections import Facts, Section, Table, Text
+from sudare.render.curves import share_chart
+from sudare.render.sections import Chart, Facts, Section, Table, Text
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from sudare.anonymity.kind import SampleKind
 
 
-def public_sections(summary: dict[str, Any], words: Words) -> list[Section]:
-    """From the summary that the certificate states: of the published rows and the terms alone."""
+_MOST_BARS = 24
+_MOST_CHARTS = 12
+_NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?")
+
+
+def public_sections(summary: dict[str, Any], words: Words, records: pa.Table) -> list[Section]:
+    """From the summary that the certificate states, and the published rows alone."""
     numbers = {
         words("sample.published_rows"): summary["records"],
         words("sample.classes"): summary["classes"],
@@ -41,18 +47,32 @@ def public_sections(summary: dict[str, Any], words: Words) -> list[Section]:
         facts[words("sample.levels")] = words.listing(levels)
     return [
         Section(words("sample.title"), (Facts(facts),)),
+        Section(words("sample.columns"), (Text.of(words("sample.columns_text")), *_charts(summary, words, records))),
         Section(words("sample.risk"), (_table(public_measures(summary), words),), chapter="trust"),
     ]
 
 
+def _charts(summary: dict[str, Any], words: Words, records: pa.Table) -> list[Chart]:
+    """The published values of each column, and what the column lost: what it was like before is private."""
+    lost = {measure.column: measure.value for measure in public_measures(summary) if measure.code == "ncp"}
+    charts = []
+    for name in records.column_names[:_MOST_CHARTS]:
+        counted = records.column(name).value_counts().to_pylist()
+        values = {str(one["values"] if one["values"] is not None else "-"): one["counts"] for one in counted}
+        kept = sorted(values, key=lambda value: -values[value])[:_MOST_BARS]
+        kept = sorted(kept, key=lambda value: (float(found[0]) if (found := _NUMBER.match(value)) else math.inf, value))
+        loss = words("sample.column_loss", loss=words.percent(lost[name])) if name in lost else ""
+        rest = words("sample.other_values", number=len(values) - len(kept)) if len(values) > len(kept) else ""
+        shares = [values[value] / max(1, records.num_rows) for value in kept]
+        charts.append(share_chart(name, kept, shares, words, subtitle=" ".join(filter(None, (loss, rest)))))
+    return charts
+
+
 def internal_sections(made: Anonymized, words: Words) -> list[Section]:
     """With the counts behind the classes: for the publisher."""
-    epsilon = made.epsilon_evaluated
-    written = "∞" if math.isinf(epsilon) else f"{epsilon:.4f}"
-    evaluated = Text.of(
-        words("sample.evaluated_text"),
-        f"{words('sample.evaluated_epsilon')}: {written}",
-    )
+    values = {"sample.evaluated_epsilon": made.epsilon_evaluated, "sample.epsilon_floor": made.epsilon_floor}
+    written = (f"{words(name)}: {'∞' if math.isinf(value) else f'{value:.4f}'}" for name, value in values.items())
+    evaluated = Text.of(words("sample.evaluated_text"), *written)
     title = words("sample.risk_internal")
     return [Section(title, (_table(made.assessment.table, words), evaluated), internal=True)]
 
@@ -60,8 +80,7 @@ def internal_sections(made: Anonymized, words: Words) -> list[Section]:
 def _table(measures: Iterable[Measure], words: Words) -> Table:
     header = tuple(words(f"sample.{name}") for name in ("measure", "value", "meaning"))
     rows = tuple(
-        (words.label("sample", measure.name), words.number(measure.value), words.label("sample", measure.meaning))
-        for measure in measures
+        (measure.title.text(words), words.number(measure.value), measure.meaning.text(words)) for measure in measures
     )
     return Table(words("sample.measures"), header, rows, numbers=False)
 
@@ -80,7 +99,7 @@ def rehearse(job: SampleKind, seed: int, progress: OnProgress) -> Rehearsal:
     tables = [made.assessment.table for made in runs]
     errors = [
         {
-            "measure": rows[0].name,
+            "measure": rows[0].title,
             "value": float(np.mean([measure.value for measure in rows])),
             "meaning": rows[0].meaning,
         }
@@ -105,20 +124,12 @@ def synthetic(job: SampleKind, people: int) -> Tuples:
     """Invented records: every column drawn by itself, from weights that fall by a quarter from value to value."""
     generator = np.random.default_rng(20_120_502)
     trees = job.request.hierarchies
-    sizes = [len(tree.leaves) for tree in trees.values()] + [len(_SENSITIVE_VALUES)] * len(job.request.sensitive)
+    beside = dict.fromkeys(job.request.sensitive, _SENSITIVE_VALUES)
     columns = []
-    for size in sizes:
+    for size in (*(len(tree.leaves) for tree in trees.values()), *map(len, beside.values())):
         weight = 0.75 ** generator.permutation(size)
         columns.append(generator.choice(size, people, p=weight / weight.sum()))
-    tuple_of, tuples = group(columns, sizes)
-    first = first_rows(tuple_of, tuples)
-    codes = np.stack([column[first] for column in columns[: len(trees)]], axis=1).astype(np.int32)
-    beside = {
-        name: Sensitive(columns[place][first], _SENSITIVE_VALUES)
-        for place, name in enumerate(job.request.sensitive, start=len(trees))
-    }
-    counts = totals(tuple_of, tuples, np.ones(people, dtype=np.int64))
-    return Tuples(tuple(trees), tuple(trees.values()), codes, counts, beside)
+    return Tuples.of_columns(trees, beside, columns, np.ones(people, dtype=np.int64))
 
 
 def outlook(job: SampleKind) -> Outlook:
@@ -141,7 +152,7 @@ def outlook(job: SampleKind) -> Outlook:
         "method": request.method,
         "requirements": [requirement.to_json() for requirement in terms.requirements],
     }
-    errors: list[dict[str, Any]] = [_row(measure, "at most") for measure in promised(terms.k)]
+    errors: list[dict[str, Any]] = [_row(measure, PageMessage("sample.at_most")) for measure in promised(terms.k)]
     population, basis = stand_in(job)
     needs = job.needs(population)
     try:
@@ -149,7 +160,7 @@ def outlook(job: SampleKind) -> Outlook:
     except ParameterError as refusal:
         why = PageMessage("basis.refused", basis=basis, reason=refusal)
         return Outlook(facts, details, errors, why, needs)
-    errors += [_row(measure, "rehearsed") for measure in made.assessment.table]
+    errors += [_row(measure, PageMessage("sample.rehearsed")) for measure in made.assessment.table]
     return Outlook(facts, details, errors, PageMessage("basis.k_rehearsal", basis=basis), needs)
 
 
@@ -171,5 +182,5 @@ def _levels(columns: Iterable[str], levels: Iterable[int]) -> str:
     return ", ".join(f"{name} {level}" for name, level in zip(columns, levels, strict=True))
 
 
-def _row(measure: Measure, basis: str) -> dict[str, Any]:
-    return {"measure": measure.name, "value": measure.value, "basis": basis, "meaning": measure.meaning}
+def _row(measure: Measure, basis: PageMessage) -> dict[str, Any]:
+    return {"measure": measure.title, "value": measure.value, "basis": basis, "meaning": measure.meaning}

@@ -11,9 +11,9 @@ from pydantic import Field, model_validator
 from sudare.anonymity import Hierarchy
 from sudare.anonymity.requirements import Requirement, requirement_from_json
 from sudare.errors import Message
-from sudare.recipe.model import Amount, Data, Delimiter, Encoding, Output, Part, Recipe
+from sudare.recipe.model import Recipe
+from sudare.recipe.parts import Amount, Data, Part, RecordsRehearsal, RowsOutput
 
-Format = Literal["parquet", "csv"]
 _WAYS = ("file", "values", "tree", "edges", "widths")
 
 
@@ -36,13 +36,13 @@ class HierarchyChoice(Part):
     def _one_way(self) -> HierarchyChoice:
         given = [name for name in _WAYS if getattr(self, name) is not None]
         if len(given) != 1:
-            raise ValueError(Message("a hierarchy is given in one way: {ways}", ways=", ".join(_WAYS)))
+            raise ValueError(Message("declare a hierarchy in exactly one way: {ways}", ways=", ".join(_WAYS)))
         if (self.widths is None) != (self.low is None) or (self.widths is None) != (self.high is None):
             raise ValueError(Message("widths, low and high go together"))
         return self
 
     def build(self, folder: Path) -> Hierarchy:
-        """The hierarchy that is meant; its file lies in ``folder``."""
+        """The declared hierarchy; its file lies in ``folder``."""
         if self.file is not None:
             return Hierarchy.from_csv(folder / self.file, self.delimiter)
         if self.edges is not None:
@@ -82,30 +82,12 @@ class RequirementChoice(Part):
     ordered: bool | None = None
 
     def build(self) -> Requirement:
-        """The requirement that is meant."""
         given = self.model_dump(exclude_none=True)
         if isinstance(self.l, Decimal):
             given["l"] = float(self.l)
         if self.t is not None:
             given["t"] = float(self.t)
         return requirement_from_json(given)
-
-
-class SampleOutput(Output):
-    """Where the release goes, and in which formats; ``key`` is the publisher's Ed25519 key."""
-
-    formats: tuple[Format, ...] = Field(default=("parquet", "csv"), min_length=1)
-
-
-class SampleRehearsal(Part):
-    """What a rehearsal runs on: synthetic records, or a public file with the same columns."""
-
-    people: int = Field(default=20_000, ge=1)
-    path: str | None = Field(default=None, description="a public file of records, instead of synthetic ones")
-    encoding: Encoding = None
-    delimiter: Delimiter = None
-    confirm_overlap: bool = Field(default=False, description="rows that are private rows too are public all the same")
-    repetitions: int = Field(default=3, ge=1)
 
 
 class SampleRecipe(Recipe):
@@ -116,8 +98,8 @@ class SampleRecipe(Recipe):
     hierarchies: dict[str, HierarchyChoice] = Field(min_length=1)
     sample: SampleChoice
     require: tuple[RequirementChoice, ...] = ()
-    output: SampleOutput
-    rehearsal: SampleRehearsal = SampleRehearsal()
+    output: RowsOutput
+    rehearsal: RecordsRehearsal = RecordsRehearsal()
 
     @model_validator(mode="after")
     def _one_row_each(self) -> SampleRecipe:

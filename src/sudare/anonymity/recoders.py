@@ -1,19 +1,16 @@
-"""Ways to recode records: the paper's greedy specialisation, local recoding by passes, and the choice among all.
+"""Ways to recode records: Horigome's greedy specialisation, local recoding by passes, and the choice among all.
 
-The paper's recoding: every attribute starts at its root and is specialised node by node, best gain first.
+**Greedy specialisation** (Horigome 2020): every attribute starts at its root and is specialised node by node. A
+specialisation replaces one node of an attribute's cut by its children, for every record (global recoding). The one
+after which the total NCP is smallest is tried first; it is kept if the classes may still be published, else it is
+dropped for good: classes only become smaller, so it would fail later too.
 
-A specialisation replaces one node of an attribute's cut by its children, for every record (global recoding). Among
-those possible, the one after which the total NCP is smallest comes first; it stays if the classes may still be
-published, else it is dropped for good: classes only become smaller, so it would fail later too.
+**Local recoding by passes**: the points of the lattice of levels are visited in the order of their penalty. At each,
+the classes that may be published are published, and the other records go on to the next point. On Adult this loses less
+than repeating the best point for the remaining records (what ARX calls local recoding), because it keeps cheap classes
+that no single best point has.
 
-Local recoding by passes: every record is published at the cheapest levels that its neighbours allow.
-
-The points of the lattice of levels are visited in the order of their penalty. At each, the classes that may be
-published are, and the records left over go on to the next point. On Adult this loses less than repeating the best
-point for the records left over (what ARX calls local recoding), because it does not give up cheap classes that no
-single best point has.
-
-Where a generalisation comes from: a method on the records themselves, or learned on public ones.
+`recode` applies a method to the records themselves; `learn` finds a generalisation on public records.
 """
 
 from __future__ import annotations
@@ -25,14 +22,21 @@ from fractions import Fraction
 import numpy as np
 
 from sudare.anonymity.grouping import group
-from sudare.anonymity.lattice import Generalisation, Lattice, penalty, record_penalty
+from sudare.anonymity.lattice import (
+    Generalisation,
+    Lattice,
+    Tuples,
+    optimal,
+    penalty,
+    record_penalty,
+    refuse_many_points,
+    unsatisfiable,
+)
 from sudare.anonymity.mondrian import mondrian
 from sudare.anonymity.recoding import Recoding
 from sudare.anonymity.requirements import Judge
-from sudare.anonymity.search import optimal
-from sudare.anonymity.tuples import Tuples
 from sudare.arrays import Floats, Integers
-from sudare.errors import InputError, ParameterError
+from sudare.errors import InputError, Message
 
 
 def specialise(tuples: Tuples, judge: Judge, limit: float = 0.0, single_leaf: str = "zero") -> Generalisation:
@@ -47,10 +51,7 @@ def specialise(tuples: Tuples, judge: Judge, limit: float = 0.0, single_leaf: st
     class_of, classes = np.zeros(len(tuples.counts), dtype=np.int64), 1
     published = judge(class_of, classes)[class_of]
     if int(tuples.counts[~published].sum()) > allowed:
-        raise ParameterError(
-            "no generalisation satisfies the requirements, not even with every column at its root",
-            hint="Ask for a smaller k, l or larger t, or allow more suppression.",
-        )
+        raise unsatisfiable()
     waiting = [(-float(gain[0]), place, 0) for place, gain in enumerate(gains)]
     heapq.heapify(waiting)
     while waiting:
@@ -100,15 +101,8 @@ def by_passes(tuples: Tuples, judge: Judge, limit: float = 0.0) -> Recoding:
     whose records lose least by it.
     """
     lattice = Lattice(tuples, judge)
-    points = int(np.prod([float(levels) for levels in lattice.shape]))
-    if points > MOST_PASSES:
-        raise ParameterError(
-            "the hierarchies have too many combinations of levels for passes",
-            value=points,
-            allowed="at most {most_passes}",
-            hint='Use fewer columns or levels, or method="mondrian".',
-            most_passes=MOST_PASSES,
-        )
+    hint = Message('Use fewer columns or levels, or method="mondrian".')
+    refuse_many_points(tuples.hierarchies, MOST_PASSES, hint)
     cells = np.zeros((len(tuples.counts), len(lattice.shape)), dtype=np.int64)
     rest = np.arange(len(tuples.counts))
     order = np.argsort(lattice.floor(tuples.counts), axis=None, kind="stable")
@@ -146,10 +140,7 @@ def _with_rest(made: Recoding, rest: Integers, judge: Judge) -> Recoding:
         )
         if judge(everyone.class_of, len(everyone.cells), everyone.member, everyone.count).all():
             return everyone
-    raise ParameterError(
-        "no generalisation satisfies the requirements, not even with every column at its root",
-        hint="Ask for a smaller k, l or larger t, or allow more suppression.",
-    )
+    raise unsatisfiable()
 
 
 def _cost_of_joining(made: Recoding, rest: Integers) -> Floats:

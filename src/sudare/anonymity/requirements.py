@@ -7,9 +7,10 @@ are no differential privacy, and publishing a sensitive column beside the classe
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from dataclasses import asdict, dataclass, replace
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -17,118 +18,98 @@ from sudare.anonymity.grouping import totals
 from sudare.arrays import Booleans, Floats, Integers
 from sudare.errors import ParameterError
 from sudare.language.messages import PageMessage
-from sudare.privacy import Fact
+from sudare.privacy import Fact, whole
 
 _CELLS = 2**24
 _ROUNDING = 1e-12  # of entropies and distances, which are sums of a few logarithms and quotients
 
 
-class Requirement(Protocol):
-    """A condition on the histogram of one sensitive column in each class."""
+@dataclass(frozen=True)
+class Requirement(ABC):
+    """A condition on the histogram of one sensitive ``column`` in each class.
 
-    @property
-    def column(self) -> str:
-        """The sensitive column."""
+    ``outlives_merging``: whether a class that satisfies it still does after any other class is merged into it.
+    """
 
-    @property
-    def outlives_merging(self) -> bool:
-        """Whether a class that satisfies it still does after any other class is merged into it."""
+    type: ClassVar[str]
+    outlives_merging: ClassVar[bool] = False
+    column: str
 
+    @abstractmethod
     def holds(self, histogram: Integers, overall: Integers) -> Booleans:
         """Whether each class satisfies it: ``histogram`` is classes x values, ``overall`` the whole table's."""
 
+    @property
+    @abstractmethod
+    def number(self) -> dict[str, str]:
+        """The parameter by its letter, as it is shown: ``{"l": "3"}``."""
+
     def to_json(self) -> dict[str, Any]:
         """Plain JSON, with its ``type``."""
+        return {"type": self.type, **asdict(self)}
 
     @property
     def fact(self) -> Fact:
         """What a guarantee states of it."""
+        return Fact(self.type, **self.number, column=self.column)
 
     @property
     def message(self) -> PageMessage:
-        """Its name."""
+        """What a page says of it."""
+        return PageMessage(f"requirement.{self.type}", **self.number, column=self.column)
 
-    def __str__(self) -> str: ...
+    def __str__(self) -> str:
+        return str(self.message)
 
 
 @dataclass(frozen=True)
-class DistinctDiversity:
+class DistinctDiversity(Requirement):
     """At least ``l`` different sensitive values in every class.
 
     >>> DistinctDiversity("illness", 2).holds(np.array([[3, 1], [4, 0]]), np.array([7, 1]))
     array([ True, False])
     """
 
-    column: str
+    type: ClassVar[str] = "distinct"
+    outlives_merging: ClassVar[bool] = True
     l: int  # noqa: E741 - the letter of the definition
-    outlives_merging = True
 
     def __post_init__(self) -> None:
-        if type(self.l) is not int or self.l < 2:
-            raise ParameterError("l is not a whole number from 2 on", value=self.l)
+        object.__setattr__(self, "l", whole(self.l, "l", least=2))
 
-    def holds(self, histogram: Integers, overall: Integers) -> Booleans:  # noqa: ARG002 - of the Protocol
-        """See `Requirement`."""
+    def holds(self, histogram: Integers, overall: Integers) -> Booleans:  # noqa: ARG002 - of the base class
         return np.asarray(np.count_nonzero(histogram, axis=1) >= self.l)
 
-    def to_json(self) -> dict[str, Any]:
-        """See `Requirement`."""
-        return {"type": "distinct", "column": self.column, "l": self.l}
-
     @property
-    def fact(self) -> Fact:
-        """What a guarantee states of it."""
-        return Fact("distinct", l=str(self.l), column=self.column)
-
-    @property
-    def message(self) -> PageMessage:
-        """Its name."""
-        return PageMessage("requirement.distinct", l=str(self.l), column=self.column)
-
-    def __str__(self) -> str:
-        return str(self.message)
+    def number(self) -> dict[str, str]:
+        return {"l": str(self.l)}
 
 
 @dataclass(frozen=True)
-class EntropyDiversity:
+class EntropyDiversity(Requirement):
     """The entropy of the sensitive values of every class is at least ln ``l``: as spread as ``l`` equal shares.
 
     >>> EntropyDiversity("illness", 2).holds(np.array([[3, 3], [3, 1]]), np.array([6, 4]))
     array([ True, False])
     """
 
-    column: str
+    type: ClassVar[str] = "entropy"
     l: float  # noqa: E741 - the letter of the definition
-    outlives_merging = False
 
     def __post_init__(self) -> None:
         if not 1 < self.l < np.inf:
             raise ParameterError("l is not a finite number above 1", value=self.l)
 
-    def holds(self, histogram: Integers, overall: Integers) -> Booleans:  # noqa: ARG002 - of the Protocol
-        """See `Requirement`."""
+    def holds(self, histogram: Integers, overall: Integers) -> Booleans:  # noqa: ARG002 - of the base class
         return np.asarray(entropies(histogram) >= np.log(self.l) - _ROUNDING)
 
-    def to_json(self) -> dict[str, Any]:
-        """See `Requirement`."""
-        return {"type": "entropy", "column": self.column, "l": self.l}
-
     @property
-    def fact(self) -> Fact:
-        """What a guarantee states of it."""
-        return Fact("entropy", l=f"{self.l:g}", column=self.column)
-
-    @property
-    def message(self) -> PageMessage:
-        """Its name."""
-        return PageMessage("requirement.entropy", l=f"{self.l:g}", column=self.column)
-
-    def __str__(self) -> str:
-        return str(self.message)
+    def number(self) -> dict[str, str]:
+        return {"l": f"{self.l:g}"}
 
 
 @dataclass(frozen=True)
-class Closeness:
+class Closeness(Requirement):
     """The sensitive values of every class are distributed as in the whole published table, up to a distance ``t``.
 
     The distance is the earth mover's: half the L1 distance where all values are equally far from each other, and with
@@ -139,42 +120,23 @@ class Closeness:
     array([ True, False])
     """
 
-    column: str
+    type: ClassVar[str] = "closeness"
     t: float
     ordered: bool = False
-    outlives_merging = False
 
     def __post_init__(self) -> None:
         if not 0 < self.t < 1:
             raise ParameterError("t is not between 0 and 1", value=self.t)
 
     def holds(self, histogram: Integers, overall: Integers) -> Booleans:
-        """See `Requirement`."""
         return distances(histogram, overall, self.ordered) <= self.t + _ROUNDING
 
-    def to_json(self) -> dict[str, Any]:
-        """See `Requirement`."""
-        return {"type": "closeness", "column": self.column, "t": self.t, "ordered": self.ordered}
-
     @property
-    def fact(self) -> Fact:
-        """What a guarantee states of it."""
-        return Fact("closeness", t=f"{self.t:g}", column=self.column)
-
-    @property
-    def message(self) -> PageMessage:
-        """Its name."""
-        return PageMessage("requirement.closeness", t=f"{self.t:g}", column=self.column)
-
-    def __str__(self) -> str:
-        return str(self.message)
+    def number(self) -> dict[str, str]:
+        return {"t": f"{self.t:g}"}
 
 
-KINDS: dict[str, type[DistinctDiversity] | type[EntropyDiversity] | type[Closeness]] = {
-    "distinct": DistinctDiversity,
-    "entropy": EntropyDiversity,
-    "closeness": Closeness,
-}
+KINDS = {kind.type: kind for kind in (DistinctDiversity, EntropyDiversity, Closeness)}
 
 
 def requirement_from_json(data: Mapping[str, Any]) -> Requirement:
@@ -204,7 +166,7 @@ def entropies(histogram: Integers) -> Floats:
 def distances(histogram: Integers, overall: Integers, ordered: bool) -> Floats:
     """The earth mover's distance of each row from the whole, between 0 and 1."""
     share = histogram / np.maximum(histogram.sum(axis=1, keepdims=True), 1)
-    # Values that nobody has are no places to move to: whoever reads the file does not know of them.
+    # Values that do not occur are left out: a reader of the file does not know of them.
     difference = (share - overall / max(int(overall.sum()), 1))[:, overall > 0]
     if not ordered:
         return np.asarray(np.abs(difference).sum(axis=1) / 2)
@@ -228,7 +190,7 @@ class Demand:
     overall: Integers
 
     def holds(self, class_of: Integers, classes: int, codes: Integers, counts: Integers) -> Booleans:
-        """Whether each class satisfies it; so many classes at a time that their histograms fit into memory."""
+        """Whether each class satisfies it; in batches of classes whose histograms fit into memory."""
         size = len(self.overall)
         step = max(1, _CELLS // size)
         if classes <= step:
@@ -270,7 +232,7 @@ class Judge:
 
     @property
     def monotone(self) -> bool:
-        """Whether what is suppressed can only become less when classes are merged."""
+        """Whether merging classes can only reduce what is suppressed."""
         return all(demand.requirement.outlives_merging for demand in self.demands)
 
     def narrowed(self, kept: Booleans) -> Judge:

@@ -142,7 +142,9 @@ def edges_of_widths(low: float, high: float, widths: Sequence[float], origin: fl
         raise ParameterError("a width is not a multiple of the one before", value=list(widths))
     start, stop, zero = exact(low), exact(high), exact(origin)
     if (stop - start) / exact(widths[0]) > MOST_LEAVES:
-        raise ParameterError("widths cut an interval into too many", value=list(widths), allowed="at most 2**20 leaves")
+        raise ParameterError(
+            "the widths cut the interval into too many leaves", value=list(widths), allowed="at most 2**20 leaves"
+        )
     levels = []
     for step in map(exact, widths):
         first, last = math.floor((start - zero) / step) + 1, math.ceil((stop - zero) / step) - 1

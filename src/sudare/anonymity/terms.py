@@ -1,4 +1,4 @@
-"""The terms of an anonymised sample: what is asked for, checked, and what it promises, before any record is read."""
+"""The terms of an anonymised sample, checked, and the guarantee that follows from them, before any record is read."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 from typing import Any
 
-from sudare.anonymity.delta import LARGEST_K, smallest_epsilon, smallest_k, some_epsilon_gives
+from sudare.anonymity.delta import checked_k, checked_rate, smallest_epsilon, smallest_k, some_epsilon_gives
 from sudare.anonymity.delta import delta as delta_of
 from sudare.anonymity.recoders import METHODS
 from sudare.anonymity.requirements import Requirement
 from sudare.errors import Message, ParameterError
-from sudare.privacy import Fact, Guarantee, Number, Unit, asked_delta, exact, positive, sequential
+from sudare.privacy import Fact, Guarantee, Number, Unit, asked_delta, positive, sequential
 from sudare.privacy.budget import LARGEST_DELTA
 
 DEFAULT_DELTA = Fraction(1, 10**6)
@@ -64,11 +64,9 @@ class Terms:
         """The terms, checked. Without epsilon and delta, delta is 10**-6 and epsilon the smallest for it; where k is
         too small for any, epsilon is 1 and delta what it is, up to 1/1000: beyond, nothing is promised.
         """
-        if type(k) is not int or k < 2:
-            raise ParameterError("k is not a whole number from 2 on", value=k)
-        if k > LARGEST_K:
-            raise ParameterError("k is too large", value=k, allowed="at most {largest_k:,}", largest_k=LARGEST_K)
-        rate = _rate(sample)
+        k = checked_k(k, least=2)
+        alone = Message("Leave sample out to publish every record, k-anonymous only.")
+        rate = None if sample is None else checked_rate(sample, hint_at_one=alone)
         charge = None if choose_epsilon is None else positive(choose_epsilon, "choose_epsilon")
         private = origin == "method" or bool(requirements)
         if private:
@@ -105,7 +103,7 @@ class Terms:
 
     @property
     def guarantee(self) -> Guarantee:
-        """What holds, in words; from public things alone."""
+        """The guarantee, from public facts alone."""
         columns = ", ".join(self.columns)
         facts = (Fact("hierarchies"), Fact("rate"), Fact("generalisation"))
         if self.k_too_small:
@@ -133,25 +131,11 @@ def one_origin(given: dict[str, Any]) -> str:
     if found == ["learn_on", "method"]:
         found = ["learn_on"]
     if len(found) != 1:
-        what = Message("says twice") if found else Message("says nothing of")
+        what = Message("says twice") if found else Message("does not say")
         raise ParameterError(
             "anonymize {what} where the generalisation comes from", value=found, allowed=_FOUR, what=what
         )
     return found[0]
-
-
-def _rate(sample: Number | None) -> Fraction | None:
-    if sample is None:
-        return None
-    rate = exact(sample, "sample")
-    if not 0 < float(rate) < 1:  # also where only a double cannot tell it from 0 or 1
-        raise ParameterError(
-            "the sampling rate is not between 0 and 1",
-            value=sample,
-            allowed="0 < sample < 1",
-            hint=("Leave sample out to publish every record, k-anonymous only." if rate == 1 else None),
-        )
-    return rate
 
 
 def _promise(k: int, rate: Fraction, epsilon: Number | None, delta: Number | None) -> tuple[Fraction, Fraction]:

@@ -5,10 +5,9 @@ or all refused with one sentence in which nothing private stands. What is writte
 whether the data are empty or full. (That sizes and order depend on nothing but the release is in the replay: with the
 noise frozen, nobody's and everybody's data give the same bytes after the same calls.)
 
-What a run shows to who can watch the machine: its time and its memory. Measured and stated; nothing bounds them.
-
-Runs of neighbours take turns, so that nothing else that the machine does falls on one of them alone. Beside the median
-stands how often a run of the neighbour was slower than the run before it: one half means that the clock tells nothing.
+`timings` measures what an observer of the machine sees: time and memory of a run. They are reported, and nothing bounds
+them. Runs of neighbours alternate, so that other load on the machine affects all of them alike. Beside the median
+stands how often a run of the neighbour was slower than the run before it: one half means that time shows nothing.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from sudare.audit.cases import COLUMNS, DOMAIN, METHODS, PRIVATE, UNIT, RecipeCase, exchanged, recipe_text, table_case
-from sudare.audit.finding import Finding, Said, Watched, said
+from sudare.audit.finding import Finding, Said, Wanted, Watched, every, said
 from sudare.audit.laws import encoding_of
 from sudare.audit.neighbours import ODD, Row, World, frame, ordinary, strangers
 from sudare.audit.releases import NeighbourData, files_of
@@ -109,7 +108,7 @@ def strict_recipes() -> dict[str, str]:
 
 
 def refusal(job: Kind[Any, Any], folder: Path, rows: list[Row]) -> SudareError | None:
-    """With what data are refused, the folder left out of its path; None where they are not."""
+    """The error by which data are refused, its path relative to the folder; None where they are taken."""
     import pyarrow.parquet as pq
 
     pq.write_table(frame(rows), folder / PRIVATE)
@@ -124,7 +123,7 @@ def refusal(job: Kind[Any, Any], folder: Path, rows: list[Row]) -> SudareError |
 
 
 def answer_finding(name: str, answers: Sequence[SudareError | None], taken: bool) -> Finding:
-    """Whether all ``answers`` are one, with nothing private in it; None means that data are ``taken``."""
+    """Whether all ``answers`` are the same, without a private value; None means that the data are ``taken``."""
     different = {"" if one is None else f"{type(one).__name__}: {one}": one for one in answers}
     told = [secret for secret in SECRETS if any(secret in sentence for sentence in different)]
     passed = len(different) == 1 and not told and ("" in different) == taken
@@ -137,7 +136,7 @@ def answer_finding(name: str, answers: Sequence[SudareError | None], taken: bool
     return Finding("behaviour", name, passed, len(answers), seen, said("allowed_answer"))
 
 
-def refusal_findings(folder: Path) -> Iterator[Finding]:
+def refusal_findings(folder: Path, wanted: Wanted = every) -> Iterator[Finding]:
     """For each kind and fault: neighbours with the fault are refused alike, and the sentence shows nothing."""
     import pyarrow.parquet as pq
 
@@ -147,9 +146,10 @@ def refusal_findings(folder: Path) -> Iterator[Finding]:
         (folder / "strict.toml").write_text(text, encoding="utf-8", newline="\n")
         job = Job.open(folder / "strict.toml").kind
         for fault, (one, other) in FAULTS.items():
-            data = ([*people, one], [one, *people[3:]], [*people, other, one])
-            answers = [refusal(job, folder, rows) for rows in data]
-            yield answer_finding(f"{kind}, {fault}", answers, (kind, fault) in TAKEN)
+            if wanted("behaviour", f"{kind}, {fault}"):
+                data = ([*people, one], [one, *people[3:]], [*people, other, one])
+                answers = [refusal(job, folder, rows) for rows in data]
+                yield answer_finding(f"{kind}, {fault}", answers, (kind, fault) in TAKEN)
     for name in ENCODINGS:
         answers = list[SudareError | None]()
         for values in ([0, 7654321], [-1, 3, 2], [2, 10]):

@@ -1,15 +1,14 @@
-"""Books: what a publication writes down about itself, and that nobody can change it later.
+"""The ledger and the certificate of a publication: they must be right, and later changes must be noticed.
 
 The guarantee of a release is worth as much as the sum in the ledger and the certificate that states it. So a table is
 published under a cap that is enough for one and a half: its row must be on the disk before noise is drawn, at the price
 that is promised, and a second release must be refused and leave nothing. Then the release is tampered with, and
 `verify` must see it; and so are the rows of a ledger.
 
-Releases that were interrupted and completed: the one that was paid for, and never a second draw.
-
-A kill leaves what is on the disk at that moment. So while a publication runs to its end, its folder is copied right
-after it has paid: that copy is what a kill would have left there. Put in the folder's place, it is completed, and must
-give the bytes of the run that was not interrupted; on the data of a neighbour it must be refused.
+`completed_findings` is about releases that are interrupted after they were paid for, and completed later: with the same
+noise, never with a second draw. While a publication runs to its end, its folder is copied right after the payment: that
+copy is what a kill would have left. It replaces the folder and is completed, and must give the bytes of the run that
+was not interrupted; on the data of a neighbour it must be refused.
 """
 
 from __future__ import annotations
@@ -22,30 +21,34 @@ from contextlib import closing
 from fractions import Fraction
 from pathlib import Path
 
-from sudare.audit.finding import Finding
+from sudare.audit.finding import Finding, Wanted, every
 from sudare.audit.neighbours import frame, row_by_row
 from sudare.audit.publications import QUICK_KINDS, PublicationCase, other_kinds, table
+from sudare.audit.residents import AGES
 from sudare.audit.statements import Rules, rule_finding
 from sudare.errors import BudgetError, LedgerError, PaidError, VerificationError
 from sudare.language.messages import Progress, Stage
 from sudare.privacy import Cap, Guarantee, Ledger
-from sudare.workflow.certificate import NAME, verify
+from sudare.workflow.certificate import verify
+from sudare.workflow.folder import CERTIFICATE
 from sudare.workflow.pending import PendingReleases
 from sudare.workflow.publication import publish
 
 
-def completed_findings(folder: Path) -> Iterator[Finding]:
+def completed_findings(folder: Path, wanted: Wanted = every) -> Iterator[Finding]:
     """A finding for each kind of recipe."""
     import pyarrow.parquet as pq
 
     folder.mkdir()
-    kinds = {name: next(case for case in other_kinds() if case.name.startswith(name)) for name in QUICK_KINDS}
-    for case in (table("table, tree, ages", '"tree"', "epsilon = 3", page=True), *kinds.values()):
+    others = [case for case in other_kinds() if case.name in QUICK_KINDS]
+    for case in (table("table, tree, ages", '"tree"', "epsilon = 3", domain=AGES, page=True), *others):
         kind = case.name.partition(",")[0]
+        if not wanted("behaviour", name := f"publish, completed, {kind}"):
+            continue
         place = folder / kind
         place.mkdir()
         pq.write_table(frame(row_by_row(120, 77, 0)["data"]).drop_columns(["person"]), place / "public.parquet")
-        yield rule_finding(f"publish, completed, {kind}", completed_rules(case, place, folder / f"{kind}, killed"))
+        yield rule_finding(name, completed_rules(case, place, folder / f"{kind}, killed"))
 
 
 def completed_rules(case: PublicationCase, folder: Path, killed: Path) -> Rules:
@@ -70,12 +73,12 @@ def completed_rules(case: PublicationCase, folder: Path, killed: Path) -> Rules:
     shutil.copy(killed / case.private, folder / case.private)
     completed = _bytes_of(publish(recipe, resume=True).folder)
     return {
-        "a release that was paid for and is not out is named": named,
-        "it is not paid for a second time unawares": silent,
-        "it is not completed on the data of others": other,
-        "completed, it is the one that was paid for": completed == whole,
-        "completing costs nothing": Ledger(folder / "ledger.db").balance("audit").releases == 1,
-        "no key of noise is kept of a release that is out": not left and not records.folder.exists(),
+        "a_release_that_was_paid_for_and_is_not_out_is_named": named,
+        "it_is_not_paid_for_a_second_time_unawares": silent,
+        "it_is_not_completed_on_the_data_of_others": other,
+        "completed_it_is_the_one_that_was_paid_for": completed == whole,
+        "completing_costs_nothing": Ledger(folder / "ledger.db").balance("audit").releases == 1,
+        "no_key_of_noise_is_kept_of_a_release_that_is_out": not left and not records.folder.exists(),
     }
 
 
@@ -143,16 +146,16 @@ def ledger_rules(folder: Path) -> Rules:
     else:
         booked = False
     return {
-        "nothing is booked before the data are read": releases.get(Stage.READING) == 0,
-        "the row is on the disk before noise is drawn": releases.get(Stage.PROTECTING) == 1,
-        "the cost that is booked is the one that is promised": balance.spent.epsilon == COST,
-        "what is left is the cap less the cost": balance.remaining is not None
+        "nothing_is_booked_before_the_data_are_read": releases.get(Stage.READING) == 0,
+        "the_row_is_on_the_disk_before_noise_is_drawn": releases.get(Stage.PROTECTING) == 1,
+        "the_cost_that_is_booked_is_the_one_that_is_promised": balance.spent.epsilon == COST,
+        "what_is_left_is_the_cap_less_the_cost": balance.remaining is not None
         and balance.remaining.epsilon == CAP - COST,
-        "a release above what is left is refused": refused and ledger.balance("audit").releases == 1,
-        "the same data under another name are refused": other,
-        "a refused release writes nothing": not (folder / "again").exists(),
-        "a release that fails stays booked and is not written": booked,
-        "true values are in no file but the owner's": internal is not None
+        "a_release_above_what_is_left_is_refused": refused and ledger.balance("audit").releases == 1,
+        "the_same_data_under_another_name_are_refused": other,
+        "a_refused_release_writes_nothing": not (folder / "again").exists(),
+        "a_release_that_fails_stays_booked_and_is_not_written": booked,
+        "true_values_are_in_no_file_but_the_owner_s": internal is not None
         and made.folder not in internal.parents
         and internal.stat().st_mode & 0o077 == 0,
     }
@@ -168,9 +171,9 @@ def _refused(recipe: Path) -> bool:
 
 def certificate_rules(release: Path, ledger: Path) -> Rules:
     """What `verify` says of a release, and of the same with something changed."""
-    certificate = json.loads((release / NAME).read_text(encoding="utf-8"))
+    certificate = json.loads((release / CERTIFICATE).read_text(encoding="utf-8"))
     sound = _verified(release)
-    names = [path.name for path in sorted(release.iterdir()) if path.name != NAME]
+    names = [path.name for path in sorted(release.iterdir()) if path.name != CERTIFICATE]
     changed, missing = [], []
     for name in names:
         kept = (release / name).read_bytes()
@@ -180,16 +183,16 @@ def certificate_rules(release: Path, ledger: Path) -> Rules:
         missing.append(_verified(release))
         (release / name).write_bytes(kept)
     promised = certificate | {"guarantee": certificate["guarantee"] | {"epsilon": "1"}}
-    (release / NAME).write_text(json.dumps(promised), encoding="utf-8", newline="\n")
+    (release / CERTIFICATE).write_text(json.dumps(promised), encoding="utf-8", newline="\n")
     lied = _verified(release)
-    (release / NAME).write_text(json.dumps(certificate), encoding="utf-8", newline="\n")
+    (release / CERTIFICATE).write_text(json.dumps(certificate), encoding="utf-8", newline="\n")
     return {
-        "a sound release is verified": sound,
-        "its head is in the ledger": Ledger(ledger).verify(certificate["ledger_head"]) > 0,
-        "a changed file is refused": not any(changed) and len(changed) > 1,
-        "a missing file is refused": not any(missing),
-        "a changed promise is refused": not lied,
-        "another publisher is refused": not _verified(release, "00" * 32),
+        "a_sound_release_is_verified": sound,
+        "its_head_is_in_the_ledger": Ledger(ledger).verify(certificate["ledger_head"]) > 0,
+        "a_changed_file_is_refused": not any(changed) and len(changed) > 1,
+        "a_missing_file_is_refused": not any(missing),
+        "a_changed_promise_is_refused": not lied,
+        "another_publisher_is_refused": not _verified(release, "00" * 32),
     }
 
 
@@ -222,7 +225,7 @@ def row_rules(path: Path) -> Rules:
     else:
         seen = False
     return {
-        "one name in two spellings is one data set": both,
-        "an id is good for one row": once,
-        "an edited row is refused": seen,
+        "one_name_in_two_spellings_is_one_data_set": both,
+        "an_id_is_good_for_one_row": once,
+        "an_edited_row_is_refused": seen,
     }

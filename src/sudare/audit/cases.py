@@ -23,12 +23,13 @@ DOMAIN = (
     '[domain.sex]\ntype = "categories"\nvalues = ["f", "m"]\n'
 )
 COLUMNS = '[columns.x]\nbounds = [0, 16]\n[columns.sex]\ncategories = ["f", "m"]\n'
+AREAS = '[[public_totals]]\nwhere = { sex = ["m"] }\nnumber = 12\n'
 TREES = '[hierarchies.x]\nlow = 0\nhigh = 16\nwidths = [2, 4]\n[hierarchies.sex]\nvalues = ["f", "m"]\n'
 
-METHODS = ("tree", "top_down", "simplex", "negative_l2", "nonnegative_lasso", "laplace", "privelet")
+METHODS = ("tree", "marginals", "top_down", "simplex", "negative_l2", "nonnegative_lasso", "laplace", "privelet")
 _TELLING = (
     "name", "epsilon", "delta", "rho", "total", "max_rows", "cut", "children", "noise", "outside", "estimator",
-    "adjacency", "rows", "basis", "centres", "decomposition", "k", "choose_epsilon", "learn_on", "levels",
+    "adjacency", "rows", "basis", "centres", "decomposition", "k", "choose_epsilon", "learn_on", "levels", "where",
 )  # fmt: skip
 
 Worlds = Callable[[int, int, int], World]
@@ -67,7 +68,6 @@ class RecipeCase:
         return self.kind, self.data + self.columns + bound, self.world.__name__
 
     def text(self) -> str:
-        """The recipe."""
         return recipe_text(self.kind, self.data, self.columns, self.choice)
 
 
@@ -78,12 +78,12 @@ def recipe_text(kind: str, data: str, columns: str, choice: str) -> str:
 
 
 def counted(people: int, seed: int, generated: int) -> World:
-    """People who come and go, every odd one, and strangers."""
+    """One person is added or removed: every odd one, some ordinary ones; and strangers."""
     return person_by_person(people, seed, generated) | strangers()
 
 
 def drawn_from(people: int, seed: int, generated: int) -> World:
-    """People who come and go, such as a sample takes: never so few that k of them are missing."""
+    """One person is added or removed, of at least 12, so that a sample with k = 3 is not refused."""
     return person_by_person(max(people, 12), seed, generated, ODD | UNKNOWN)
 
 
@@ -97,24 +97,24 @@ def within(people: int, seed: int, generated: int) -> World:
 
 
 def exchanged(people: int, seed: int, generated: int) -> World:
-    """One row each, replaced."""
+    """Everybody has one row; one row is replaced by another inside the domain."""
     return row_by_row(max(people, 2), seed, generated)
 
 
 def moved_in(people: int, seed: int, generated: int) -> World:
-    """One row each, replaced, also by one outside."""
+    """Everybody has one row; one row is replaced by another inside or outside the domain."""
     return row_by_row(max(people, 2), seed, generated, outside=True)
 
 
 def thrice(people: int, seed: int, generated: int) -> World:
-    """Three rows each, a person replaced by another."""
+    """Everybody has three rows; all rows of one person are replaced."""
     return person_for_person(max(people // 3, 2), seed, generated)
 
 
 def table_case(method: str, privacy: str, rows: int, more: str = "", *, paged: bool = False) -> RecipeCase:
     """A table by ``method``, with so many rows of a person."""
     data = UNIT.format(rows=rows) + 'outside = "drop"\n'
-    public = "public" in privacy
+    public = 'total = "public"' in privacy
     choice = f'[method]\nname = "{method}"\n{more}[privacy]\n{privacy}\n'
     return RecipeCase("table", data, DOMAIN, choice, exchanged if public else counted, 2 if public else 1, paged=paged)
 
@@ -130,9 +130,11 @@ def tables(rows: tuple[int, ...] = (1, 3)) -> Iterator[RecipeCase]:
     yield table_case("laplace", "epsilon = 1", 3, "cut = 3\n")
     yield table_case("tree", "epsilon = 1", 3, "children = 2\n", paged=True)
     yield table_case("privelet", "epsilon = 1", 3, 'decomposition = "standard"\n')
-    for method in ("tree", "top_down", "simplex", "negative_l2", "nonnegative_lasso"):
+    for method in ("tree", "simplex"):
+        yield table_case(method, f"epsilon = 1\n{AREAS}", 3)
+    for method in ("tree", "marginals", "top_down", "simplex", "negative_l2", "nonnegative_lasso"):
         yield table_case(method, 'epsilon = 1\ntotal = "public"', 1)
-    for method in ("tree", "top_down", "simplex"):
+    for method in ("tree", "marginals", "top_down", "simplex"):
         yield table_case(method, 'rho = 0.5\ntotal = "public"', 1)
 
 

@@ -14,10 +14,12 @@ from math import exp, inf, log
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
 
 from sudare.arrays import Integers
 from sudare.errors import ParameterError
+from sudare.measure.science import scipy_of
+
+stats = scipy_of("stats")
 
 FALSE_ALARM = 1e-9
 """The chance that one check of an audit accuses what is right, at most."""
@@ -26,7 +28,7 @@ _TESTS = 8
 
 
 def low_chance(hits: int, trials: int, alarm: float = FALSE_ALARM) -> float:
-    """The probability of a hit is above this, but for ``alarm``.
+    """A lower confidence bound of the probability of a hit, wrong with probability ``alarm``.
 
     >>> round(low_chance(500, 1000), 3)
     0.406
@@ -35,7 +37,7 @@ def low_chance(hits: int, trials: int, alarm: float = FALSE_ALARM) -> float:
 
 
 def high_chance(hits: int, trials: int, alarm: float = FALSE_ALARM) -> float:
-    """The probability of a hit is below this, but for ``alarm``."""
+    """An upper confidence bound of the probability of a hit, wrong with probability ``alarm``."""
     return float(stats.beta.isf(alarm, hits + 1, trials - hits)) if hits < trials else 1.0
 
 

@@ -1,11 +1,10 @@
-"""What an audit says: one `Finding` for each thing that was tried, and all of them together.
-
-The audit as a page that holds everything it shows, in English or Japanese.
-"""
+"""The result of an audit: one `Finding` for each check, all of them as an `Audit`, and its self-contained HTML page."""
 
 from __future__ import annotations
 
 import datetime
+import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,8 +14,17 @@ from sudare.language.catalogue import ENGLISH, Words
 from sudare.language.translation import text
 from sudare.render.sections import Facts, Lead, Points, Section, Table, Text, Tiles, lay_out
 
-PARTS = ("replay", "laws", "distinguishers", "sampling", "behaviour")
-"""The parts of an audit, in the order they are run."""
+Wanted = Callable[[str, str], bool]
+"""Whether the check of this part and name is run: a part that is asked for some of its checks leaves the others out."""
+PARTS = ("replay", "laws", "distinguishers", "sampling", "behaviour", "exact")
+"""The parts of an audit, in the order they are run; the last is a form of its own."""
+
+FORMS = ("quick", "full", "exact")
+
+
+def every(_part: str, _name: str) -> bool:
+    """All checks are `Wanted`."""
+    return True
 
 
 @dataclass(frozen=True)
@@ -27,7 +35,6 @@ class Said:
     gaps: tuple[tuple[str, str | Message | SudareError], ...] = ()
 
     def __call__(self, words: Words = ENGLISH) -> str:
-        """In words."""
         return words(f"audit.{self.key}", **{name: _worded(value, words) for name, value in self.gaps})
 
 
@@ -37,7 +44,14 @@ def _worded(piece: str | Message | SudareError, words: Words) -> str:
         return f"{type(piece).__name__}: {text(piece, words.language)}"
     if isinstance(piece, Message):
         return text(piece, words.language)
-    return words.label("audit_name", piece)
+    return name_in_words(piece, words)
+
+
+def name_in_words(name: str, words: Words) -> str:
+    """A name of what is tried, by its code in the catalogue; the name itself where it has none (numbers, methods)."""
+    code = re.sub(r"\W+", "_", name.lower()).strip("_")
+    found = words.label("audit_name", code)
+    return name if found == code else found
 
 
 def said(key: str, **gaps: str | Message | SudareError) -> Said:
@@ -50,6 +64,7 @@ class Finding:
     """One thing that was tried: ``times`` says how often, ``figure`` what was seen, ``allowed`` what it may be.
 
     ``alarm`` bounds the probability that a sound package fails here by chance; 0 where nothing is left to chance.
+    ``stopped`` says that nothing was compared: a release was refused, and the rest of the part was not tried.
 
     >>> seen, allowed = said("seen_fit", right="0.3", wrong="0"), said("allowed_fit", limit="1e-09")
     >>> Finding("laws", "a coin", True, 1000, seen, allowed, 1e-9).figure()
@@ -63,19 +78,19 @@ class Finding:
     figure: Said
     allowed: Said
     alarm: float = 0.0
+    stopped: bool = False
 
     def __post_init__(self) -> None:
         if self.part not in PARTS:
             raise ParameterError("no such part of an audit", value=self.part, allowed=PARTS)
         if self.times < 1:
-            raise ParameterError("what was never tried is no finding", value=self.name)
+            raise ParameterError("a finding needs at least one trial", value=self.name)
 
     def named(self, words: Words = ENGLISH) -> str:
         """The name, each piece of it in words where there are some."""
         return ", ".join(_worded(piece, words) for piece in self.name.split(", "))
 
     def to_json(self) -> dict[str, Any]:
-        """For machines."""
         return {
             "part": self.part,
             "name": self.name,
@@ -101,7 +116,6 @@ class Watched:
     slower: float | None = None
 
     def said(self) -> Said:
-        """In words."""
         low, middle, high = (f"{each:.4f}" for each in self.seconds)
         facts = {"low": low, "middle": middle, "high": high, "memory": f"{self.mebibytes:.2f}", "runs": f"{self.runs}"}
         if self.slower is None:
@@ -109,20 +123,19 @@ class Watched:
         return said("timed", **facts, slower=f"{self.slower:.0%}")
 
     def to_json(self) -> dict[str, Any]:
-        """For machines."""
         return {"seconds": list(self.seconds), "mebibytes": self.mebibytes, "runs": self.runs, "slower": self.slower}
 
 
 @dataclass(frozen=True)
 class Audit:
-    """All findings of a run, what was measured without a bound, and the form it had.
+    """All findings of a run, what was measured without a bound, and its ``form``: quick, full or exact.
 
     ``measured`` maps a data set to what its releases showed; ``neighbours`` names the adversarial ones.
     """
 
     findings: tuple[Finding, ...]
     measured: dict[str, Watched]
-    quick: bool
+    form: str
     neighbours: tuple[str, ...] = ()
     seconds: float = 0.0
 
@@ -146,16 +159,16 @@ class Audit:
         found = words("audit.fact_failures", failed=failed, all=len(self.findings))
         return {
             words("audit.fact_result"): words("audit.fact_nothing") if self.passed else found,
-            words("audit.fact_form"): words("audit.fact_quick" if self.quick else "audit.fact_full"),
-            **{words(f"audit.short_{part}"): _summed(self.of(part), words) for part in PARTS},
+            words("audit.fact_form"): words(f"audit.fact_{self.form}"),
+            **{words(f"audit.short_{part}"): _summed(of, words) for part in PARTS if (of := self.of(part))},
             words("audit.fact_alarm"): words("audit.fact_alarm_text", chance=f"{self.false_alarm:.1e}"),
         }
 
     def to_json(self) -> dict[str, Any]:
-        """For machines."""
         return {
             "passed": self.passed,
-            "quick": self.quick,
+            "form": self.form,
+            "quick": self.form == "quick",
             "seconds": round(self.seconds, 1),
             "false_alarm": self.false_alarm,
             "findings": [finding.to_json() for finding in self.findings],
@@ -200,7 +213,7 @@ def page(made: Audit, words: Words = ENGLISH, created: datetime.datetime | None 
             title, text = words(f"audit.{part}"), _text(part, words)
             tried = (_neighbours(made, words),) if part == "replay" and made.neighbours else ()
             sections.append(Section(title, (Text.of(text), *tried, _table(title, found, words))))
-    watched = {words.label("audit_name", name): one.said()(words) for name, one in made.measured.items()}
+    watched = {name_in_words(name, words): one.said()(words) for name, one in made.measured.items()}
     if watched:
         sections.append(Section(words("audit.watched"), (Text.of(words("audit.watched_text")), Facts(watched))))
     sections.append(
@@ -211,7 +224,7 @@ def page(made: Audit, words: Words = ENGLISH, created: datetime.datetime | None 
         sections,
         words,
         time=words.moment(created or datetime.datetime.now(datetime.UTC)),
-        form=words("audit.quick" if made.quick else "audit.full"),
+        form=words(f"audit.{made.form}_form"),
     )
 
 
@@ -221,7 +234,7 @@ def _text(part: str, words: Words) -> str:
 
 
 def _neighbours(made: Audit, words: Words) -> Points:
-    return Points(words("audit.neighbours"), tuple(words.label("audit_name", name) for name in made.neighbours))
+    return Points(words("audit.neighbours"), tuple(name_in_words(name, words) for name in made.neighbours))
 
 
 def _table(caption: str, findings: list[Finding], words: Words) -> Table:

@@ -4,11 +4,9 @@ The right law must fit (p above `FALSE_ALARM`), and the same draws must not fit 
 130 %: a test that accepts these would not see a mistake. Reports of devices are tested bit by bit, or report by report
 where a report is a number, for several values each.
 
-How well draws fit a law: exact tests, so that the stated chance of a false alarm is true far out in the tail.
-
-Of every cell, and of all cells up to it, the number of draws is binomial. The smallest of all these tail probabilities,
-multiplied by their number (Bonferroni), is a p-value without any approximation. That of a sum of squares would be
-approximate where it matters here, at 1e-9.
+The tests are exact (`fit`, `p_value`), so that the stated false-alarm rate also holds far out in the tail. The number
+of draws in each cell, and in all cells up to it, is binomial. The smallest of these tail probabilities, multiplied by
+their number (Bonferroni), is a p-value without approximation; a chi-squared test would be approximate at 1e-9.
 """
 
 from __future__ import annotations
@@ -20,7 +18,6 @@ from math import exp
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
 
 from sudare.arrays import Floats, Integers
 from sudare.audit.distinguish import FALSE_ALARM
@@ -28,6 +25,7 @@ from sudare.audit.finding import Finding, said
 from sudare.local import ENCODINGS, Encoding, PermanentUnary, SquareWave
 from sudare.local.hashing import LocalHashing, bucket_of
 from sudare.local.layout import Index
+from sudare.measure.science import scipy_of
 from sudare.noise import (
     AddedGaussian,
     AddedLaplace,
@@ -39,10 +37,12 @@ from sudare.noise import (
     discrete_laplace,
 )
 from sudare.noise import SquareWave as SquareWaveLaw
-from sudare.noise.added import Added
+from sudare.noise.discrete import Added
 from sudare.noise.measurement import sparse_noise
 from sudare.noise.response import Channel
 from sudare.reconstruct.perturb import perturb
+
+stats = scipy_of("stats")
 
 OFF = (Fraction(7, 10), Fraction(13, 10))
 """Factors of the scale that a test must see."""

@@ -1,8 +1,9 @@
 """How far a neighbour moves what is measured: of the declared sensitivity, and in the currency of the guarantee.
 
 Each recorded measurement knows the law it was drawn by. Added noise costs what its law makes of the change of the exact
-values; a record that is randomised on its own costs its epsilon, whatever it changed to; scores of an exponential
-mechanism, which one unit may only raise or only lower, cost their largest step. The sum over all measurements of a
+values, and a refinement what it adds to the cost of its coarse value; a record that is randomised on its own costs its
+epsilon, whatever it changed to; scores of an exponential mechanism, which one unit may only raise or only lower, cost
+their largest step. The sum over all measurements of a
 release is what telling the two apart costs at most, and must not be above what is promised.
 """
 
@@ -17,7 +18,9 @@ import numpy as np
 
 from sudare.anonymity.choice import Exponential
 from sudare.errors import AccountingError
-from sudare.noise import AddedGaussian, AddedLaplace, Measured, Sparse, Tape
+from sudare.noise import AddedGaussian, AddedLaplace, Measured, Refined, Sparse, Tape
+
+_ADDED = AddedLaplace | AddedGaussian | Refined
 
 
 def change_of(one: Any, other: Any) -> list[int]:
@@ -60,9 +63,9 @@ def share_moved(one: Measured, other: Measured, factor: int = 1, rows: int | Non
     law = one.law
     if isinstance(law, Exponential):
         return float(_one_way(change_of(one.exact, other.exact)) / law.sensitivity)
-    if rows is not None or not isinstance(law, AddedLaplace | AddedGaussian):
+    if rows is not None or not isinstance(law, _ADDED):
         change = replaced_rows(one.exact, other.exact)
-        farthest = max(map(abs, change), default=0) if isinstance(law, AddedLaplace | AddedGaussian) else 0
+        farthest = max(map(abs, change), default=0) if isinstance(law, _ADDED) else 0
         return max(len(change) / (rows or 1), float(farthest / one.sensitivity))
     change = change_of(one.exact, other.exact)
     bound = one.sensitivity * factor
@@ -76,7 +79,7 @@ def cost_of(one: Measured, other: Measured, rows: int | None = None) -> Fraction
     law = one.law
     if isinstance(law, Exponential):
         return law.epsilon * _one_way(change_of(one.exact, other.exact)) / law.sensitivity
-    if isinstance(law, AddedLaplace | AddedGaussian):
+    if isinstance(law, _ADDED):
         apart = change_of if rows is None else replaced_rows
         return law.cost(apart(one.exact, other.exact))
     return law.epsilon * len(replaced_rows(one.exact, other.exact))
@@ -87,17 +90,20 @@ def _one_way(change: list[int]) -> Fraction:
     return Fraction(max([*change, 0]) - min([*change, 0]))
 
 
-def loss_of(recorded: Tape, again: Tape) -> float:
-    """The privacy loss of a recorded release: ln P(what was measured | its data)/P(the same | the replayed data).
+def loss_of(recorded: Tape, again: Tape) -> Fraction:
+    """The exact privacy loss of a recorded release: ln P(what was measured | its data)/P(the same | the replayed data).
 
     No test of two data sets tells more than this number. Sparse noise is drawn in full, so for small domains only.
     """
-    loss = 0.0
+    loss = Fraction(0)
     for one, other in zip(recorded.measured, again.measured, strict=True):
-        if not isinstance(one.law, AddedLaplace | AddedGaussian):
-            raise AccountingError("only added noise has a known ratio", value=one.label)
         noisy, here, there = one.noisy, one.exact, other.exact
-        if isinstance(noisy, np.ndarray) and isinstance(here, np.ndarray) and isinstance(there, np.ndarray):
+        if isinstance(one.law, Refined):
+            assert one.coarse is not None  # noqa: S101 - what was refined is on the tape
+            loss += one.law.log_ratio(np.asarray(noisy), one.coarse, np.asarray(here), np.asarray(there))
+        elif not isinstance(one.law, AddedLaplace | AddedGaussian):
+            raise AccountingError("only added noise has a known ratio", value=one.label)
+        elif isinstance(noisy, np.ndarray) and isinstance(here, np.ndarray) and isinstance(there, np.ndarray):
             loss += one.law.log_ratio(noisy, here, there)
         elif not isinstance(noisy, np.ndarray) and isinstance(here, Sparse) and isinstance(there, Sparse):
             index, value = noisy.above(-(2**62))

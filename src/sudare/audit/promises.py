@@ -12,7 +12,7 @@ published, and would show what went past the noise.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 
 from sudare import anonymity
 from sudare.anonymity import Hierarchy
-from sudare.anonymity.request import AnonymizeRequest, SampleParameters
-from sudare.anonymity.tuples import Tuples
+from sudare.anonymity.anonymize import AnonymizeRequest, SampleParameters
+from sudare.anonymity.lattice import Tuples
 from sudare.audit.distinguish import FALSE_ALARM, Bound, lower_bound
 from sudare.audit.finding import Finding, said
 from sudare.audit.laws import encoding_of, supported
@@ -34,12 +34,24 @@ from sudare.local import ENCODINGS, LocalHashing
 from sudare.noise import Source, measure, record
 from sudare.privacy import Budget, Unit, epsilon_for
 from sudare.reconstruct.perturb import perturb
-from sudare.tables import Laplace, Method, NegativeL2, NonnegativeLasso, Privelet, Simplex, TopDown, Tree, release
+from sudare.tables import (
+    Laplace,
+    Marginals,
+    Method,
+    NegativeL2,
+    NonnegativeLasso,
+    Privelet,
+    Simplex,
+    TopDown,
+    Tree,
+    release,
+)
 
 Outcomes = NDArray[Any]
 Draw = Callable[[tuple[Any, Any], int], Outcomes]
 METHODS: tuple[Method, ...] = (
-    Laplace(), Tree(), TopDown(), Simplex(), NegativeL2(strength=Fraction(1, 2)), NonnegativeLasso(), Privelet()
+    Laplace(), Marginals(), Tree(),
+    TopDown(), Simplex(), NegativeL2(strength=Fraction(1, 2)), NonnegativeLasso(), Privelet()
 )  # fmt: skip
 _TREE = Hierarchy.from_nested({"a": ["a1", "a2"], "b": ["b1", "b2"]})
 
@@ -111,7 +123,7 @@ def with_loss(run: Callable[[Any, Source], Outcomes]) -> Draw:
                 outcome = run(pair[0], Source.system())
             with record(replay=tape) as again:
                 run(pair[1], Source.system())
-            rows.append(np.append(loss_of(tape, again), outcome))
+            rows.append(np.append(float(loss_of(tape, again)), outcome))
         # So that sums of floats in another order are equal outcomes.
         return np.round(rows, 6)
 
@@ -256,9 +268,7 @@ def _perturbed(*given: Any, **asked: Any) -> Draw:
     return alone(draw)
 
 
-def promise_findings(trials: int, releases: int) -> Iterator[Finding]:
-    """A finding for every pair: ``trials`` of what is quick to draw, ``releases`` of what is not."""
-    for pair in quick_pairs():
+def promise_findings(pairs: Iterable[Pair], trials: int) -> Iterator[Finding]:
+    """A finding for every pair, from ``trials`` releases of each of its neighbours; none without any."""
+    for pair in pairs if trials else ():
         yield promise_finding(pair, trials)
-    for pair in slow_pairs():
-        yield promise_finding(pair, releases)

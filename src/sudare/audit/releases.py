@@ -1,16 +1,16 @@
 """Every kind of release and every method, run from a recipe as `publish` runs it, without ledger and certificate.
 
-What is compared is all that leaves the house: the files, the summary, the certified facts, the headline, and what the
-public report shows. (A certificate also has a time, an identifier and a signature, which are other ones in every run.)
+Everything that is published is compared: the files, the summary, the certified facts, the headline, and what the public
+report shows. (A certificate also has a time, an identifier and a signature, which are other ones in every run.)
 
 Reading is far slower than protecting, so recipes that read alike share what was read: the secret by which the rows of
 a person are chosen is recorded with the first data set and replayed for its neighbours, as in one run.
 
-Local collections: reports of devices recorded and replayed, through the files and the estimate of a collector.
-
-Every device randomises its own value at the seam, so one person's other value must change that person's report alone,
-and with the reports frozen nothing: neither the file that is handed on, nor the sums that a collector keeps, nor what
-it estimates. A permanent encoding also has what devices remember: reports are drawn from that alone.
+`collection_findings` does the same for local collections: reports of devices are recorded and replayed, through the
+files and the estimate of a collector. Every device randomises its own value at the seam, so another value of one person
+may change that person's report alone, and with the reports frozen nothing: neither the file of reports, nor the sums
+that a collector keeps, nor its estimate. With a permanent encoding, reports are drawn only from what the device
+remembers.
 """
 
 from __future__ import annotations
@@ -28,10 +28,11 @@ import numpy as np
 
 from sudare.anonymity.kind import SampleKind
 from sudare.audit.cases import PRIVATE, RecipeCase, cases
-from sudare.audit.finding import Finding
+from sudare.audit.finding import Finding, Wanted, every
 from sudare.audit.laws import encoding_of
 from sudare.audit.neighbours import STRANGERS, World, frame, row_by_row
-from sudare.audit.replaying import Neighbour, Published, Replayed, replay, replay_finding
+from sudare.audit.replaying import Neighbour, Published, Replayed, first_difference, replay, replay_finding
+from sudare.errors import Message
 from sudare.language.catalogue import ENGLISH
 from sudare.local import ENCODINGS, Encoding, PermanentUnary, Reports, Tally, estimate
 from sudare.local.files import write_json_lines, write_parquet
@@ -71,7 +72,7 @@ def files_of(written: Mapping[str, Path | Sequence[Path]]) -> list[Path]:
 
 
 def published(job: Kind[Any, Any], made: Any, folder: Path, *, page: bool) -> Published:
-    """All that leaves the house, with the public ``page`` or without it."""
+    """Everything that is published, with the public ``page`` or without it."""
     written = job.write(made, folder)
     found = {path.name: path.read_bytes() for path in files_of(written)}
     said = {"summary": made.summary, "certified": job.certified(made), "headline": [*job.headline(made).items()]}
@@ -111,24 +112,24 @@ def _stated(guarantee: Guarantee, budget: Budget) -> Budget:
     return budget if stated is None else Budget(**{budget.currency: stated})
 
 
-def one_class_apart(k: int, first: Published, second: Published) -> str | None:
+def one_class_apart(k: int, first: Published, second: Published) -> Message | None:
     """What is wrong with two samples of which one has a record more; None where one class has it, or reached k by it.
 
-    >>> one_class_apart(2, {"sample.csv": b"x\\na\\na\\n"}, {"sample.csv": b"x\\na\\na\\nb\\n"})
-    'a class is published below k'
+    >>> print(one_class_apart(2, {"sample.csv": b"x\\na\\na\\n"}, {"sample.csv": b"x\\na\\na\\nb\\n"}))
+    a class is published below k
     """
     one, two = (Counter(each["sample.csv"].splitlines()[1:]) for each in (first, second))
     changed = {row for row in one.keys() | two.keys() if one[row] != two[row]}
-    if not changed and (differing := [name for name in first if first[name] != second.get(name)]):
-        return f"{differing[0]} differs"  # everything else is a function of the published rows
+    if not changed:  # everything else is a function of the published rows
+        return first_difference(first, second)
     if len(changed) > 1:
-        return "a record changes other classes than its own"
+        return Message("a record changes other classes than its own")
     for row in changed:
         low, high = sorted((one[row], two[row]))
         if min(number for number in (low, high) if number) < k:
-            return "a class is published below k"
+            return Message("a class is published below k")
         if high - low != 1 and (low, high) != (0, k):
-            return "a record counts several times"
+            return Message("a record counts several times")
     return None
 
 
@@ -159,7 +160,9 @@ def replay_case(case: RecipeCase, readings: NeighbourData) -> list[Replayed]:
     )
 
 
-def replay_findings(folder: Path, generated: int, populations: int, *, quick: bool = False) -> Iterator[Finding]:
+def replay_findings(
+    folder: Path, generated: int, populations: int, *, quick: bool = False, wanted: Wanted = every
+) -> Iterator[Finding]:
     """A finding for each kind and method, over ``populations`` invented data sets with ``generated`` neighbours each.
 
     Every data set also has the adversarial neighbours of `neighbours`. ``quick`` is as in `cases`.
@@ -168,7 +171,7 @@ def replay_findings(folder: Path, generated: int, populations: int, *, quick: bo
 
     public = frame(row_by_row(120, 77, 0)["data"]).drop_columns(["person"])
     shared: dict[tuple[str, str, str, int], NeighbourData] = {}
-    for case in cases(quick=quick):
+    for case in filter(lambda case: wanted("replay", case.name), cases(quick=quick)):
         replayed: list[Replayed] = []
         for seed in range(populations):
             key = (*case.reading, seed)
@@ -188,7 +191,7 @@ SIZE, DEVICES = 9, 60
 
 
 def collected(reports: Reports, folder: Path) -> Published:
-    """What leaves the house of a collector: the reports in both forms, their sums, and the estimate."""
+    """Everything that a collector hands on: the reports in both formats, their sums, and the estimate."""
     files = write_parquet(reports, folder / "reports.parquet"), write_json_lines(reports, folder / "reports.jsonl")
     made = estimate(reports)
     said = {"sums": Tally(reports.encoding).add(reports).to_json(), "estimate": made.to_json(), "summary": made.summary}

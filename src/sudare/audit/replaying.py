@@ -8,12 +8,10 @@ is promised. Both together are what differential privacy of the release rests on
 The coins of a sample are frozen as well. Without the neighbour's own record the sample is the same byte for byte; with
 it, one class may hold one row more, or appear with k rows: the theorem of Li, Qardaji and Su counts on nothing else.
 
-Keys of children: other labels, other noise.
-
-Noise that is added twice shows the exact difference of what it was added to. So the sources that a release derives by
-label must all be different ones: those of levels with one digit and with two, of parts of a cluster that hold the same
-values under other names, and of the same name with other values. So must those that the operating system keys: of keys
-with so few as 16 bits, some of 2,000 are the same.
+`key_findings` checks that different labels give different noise. The same noise added to two values shows their exact
+difference. So all sources that a release derives by label must differ: for levels with one digit and with two, for
+parts of a cluster that hold the same values under other names, and for the same name with other values. So must the
+sources keyed by the operating system: among 2,000 keys of only 16 bits, some would be equal.
 """
 
 from __future__ import annotations
@@ -61,8 +59,8 @@ def _finding(name: str, sources: list[Source]) -> Finding:
 Published = dict[str, bytes]
 Run = Callable[[Any, Source], Published]
 """A release of some data with some noise: what each published thing is called, to its bytes."""
-Apart = Callable[[Published, Published], str | None]
-"""What is wrong with two samples that differ in one record, in words; None where nothing is."""
+Apart = Callable[[Published, Published], Message | None]
+"""What is wrong with two samples that differ in one record; None where nothing is."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +91,7 @@ class Replayed:
     name: str
     ratio: float
     spent: float
-    problem: str | Message | None
+    problem: Message | None
 
     @property
     def passed(self) -> bool:
@@ -136,8 +134,10 @@ def _replayed(
     return Replayed(neighbour.name, ratio, spent, _problem(released, second, tape, again, apart))
 
 
-def _failure(mistake: Exception) -> str | Message:
-    return mistake.message if isinstance(mistake, SudareError) else f"{type(mistake).__name__}: the release fails"
+def _failure(mistake: Exception) -> Message:
+    if isinstance(mistake, SudareError):
+        return mistake.message
+    return Message("{type}: the release fails", type=type(mistake).__name__)
 
 
 def _moved(tape: Tape, again: Tape, neighbour: Neighbour, promised: Budget | None) -> tuple[float, float]:
@@ -148,17 +148,21 @@ def _moved(tape: Tape, again: Tape, neighbour: Neighbour, promised: Budget | Non
     return ratio, float(sum(cost_of(one, other, neighbour.rows) for one, other in pairs) / promised.amount)
 
 
-def _problem(first: Published, second: Published, tape: Tape, again: Tape, apart: Apart | None) -> str | None:
+def _problem(first: Published, second: Published, tape: Tape, again: Tape, apart: Apart | None) -> Message | None:
     if len(again.measured) != len(tape.measured) or len(again.sampled) != len(tape.sampled):
-        return "the replay measures less than the recording did"
+        return Message("the replay measures less than the recording did")
     if list(second) != list(first):
-        return "other things are published"
+        return Message("other things are published")
     moved = sum(_records_apart(one, other) for one, other in zip(tape.sampled, again.sampled, strict=True))
     if moved and apart is not None:
-        return apart(first, second) if moved == 1 else "a sample differs by several records"
-    if differing := [name for name in first if first[name] != second[name]]:
-        return f"{differing[0]} differs"
-    return None
+        return apart(first, second) if moved == 1 else Message("a sample differs by several records")
+    return first_difference(first, second)
+
+
+def first_difference(first: Published, second: Published) -> Message | None:
+    """The first published thing that is not the same in both; None where all are."""
+    differing = next((name for name in first if first[name] != second.get(name)), None)
+    return None if differing is None else Message("{name} differs", name=differing)
 
 
 def _records_apart(one: Sampled, other: Sampled) -> int:
@@ -185,9 +189,9 @@ def replay_finding(name: str, replayed: list[Replayed]) -> Finding:
     return Finding("replay", name, not bad, len(replayed), seen, said("allowed_same"))
 
 
-def _told(bad: Replayed) -> str | Message:
+def _told(bad: Replayed) -> Message:
     if bad.problem is not None:
         return bad.problem
     if bad.ratio > 1:
-        return f"exact values apart by {bad.ratio:.3g} of the sensitivity"
-    return f"a cost of {bad.spent:.3g} of the promise"
+        return Message("exact values apart by {ratio:.3g} of the sensitivity", ratio=bad.ratio)
+    return Message("a cost of {spent:.3g} of the promise", spent=bad.spent)

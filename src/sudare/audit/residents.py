@@ -7,6 +7,7 @@ box around them is masked, and every attribute is padded. Nobody is real.
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -26,14 +27,44 @@ DOMAIN = (
     f'[domain.age]\ntype = "bins"\nstart = 0\nstop = {OLDEST}\nstep = 20\n'
 )
 """200 places in a padded index of 10 bits, 3 sexes in 2 bits, 5 ages in 3 bits."""
+AGES = DOMAIN[DOMAIN.index("[domain.age]") :]
 JOURNEYS = "".join(
     f'[domain.{name}]\ntype = "mesh"\nsize = "1km"\ncodes = ["{CODES[0]}"]\n' for name in ("home", "work")
 )
 """Origin and destination: 100 places each, in 8 bits each."""
+_SEX, _AGE = DOMAIN.index("[domain.sex]"), DOMAIN.index("[domain.age]")
+TOWN = f'[domain.home]\ntype = "mesh"\nsize = "1km"\ncodes = ["{CODES[0]}"]\n{DOMAIN[_SEX:_AGE]}'
+"""100 places and 3 sexes."""
+WORKERS = (
+    f'[domain.work]\ntype = "categories"\nvalues = ["{CODES[0]}00", "{CODES[0]}01", "{CODES[0]}02"]\n{DOMAIN[_SEX:]}'
+)
+"""3 places as names, 3 sexes, 5 ages: no place in the domain."""
+
+_POINTS = 'from = ["lat", "lon"]\nwindow = [139.625, 35.6625, 139.875, 35.8375]\n'
+PLACES = {
+    "degrees": f'[domain.home]\ntype = "latlon"\nstep = 0.0125\n{_POINTS}{DOMAIN[_SEX:_AGE]}',
+    "tiles": f'[domain.home]\ntype = "tiles"\nzoom = 14\n{_POINTS}{DOMAIN[_SEX:_AGE]}',
+    "regions": (
+        '[domain.home]\ntype = "regions"\nfile = "regions.geojson"\nkey = "code"\n'
+        f'from = ["lat", "lon"]\n{DOMAIN[_SEX:_AGE]}'
+    ),
+}
+"""Places of points and 3 sexes: squares of degrees, tiles, and the polygons of `regions`."""
+
+
+def regions() -> str:
+    """GeoJSON of ten strips, each 0.025 degrees wide, over the places of both codes."""
+    west = [139.625 + 0.025 * strip for strip in range(10)]
+    rings = [[[x, 35.65], [x + 0.025, 35.65], [x + 0.025, 35.85], [x, 35.85], [x, 35.65]] for x in west]
+    features = [
+        {"type": "Feature", "properties": {"code": f"S{n}"}, "geometry": {"type": "Polygon", "coordinates": [ring]}}
+        for n, ring in enumerate(rings)
+    ]
+    return json.dumps({"type": "FeatureCollection", "features": features})
 
 
 class Resident(NamedTuple):
-    """A row about somebody."""
+    """An invented resident: one row of a published file."""
 
     person: int
     home: str | None
@@ -104,12 +135,26 @@ def strangers() -> Residents:
 
 
 def come_and_go(people: int, seed: int, generated: int, rows: int = 3) -> Residents:
-    """People who come and go, odd ones and ordinary ones, and strangers."""
-    data = ordinary(people, seed, rows)
+    """One person is added (odd ones) or removed (ordinary ones); and strangers."""
+    return _changed(ordinary(people, seed, rows), people, seed, generated)
+
+
+def _changed(data: list[Resident], people: int, seed: int, generated: int) -> Residents:
     removed = np.random.default_rng([seed, 1]).choice(people, size=generated, replace=False)
     found = {"data": data} | {name: [*data, *more] for name, more in (ODD | FAULTY).items()}
     found |= {f"person {number} removed": [row for row in data if row.person != number] for number in removed}
     return found | strangers()
+
+
+def evenly(people: int, seed: int, generated: int) -> Residents:
+    """The same in a town where all places of the first code have as many of each sex: a thick and even table."""
+    del people  # as many as it takes
+    cells = [(home, sex) for home in range(100) for sex in SEXES] * 12
+    data = [
+        Resident(number, place(home), place(number % 3), sex, float(20 * (number % 5)))
+        for number, (home, sex) in enumerate(cells)
+    ]
+    return _changed(data, len(cells), seed, generated)
 
 
 def once_each(people: int, seed: int, generated: int) -> Residents:
@@ -155,6 +200,25 @@ def to_csv(rows: list[Resident], path: Path) -> None:
     import pyarrow.csv as csv
 
     csv.write_csv(frame(rows), path)
+
+
+def to_points(rows: list[Resident], path: Path) -> None:
+    """Records as a Parquet file, with the middle of each home's mesh of 1 km as ``lat`` and ``lon``."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    made = frame(rows)
+    points = [_middle(row.home) if row.home else (None, None) for row in rows]
+    for axis, name in enumerate(("lat", "lon")):
+        made = made.append_column(name, pa.array([point[axis] for point in points], pa.float64()))
+    pq.write_table(made, path)
+
+
+def _middle(code: str) -> tuple[float, float]:
+    """Latitude and longitude in the middle of a mesh of 1 km, by the digits of its code (JIS X 0410)."""
+    rows = int(code[:2]) * 80 + int(code[4]) * 10 + int(code[6])
+    columns = int(code[2:4]) * 80 + int(code[5]) * 10 + int(code[7])
+    return (rows + 0.5) / 120, 100 + (columns + 0.5) / 80
 
 
 def to_counts(rows: list[Resident], path: Path) -> None:

@@ -17,11 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudare.anonymity import Hierarchy, delta
-from sudare.anonymity.lattice import Generalisation
+from sudare.anonymity.lattice import Generalisation, Tuples
 from sudare.anonymity.recoding import Recoding
-from sudare.anonymity.tuples import Tuples
 from sudare.audit.finding import Finding, said
 from sudare.audit.laws import OFF, LawFit, fit, law_finding
+from sudare.measure.science import scipy_of
 from sudare.noise import Source
 from sudare.noise.response import draw_sample
 
@@ -95,7 +95,7 @@ def sampling_finding(mechanism: Mechanism, records: int, setting: tuple[int, Fra
 
 def sample_fit(draws: int) -> LawFit:
     """How many of nine records are drawn, against the binomial law and with a rate 30 % off."""
-    from scipy.stats import binom
+    binom = scipy_of("stats").binom
 
     observed = np.bincount(draw_sample(np.full(draws, 9), Fraction(3, 10), Source.system()), minlength=10)
 

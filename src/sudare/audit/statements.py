@@ -26,6 +26,7 @@ from sudare.privacy.zcdp import rho_of_pure
 from sudare.tables import release
 
 Rules = dict[str, bool]
+"""Whether each rule was kept, by its code: ``audit_name.`` in the catalogue says it."""
 _MILLIONTH = Fraction(1, 10**6)
 CONVERTED = ((Fraction(1, 100), _MILLIONTH), (Fraction(1, 2), _MILLIONTH), (Fraction(7), Fraction(1, 10**9)))
 
@@ -46,22 +47,22 @@ def rule_finding(name: str, rules: Rules) -> Finding:
 
 
 def cost_rules() -> Rules:
-    """Conversions and sums."""
+    """Rules that check conversions between notions of privacy, and sums of costs."""
     half, own = Guarantee("epsilon-DP", epsilon=Fraction(1, 2)), Fraction(1, 10**7)
     failing = Guarantee("(epsilon, delta)-DP", epsilon=Fraction(1), delta=own)
     gaussian = Guarantee("rho-zCDP", rho=Fraction(1, 10))
     both = Total.of([failing, gaussian])
     at, alone = both.epsilon_at(2 * own), epsilon_for(Fraction(1, 10), 2 * own)
     return {
-        "rho is read as an epsilon that is large enough": all(
+        "rho_is_read_as_an_epsilon_that_is_large_enough": all(
             exactly(epsilon_for(rho, delta)) >= converted(rho, delta) for rho, delta in CONVERTED
         ),
-        "the rho of a pure release is large enough": all(
+        "the_rho_of_a_pure_release_is_large_enough": all(
             rho_of_pure(epsilon) >= attained(float(epsilon)) for epsilon in (Fraction(1, 10), Fraction(1), Fraction(3))
         ),
-        "epsilons add up": sequential(half, half, half).epsilon == Fraction(3, 2),
-        "rhos add up": sequential(gaussian, gaussian).rho == Fraction(1, 5),
-        "what releases may fail by is taken off first": both.epsilon_at(own) is None and at is not None and at > alone,
+        "epsilons_add_up": sequential(half, half, half).epsilon == Fraction(3, 2),
+        "rhos_add_up": sequential(gaussian, gaussian).rho == Fraction(1, 5),
+        "what_releases_may_fail_by_is_taken_off_first": both.epsilon_at(own) is None and at is not None and at > alone,
     }
 
 
@@ -74,14 +75,14 @@ def guarantee_rules() -> Rules:
         warnings.simplefilter("ignore", PrivacyWarning)
         seeded = release(CountTable.from_array(np.eye(4, dtype=np.int64)), epsilon=1, source=Source.from_seed(1))
     return {
-        "choosing levels is charged": free.epsilon == 1 and chosen.epsilon == Fraction(3, 2),
-        "reports of a person add up": repeated(SymmetricUnary(size=4, epsilon=Fraction(1)), 30).epsilon == 30,
-        "seeded noise promises nothing": not seeded.guarantee.holds,
+        "choosing_levels_is_charged": free.epsilon == 1 and chosen.epsilon == Fraction(3, 2),
+        "reports_of_a_person_add_up": repeated(SymmetricUnary(size=4, epsilon=Fraction(1)), 30).epsilon == 30,
+        "seeded_noise_promises_nothing": not seeded.guarantee.holds,
     }
 
 
 def exactly(epsilon: Fraction) -> Any:
-    """A rational in long numbers."""
+    """A rational number as an mpmath number of 60 digits."""
     from mpmath import mp
 
     with mp.workdps(60):

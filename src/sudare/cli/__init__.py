@@ -6,9 +6,11 @@ signal that ends a command, with exit code 128 and the signal's number, when all
 
 from __future__ import annotations
 
+import gc
 import signal
 import sys
 from collections.abc import Sequence
+from gettext import gettext
 from importlib import import_module
 from typing import Any
 
@@ -16,16 +18,20 @@ import click
 
 import sudare
 from sudare.cli.console import language_option
-from sudare.cli.language import speaking, translated
+from sudare.cli.language import paragraphs, speaking, translated
 from sudare.errors import SudareError
 from sudare.signals import end_deaf, ending_in_order, heard
 
 COMMANDS = (
+    "new",
+    "check",
     "plan",
     "rehearse",
     "publish",
     "report",
     "verify",
+    "ask",
+    "explore",
     "ledger",
     "schema",
     "studio",
@@ -52,8 +58,16 @@ class Commands(click.Group):
             return None
         return translated(getattr(import_module(f"sudare.cli.{cmd_name}"), cmd_name))
 
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Each command with the whole first sentence of its help."""
+        listed = ((name, self.get_command(ctx, name)) for name in self.list_commands(ctx))
+        rows = [(name, each.short_help or paragraphs(each.help or "")[0]) for name, each in listed if each is not None]
+        with formatter.section(gettext("Commands")):
+            formatter.write_dl(rows)
+
     def main(self, args: Sequence[str] | None = None, **more: Any) -> Any:  # type: ignore[override]
         """Run what ``args`` say, in the language that they or the environment ask for."""
+        gc.set_threshold(50_000)  # what is imported stays: looking through it for garbage costs a fifth of the start
         given = sys.argv[1:] if args is None else list(args)
         with speaking(given):
             return click.Group.main(translated(self), given, **more)

@@ -59,9 +59,7 @@ def compare(
         numbers = [row.weighted, *([row.low, row.high] if bounded else []), row.unweighted]
         if made.internal:
             numbers += [row.private, None if row.private is None else row.weighted - row.private]
-        lines.append(
-            [words.label("weights", row.query), *("" if number is None else f"{number:,.4g}" for number in numbers)]
-        )
+        lines.append([row.query.text(words), *("" if number is None else f"{number:,.4g}" for number in numbers)])
     print_table(header, lines)
     for warning in made.warnings:
-        print_note(fact_text(warning, words) if isinstance(warning, Fact) else warning)
+        print_note(fact_text(warning, words) if isinstance(warning, Fact) else warning.text(words))

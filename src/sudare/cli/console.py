@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import json
+import os
+import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
 import click
-from click.core import ParameterSource
 
 from sudare.errors import PrivacyWarning
-from sudare.language.catalogue import LANGUAGES, Words, choose_language, current_language
-from sudare.language.messages import OnProgress, unheard
+from sudare.language.catalogue import LANGUAGES, Words, current_language
+from sudare.language.messages import OnProgress, Value, said, unheard
 from sudare.language.translation import text
+from sudare.recipe.kind import ranges
 
-_KINDS = ("sample", "perturbation", "weights")
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
@@ -24,7 +25,6 @@ class LocalPath(click.Path):
     """A path of this machine: an address such as ``https://...`` is refused by name."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """See `click.Path`."""
         from sudare.engines.files import refuse_address
 
         refuse_address(value)
@@ -53,14 +53,7 @@ def page_language_option(help_text: str, default: str | None = None) -> Callable
 
 def _language(help_text: str, **more: Any) -> Callable[[Command], Command]:
     choice = click.Choice(LANGUAGES)
-    return click.option("--language", type=choice, callback=_choose, is_eager=True, help=help_text, **more)
-
-
-def _choose(context: click.Context, option: click.Parameter, chosen: str | None) -> str | None:
-    """The language of what is printed is that of the command line, and not a default for pages."""
-    if chosen and context.get_parameter_source(str(option.name)) is ParameterSource.COMMANDLINE:
-        context.with_resource(choose_language(chosen))
-    return chosen
+    return click.option("--language", type=choice, help=help_text, **more)
 
 
 def recipe_argument(command: Command) -> Command:
@@ -68,35 +61,39 @@ def recipe_argument(command: Command) -> Command:
     return click.argument("recipe", type=LocalPath())(command)
 
 
+def period_option(command: Command) -> Command:
+    """The period of a series."""
+    return click.option("--period", metavar="NAME", help="The period, where RECIPE is a series.")(command)
+
+
 def print_json(value: object) -> None:
     """Indented JSON on standard output."""
     click.echo(json.dumps(value, indent=2, ensure_ascii=False))
 
 
-def print_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+def print_table(header: Sequence[str], rows: Sequence[Sequence[str]], *, err: bool = False) -> None:
     """A table on a terminal; where the output is piped, one line per row with tabs between, for tools."""
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
+    if (sys.stderr if err else sys.stdout).isatty() or os.environ.get("FORCE_COLOR"):
+        from rich.console import Console
+        from rich.table import Table
+        from rich.text import Text
 
-    console = Console()
-    if console.is_terminal:
         table = Table(*header)
         for row in rows:
             table.add_row(*(Text(cell) for cell in row))
-        console.print(table)
+        Console(stderr=err).print(table)
     else:
         for row in (header, *rows):
-            click.echo("\t".join(row))
+            click.echo("\t".join(row), err=err)
 
 
-def print_facts(facts: dict[str, str]) -> None:
+def print_facts(facts: dict[str, str], *, err: bool = False) -> None:
     """Names and what they are, one a line."""
     from rich.cells import cell_len
 
     width = max(map(cell_len, facts))
     for name, value in facts.items():
-        click.echo(f"{click.style(name, bold=True)}{' ' * (width - cell_len(name))}  {value}")
+        click.echo(f"{click.style(name, bold=True)}{' ' * (width - cell_len(name))}  {value}", err=err)
 
 
 def print_note(text: str, *, err: bool = False) -> None:
@@ -104,26 +101,24 @@ def print_note(text: str, *, err: bool = False) -> None:
     click.echo(current_language()("plan.note", remark=text), err=err)
 
 
-def _name_in_words(name: str, words: Words) -> str:
-    found = (words.label(family, name) for family in _KINDS)
-    return next((each for each in found if each != name), name)
-
-
 def print_errors(rows: Sequence[dict[str, Any]]) -> None:
     """Rows of a rehearsal or a plan: a column for each name that has a value somewhere."""
     words = current_language()
+    rows = ranges(rows, lambda value: _cell(value, words))
     names = [name for name in dict.fromkeys(key for row in rows for key in row) if name != "block_level"]
     shown = [name for name in names if any(row.get(name) is not None for row in rows)]
     header = [words.label("column", name).replace("_", " ") for name in shown]
     print_table(header, [[_cell(row.get(name), words) for name in shown] for row in rows])
 
 
-def _cell(value: object, words: Words) -> str:
+def _cell(value: Value | None, words: Words) -> str:
     if value is None:
         return ""
     if isinstance(value, int):
         return f"{value:,}"
-    return f"{value:,.4g}" if isinstance(value, float) else _name_in_words(str(value), words)
+    if isinstance(value, float):
+        return f"{value:,.4g}" if abs(value) < 10_000 else f"{value:,.0f}"  # 1.3e+04 is no number of people
+    return said(value, words)
 
 
 @contextmanager
@@ -158,14 +153,14 @@ def remove_leftovers() -> None:
 @contextmanager
 def stages(quiet: bool) -> Iterator[OnProgress]:
     """A function that names the stage now at work; shown with a running clock where a person watches."""
+    if quiet or not sys.stderr.isatty():
+        yield unheard
+        return
     from rich.console import Console
     from rich.progress import Progress as Bar
     from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
 
     console = Console(stderr=True)
-    if quiet or not console.is_terminal:
-        yield unheard
-        return
     columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
     words = current_language()
     with Bar(*columns, console=console, transient=True) as bar:

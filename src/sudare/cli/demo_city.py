@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+import secrets
 import shutil
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from sudare.errors import OutputError, system_reason
+from sudare.errors import OutputError
 from sudare.language.catalogue import ENGLISH, Words
 from sudare.language.messages import OnProgress, PageMessage, Progress, Stage, unheard
 from sudare.noise import Source
 from sudare.privacy import readable
 from sudare.privacy.history import nothing_remembered
 from sudare.privacy.notebook import guarantee_line
+from sudare.tables.forecast import forecast
 from sudare.tables.kind import TableKind
-from sudare.tables.rehearsal import TableRehearsal, compared, expected_errors
+from sudare.tables.rehearsal import TableRehearsal, compared
 from sudare.tables.synthetic import write_city
-from sudare.workflow.certificate import NAME, verify
+from sudare.workflow.certificate import verify
+from sudare.workflow.folder import CERTIFICATE
 from sudare.workflow.job import Job
 from sudare.workflow.publication import Publication, publish
 from sudare.workflow.rehearsal import write_page
@@ -55,7 +58,7 @@ class Demo:
             words("demo.epsilon"): budget,
             words("demo.error"): words("demo.error_text", expected=expected, found=f"{single:.3g}"),
             words("demo.release"): words("demo.release_text", folder=str(made.folder), files=files),
-            words("demo.verified"): f"{made.folder / NAME}",
+            words("demo.verified"): f"{made.folder / CERTIFICATE}",
             words("demo.ledger"): str(self.folder / "ledger.db"),
             words("demo.report"): words("demo.report_text", path=str(made.report))
             if made.report
@@ -64,7 +67,6 @@ class Demo:
         }
 
     def to_json(self) -> dict[str, Any]:
-        """For machines."""
         return {
             "folder": str(self.folder),
             "publication": self.publication.to_json(),
@@ -87,30 +89,43 @@ def run_demo(folder: Path, *, people: int, progress: OnProgress = unheard) -> De
     job = Job.open(recipe).kind
     assert isinstance(job, TableKind)  # noqa: S101 - the recipe is ours
     progress(Progress(Stage.PLANNING))
-    expected, _ = expected_errors(job)
+    expected = forecast(job).errors[0]
     with nothing_remembered():
         made = publish(recipe, progress=progress)
     progress(Progress(Stage.VERIFYING))
-    verify(made.folder / NAME, publisher=job.path(job.recipe.output.key))
+    verify(made.folder / CERTIFICATE, publisher=job.path(job.recipe.output.key))
     progress(Progress(Stage.COMPARING))
     truth = job.gather(Source.system())
     rehearsal = compared(job, truth, made.release, PageMessage("basis.invented", people=people))
     for name in ("comparison.html", "comparison.png"):
         write_page(rehearsal, folder / name, title=job.recipe.title)
-    return Demo(folder, made, rehearsal, expected[0]["root_mean_square_error"])
+    return Demo(folder, made, rehearsal, expected["populated_error"])
 
 
 def _make_room(folder: Path, recipe_text: str) -> None:
     """An empty folder; only an earlier demo is cleared away."""
     first_line = recipe_text.partition("\n")[0]
-    try:
+    with OutputError.from_system("the folder cannot be used: {reason}", value=str(folder)):
         if folder.exists() and any(folder.iterdir()):
             earlier = folder / RECIPE
             if not earlier.is_file() or not earlier.read_text(encoding="utf-8").startswith(first_line):
                 raise OutputError("the folder holds something else than a demo", value=str(folder))
             shutil.rmtree(folder)
         folder.mkdir(parents=True, exist_ok=True)
-    except OSError as problem:
-        raise OutputError(
-            "the folder cannot be used: {reason}", value=str(folder), reason=system_reason(problem)
-        ) from None
+
+
+def demo_workspace(people: int = 100_000) -> Path:
+    """A new folder here with an invented city and a recipe for it, to play with: the path of the recipe."""
+    from sudare.studio.editing import edited
+
+    number, place = 1, Path("sudare-demo")
+    while place.exists():
+        number += 1
+        place = Path(f"sudare-demo-{number}")
+    text = files("sudare.cli").joinpath("demo.toml").read_text(encoding="utf-8")
+    _make_room(place, text)
+    write_city(place / "people.parquet", people)
+    # A data set of its own: this machine remembers what was spent on others.
+    own = edited(text, {"dataset": f"invented-city-{secrets.token_hex(3)}"})
+    (place / RECIPE).write_text(own, encoding="utf-8", newline="\n")
+    return place / RECIPE

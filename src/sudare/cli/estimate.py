@@ -43,8 +43,8 @@ def estimate(
     Example: sudare estimate reports.parquet --method em --top 10
     """
     from sudare.local import estimate as run
+    from sudare.local.estimation import named_rows, read_labels, write_csv
     from sudare.local.files import open_reports
-    from sudare.local.tables import named_rows, read_labels, write_csv
     from sudare.privacy.notebook import guarantee_line
 
     made = run(open_reports(reports), method, level)

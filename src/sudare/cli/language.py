@@ -31,13 +31,16 @@ def asked_language(arguments: Sequence[str]) -> str:
 
     >>> asked_language(["plan", "--language", "ja", "recipe.toml"]), asked_language(["plan", "--language=en"])
     ('ja', 'en')
-    >>> asked_language(["plan", "recipe.toml"])
-    ''
+    >>> asked_language(["--language", "en", "plan", "--language=ja"]), asked_language(["plan", "recipe.toml"])
+    ('ja', '')
     """
     given = list(arguments)[: arguments.index("--")] if "--" in arguments else list(arguments)
-    asked = [after for option, after in pairwise(given) if option == _OPTION]
-    asked += [each.removeprefix(f"{_OPTION}=") for each in given if each.startswith(f"{_OPTION}=")]
-    return next((each for each in asked if each in LANGUAGES), "")
+    asked = [
+        each.removeprefix(f"{_OPTION}=") if each.startswith(f"{_OPTION}=") else after
+        for each, after in pairwise([*given, ""])
+        if each == _OPTION or each.startswith(f"{_OPTION}=")
+    ]
+    return next((each for each in reversed(asked) if each in LANGUAGES), "")
 
 
 @contextmanager

@@ -259,7 +259,7 @@ def export(file: Path, path: Path | None, as_json: bool) -> None:
     Example: sudare ledger export ledger-2026-11.jsonl
     """
     from sudare.privacy.settings import default_ledger
-    from sudare.privacy.transfer import export_ledger
+    from sudare.privacy.store import export_ledger
 
     _say_moved(export_ledger(path or default_ledger(), file), file, as_json)
 
@@ -273,7 +273,7 @@ def import_(file: Path, path: Path | None, as_json: bool) -> None:
     Example: sudare ledger import ledger-2026-11.jsonl --ledger /srv/books/ledger.db
     """
     from sudare.privacy.settings import default_ledger
-    from sudare.privacy.transfer import import_ledger
+    from sudare.privacy.store import import_ledger
 
     made = path or default_ledger()
     _say_moved(import_ledger(file, made), made, as_json)

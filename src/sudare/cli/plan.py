@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import click
 
+from sudare.cli.check import print_check
 from sudare.cli.console import (
     json_option,
     language_option,
+    period_option,
     print_errors,
     print_facts,
     print_json,
@@ -21,10 +23,12 @@ from sudare.language.messages import Progress, Stage, lines, said
 
 @click.command()
 @recipe_argument
+@period_option
+@click.option("--private", is_flag=True, help="Also look at the private data, as sudare check does: for you alone.")
 @language_option
 @json_option
-def plan(recipe: str, as_json: bool) -> None:
-    """Say what RECIPE would do and cost, without touching a private value.
+def plan(recipe: str, period: str | None, private: bool, as_json: bool) -> None:
+    """Say what RECIPE would do and cost, without touching a private value unless --private asks for it.
 
     Example: sudare plan recipe.toml
     """
@@ -34,7 +38,7 @@ def plan(recipe: str, as_json: bool) -> None:
     remove_leftovers()
     with stages(as_json) as progress:
         progress(Progress(Stage.PLANNING))
-        made = make_plan(recipe)
+        made = make_plan(recipe, private=private, period=period)
     if as_json:
         print_json(made.to_json())
         return
@@ -54,3 +58,5 @@ def plan(recipe: str, as_json: bool) -> None:
     print_errors(made.errors)
     for remark in made.remarks:
         print_note(said(remark, words))
+    if made.look is not None:
+        print_check(made.look)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import sys
+
 import click
 
 from sudare.cli.console import (
     json_option,
     noted_warnings,
     page_language_option,
+    period_option,
     print_facts,
     print_json,
     print_note,
@@ -21,15 +24,45 @@ from sudare.language.catalogue import current_language
 from sudare.language.messages import lines
 
 
+def confirm_rows(recipe: str, period: str | None = None) -> None:
+    """Look at the private data, and ask before much of them is left out; a publication would refuse by itself."""
+    from sudare.cli.check import print_check
+    from sudare.workflow.check import check
+
+    with stages(quiet=False) as progress:
+        found = check(recipe, period=period, progress=progress)
+    if not found.needs_confirmation or found.would_refuse:
+        return
+    words = current_language()
+    print_check(found, err=True)
+    click.echo(words("look.asked", share=words.percent(found.share_left_out)), err=True)
+    if not click.confirm(words("look.go_on"), err=True):
+        raise click.ClickException(words("look.not_spent"))
+
+
 @click.command()
 @recipe_argument
+@period_option
 @click.option("--resume", is_flag=True, help="Complete the release that was paid for and is not out; it costs nothing.")
 @click.option("--anew", is_flag=True, help="Give that release up, and pay for another one.")
+@click.option("--yes", is_flag=True, help="Do not look at the data first and ask, as is done in a terminal.")
 @page_language_option("The language of pages, if not the recipe's or English.")
 @json_option
 @quiet_option
-def publish(recipe: str, resume: bool, anew: bool, language: str | None, as_json: bool, quiet: bool) -> None:
+def publish(
+    recipe: str,
+    period: str | None,
+    resume: bool,
+    anew: bool,
+    yes: bool,
+    language: str | None,
+    as_json: bool,
+    quiet: bool,
+) -> None:
     """Make the release that RECIPE describes, spend its cost, and write its files, certificate and report.
+
+    In a terminal, the data are looked at first, and you are asked if more than one row in a hundred would not be
+    counted.
 
     Example: sudare publish recipe.toml --language ja
     """
@@ -39,9 +72,11 @@ def publish(recipe: str, resume: bool, anew: bool, language: str | None, as_json
     from sudare.workflow.publication import publish as run
 
     remove_leftovers()
+    if not (yes or resume or as_json or quiet) and sys.stdin.isatty() and sys.stderr.isatty():
+        confirm_rows(recipe, period)
     with stages(as_json or quiet) as progress, noted_warnings():
         try:
-            made = run(recipe, language=language, resume=resume, anew=anew, progress=progress)
+            made = run(recipe, language=language, resume=resume, anew=anew, period=period, progress=progress)
         except KeyboardInterrupt as end:
             if isinstance(end.__cause__, SudareError):  # which names the release
                 raise end.__cause__ from None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import click
+import numpy as np
 
 from sudare.cli.console import LocalPath, json_option, language_option, print_json, print_table, quiet_option
 from sudare.language.catalogue import current_language
@@ -14,12 +15,47 @@ from sudare.language.catalogue import current_language
 @click.argument("released", type=LocalPath(path_type=Path))
 @click.option("--column", "columns", multiple=True, help="A column to recover; all if none is named.")
 @click.option("--bins", type=click.IntRange(min=1), default=30, show_default=True, help="Bins of a number.")
+@click.option(
+    "--method",
+    type=click.Choice(["auto", "ibt", "mixture"]),
+    default="auto",
+    show_default=True,
+    help="Iterative Bayes, a Gaussian mixture, or whichever explains the records better.",
+)
+@click.option("--components", "-k", type=click.IntRange(min=1), help="Gaussians of a mixture; chosen if not given.")
+@click.option(
+    "--covariance",
+    type=click.Choice(["full", "diagonal", "pca"]),
+    default="full",
+    show_default=True,
+    help="Of a mixture over several columns.",
+)
+@click.option(
+    "--fit",
+    type=click.Choice(["exact", "gradient", "mean_gradient"]),
+    default="exact",
+    show_default=True,
+    help="How a mixture is fitted: exact EM, or by gradients, as the paper prints it or with their mean.",
+)
+@click.option("--cross", multiple=True, metavar="A,B", help="Two columns whose cross table is wanted.")
+@click.option("--clusters", is_flag=True, help="Write the likeliest component of each record; takes a mixture.")
 @click.option("--folder", type=LocalPath(path_type=Path), help="Where tables and pictures go; out/reconstruct.")
 @language_option
 @json_option
 @quiet_option
 def reconstruct(
-    released: Path, columns: tuple[str, ...], bins: int, folder: Path | None, as_json: bool, quiet: bool
+    released: Path,
+    columns: tuple[str, ...],
+    bins: int,
+    method: str,
+    components: int | None,
+    covariance: str,
+    fit: str,
+    cross: tuple[str, ...],
+    clusters: bool,
+    folder: Path | None,
+    as_json: bool,
+    quiet: bool,
 ) -> None:
     """Recover the distributions behind the perturbed records in the file RELEASED, with the noise that its certificate
     states, and write them as tables and pictures.
@@ -28,7 +64,18 @@ def reconstruct(
     """
     from sudare.reconstruct.released import recover
 
-    made = recover(released, columns=columns, bins=bins, folder=folder or Path("out") / "reconstruct")
+    made = recover(
+        released,
+        columns=columns,
+        bins=bins,
+        folder=folder or Path("out") / "reconstruct",
+        method=method,
+        components=components or "auto",
+        covariance=covariance,
+        fit=fit,
+        cross=[_pair(each) for each in cross],
+        clusters=clusters,
+    )
     if as_json:
         print_json(made.to_json())
     elif not quiet:
@@ -39,4 +86,18 @@ def reconstruct(
                 (words("command.bin"), words("command.probability")),
                 [(label, f"{share:.4f}") for label, share in made.rows(name)],
             )
+        for pair in made.crossed:
+            first, *rest = made.cross_rows(pair)
+            print_table(first, rest)
+        if made.clusters is not None:
+            counted = enumerate(np.bincount(made.clusters).tolist())
+            rows = [(str(number), words.number(count)) for number, count in counted]
+            print_table((words("command.component"), words("command.records")), rows)
         click.echo(words("command.files_written", files=", ".join(str(path) for path in made.files)))
+
+
+def _pair(text: str) -> tuple[str, str]:
+    names = text.split(",")
+    if len(names) != 2 or not all(names) or names[0] == names[1]:
+        raise click.BadParameter(text, param_hint="--cross")
+    return names[0], names[1]

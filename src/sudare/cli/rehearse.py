@@ -10,6 +10,7 @@ from sudare.cli.console import (
     LocalPath,
     json_option,
     page_language_option,
+    period_option,
     print_errors,
     print_facts,
     print_json,
@@ -24,12 +25,15 @@ from sudare.language.messages import Progress, Stage, lines, said
 
 @click.command()
 @recipe_argument
+@period_option
 @click.option("--page", type=LocalPath(path_type=Path), help="Write a page that compares true and released.")
 @page_language_option("The language of pages, if not the recipe's or English.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Another draw of the noise.")
 @json_option
 @quiet_option
-def rehearse(recipe: str, page: Path | None, language: str | None, seed: int, as_json: bool, quiet: bool) -> None:
+def rehearse(
+    recipe: str, period: str | None, page: Path | None, language: str | None, seed: int, as_json: bool, quiet: bool
+) -> None:
     """Do what RECIPE says on synthetic people, or on its public table, and show the error. Spends nothing.
 
     Example: sudare rehearse recipe.toml --page rehearsal.html
@@ -39,7 +43,7 @@ def rehearse(recipe: str, page: Path | None, language: str | None, seed: int, as
 
     remove_leftovers()
     with stages(as_json or quiet) as progress:
-        made = run(recipe, seed=seed, progress=progress)
+        made = run(recipe, seed=seed, period=period, progress=progress)
         if page is not None:
             progress(Progress(Stage.DRAWING))
             write_page(made, page, words=Words(language or "en"))

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("recipe", type=LocalPath(), required=False)
+@click.option("--demo", is_flag=True, help="Open an invented city to play with, in a folder of its own.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="The loopback address to listen on; no other.")
 @click.option("--port", default=0, show_default=True, type=click.IntRange(0, 65535), help="0 takes a free one.")
 @click.option("--no-browser", is_flag=True, help="Print where the page is that opens it, and open no browser.")
@@ -22,7 +23,14 @@ if TYPE_CHECKING:
 @page_language_option("The language of the page, if not the browser's.")
 @quiet_option
 def studio(
-    recipe: str | None, host: str, port: int, no_browser: bool, show_link: bool, language: str | None, quiet: bool
+    recipe: str | None,
+    demo: bool,
+    host: str,
+    port: int,
+    no_browser: bool,
+    show_link: bool,
+    language: str | None,
+    quiet: bool,
 ) -> None:
     """Open RECIPE in the studio: declare, rehearse, publish and keep the books in a browser, until stopped.
 
@@ -49,6 +57,10 @@ def studio(
             Thread(target=webbrowser.open, args=[page], daemon=True).start()
 
     remove_leftovers()
+    if demo:
+        from sudare.cli.demo_city import demo_workspace
+
+        recipe = str(demo_workspace())
     # So that the page is removed on the way out, also when the terminal is closed.
     for end in (signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)):
         signal.signal(end, lambda number, _: sys.exit(128 + number))

@@ -45,7 +45,7 @@ class Answers:
         if self.tiles is None:
             return
         if not isinstance(self.attribute, Categories) or len(self.tiles) != self.size:
-            raise DomainError("tiles do not go with the answers", allowed="one tile for each word")
+            raise DomainError("the tiles do not match the answers", allowed="one tile for each word")
         if len(set(self.tiles)) < self.size:
             raise DomainError("two answers have the same tile", allowed="a tile of its own for each answer")
 

@@ -1,16 +1,19 @@
-"""A running collection: reports go to the store in groups, and are counted when they are on the disk.
+"""A running collection: reports are stored in groups and counted once they are on the disk.
 
-The table of reports is the only truth. The tally in memory is counted from it at the start, grows with what each
-transaction really added, and is counted anew after any fault that leaves in doubt what the database holds.
+The table of reports is authoritative. The tally in memory is counted from it at the start, grows with what each
+transaction added, and is counted again after any fault that leaves the database's content in doubt.
 
-The estimate that is shown: counted at most once a second, however many ask.
+What is shown is a second tally, which follows the first in steps of at least ``shown_every`` reports and is kept in the
+database: who asks for the estimate before and after somebody reports, or a restart, sees either no difference or that
+of so many reports together.
 """
 
 from __future__ import annotations
 
-import time
+import json
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
+from contextlib import suppress
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -24,6 +27,7 @@ from sudare.collector.survey import Survey
 from sudare.errors import InputError
 from sudare.language.catalogue import Words
 from sudare.local import Estimate, Reports, Tally, estimate
+from sudare.local.flood import FORGED, honest_chance
 
 _CHUNK_BYTES = 1 << 22
 
@@ -36,16 +40,23 @@ class Collection:
         store = open_store(survey.storage, survey.identity)
         try:
             self._tally = self._counted(store)
+            self._shown = _tally_of(store.published(), survey)
         except StorageError:
             store.close()
             raise
         self._store: ReportStore | None = store
         self._lock = Lock()
-        self._group = GroupCommit(self._commit)
+        self._show(store)
+        self._group = GroupCommit(self._commit, survey.smallest_batch, survey.batch_seconds, self._known)
 
     def add(self, rows: Sequence[Row]) -> Future[Receipt]:
         """Store checked reports; the future is done when they are on the disk and counted."""
         return self._group.add(rows)
+
+    @property
+    def storing(self) -> bool:
+        """Whether the database is open; after a fault it is opened again with the next batch."""
+        return self._store is not None
 
     @property
     def reports(self) -> int:
@@ -56,6 +67,11 @@ class Collection:
         """The count of all stored reports, as it is now."""
         with self._lock:
             return self._tally + Tally(self.survey.encoding)
+
+    def shown(self) -> Tally:
+        """The count that may be shown: that of a moment when there were ``shown_every`` reports more than before."""
+        with self._lock:
+            return self._shown + Tally(self.survey.encoding)
 
     def stored(self) -> Iterator[Reports]:
         """All stored reports in chunks, for files and for EM; not while reports are being taken."""
@@ -69,6 +85,9 @@ class Collection:
         self._group.close()
         if self._store is not None:
             self._store.close()
+
+    def _known(self, identities: Sequence[bytes]) -> set[bytes]:
+        return set() if self._store is None else self._store.known(identities)
 
     def _commit(self, rows: Sequence[Row]) -> list[bool]:
         in_doubt = self._store is None
@@ -88,7 +107,19 @@ class Collection:
                 self._tally = counted
             elif new:
                 self._tally.add(self._packed(b"".join(new)))
+        self._show(self._store)
         return fresh
+
+    def _show(self, store: ReportStore) -> None:
+        """Let the tally that is shown follow, if it may; where it cannot be kept, the next batch tries again."""
+        due = max(self.survey.minimum, self._shown.reports + self.survey.shown_every)
+        if self._tally.reports < due:
+            return
+        tally = self.tally()
+        with suppress(StorageError):
+            store.publish(json.dumps(tally.to_json()))
+            with self._lock:
+                self._shown = tally
 
     def _counted(self, store: ReportStore) -> Tally:
         tally = Tally(self.survey.encoding)
@@ -97,7 +128,7 @@ class Collection:
                 tally.add(self._packed(chunk))
         except (InputError, ValueError):
             raise StorageError(
-                "the database holds what is no report of its survey", hint="Restore it from a backup."
+                "the database holds rows that are not reports of its survey", hint="Restore it from a backup."
             ) from None
         return tally
 
@@ -107,6 +138,15 @@ class Collection:
 
     def _packed(self, reports: bytes) -> np.ndarray[tuple[int, int], np.dtype[np.uint8]]:
         return np.frombuffer(reports, dtype=np.uint8).reshape(-1, self.survey.encoding.report_bytes)
+
+
+def _tally_of(kept: str | None, survey: Survey) -> Tally:
+    if kept is None:
+        return Tally(survey.encoding)
+    try:
+        return Tally.from_json(json.loads(kept))
+    except (InputError, ValueError, RecursionError):
+        raise StorageError("the tally in the database is damaged", hint="Restore it from a backup.") from None
 
 
 def export(survey: Survey, path: Path, *, report: Path | None = None, language: str = "en") -> int:
@@ -151,23 +191,20 @@ def open_store(url: str, identity: dict[str, Any], *, create: bool = True) -> Re
     )
 
 
-FRESH = 1.0  # seconds for which an estimate is given again without looking
-
-
 class EstimateService:
-    """What ``GET /estimate`` answers for ``collection``."""
+    """What ``GET /estimate`` answers for ``collection``: made anew when the tally that is shown has grown."""
 
     def __init__(self, collection: Collection) -> None:
         self._collection = collection
         self._lock = Lock()
         self._content: dict[str, Any] | None = None
-        self._made = -FRESH
 
     def current(self) -> dict[str, Any]:
         """The estimate as plain JSON; refuses while there are too few reports, without saying how many there are."""
         survey = self._collection.survey
         with self._lock:
-            if self._collection.reports < survey.minimum:
+            tally = self._collection.shown()
+            if not tally.reports:
                 raise RequestError(
                     403,
                     "there are too few reports to show an estimate",
@@ -175,12 +212,8 @@ class EstimateService:
                     hint="Come back later.",
                     minimum=survey.minimum,
                 )
-            if time.monotonic() >= self._made + FRESH:
-                tally = self._collection.tally()
-                if self._content is None or self._content["reports"] != tally.reports:
-                    self._content = self._written(estimate(tally, method=survey.method))
-                self._made = time.monotonic()
-            assert self._content is not None  # noqa: S101 - made at first, kept since
+            if self._content is None or self._content["reports"] != tally.reports:
+                self._content = self._written(estimate(tally, method=survey.method))
             return self._content
 
     def _written(self, made: Estimate) -> dict[str, Any]:
@@ -188,6 +221,7 @@ class EstimateService:
         return {
             "survey": self._collection.survey.fingerprint,
             "reports": made.reports,
+            "every": self._collection.survey.shown_every,
             "method": made.method,
             "level": made.level,
             "answers": [
@@ -195,4 +229,6 @@ class EstimateService:
                 for label, (count, low, high) in zip(self._collection.survey.answers.labels, numbers, strict=True)
             ],
             "guarantee": str(self._collection.survey.guarantee),
+            # Told to the organiser: honest devices do not make such reports.
+            "forged": honest_chance(self._collection.shown()) < FORGED,
         }

@@ -1,16 +1,16 @@
-"""What ``POST /reports`` accepts: one report or a batch, checked before anything is stored.
+"""What ``POST /reports`` accepts: one report or a batch, checked before anything is stored, at a limited rate.
 
     {"survey": FINGERPRINT, "id": ID, "report": REPORT}
     {"survey": FINGERPRINT, "reports": [{"id": ID, "report": REPORT}, ...]}
 
 An id is 32 hexadecimal digits that the device drew at random, a report is base64url without padding. Every other key
-is refused: a client that sends more than its report is told so, and nothing of it is kept. A batch with one bad report
-is refused whole. The texts of a batch are checked and decoded together, for this is what the collector's speed is.
+is refused: a client that sends more than its report gets an error, and nothing of it is kept. A batch with one bad
+report is refused as a whole. The texts of a batch are checked and decoded together, which decides the collector's
+speed.
 
-A limit on reports per minute and address that keeps no address.
-
-An address is hashed with a secret key into a few counters among many that others share. The key and all counters
-are thrown away every minute, and neither is ever written down: nobody can ask later who reported.
+The limit on reports per minute and address stores no address. An address is hashed with a secret key into a few
+counters that other addresses share. The key and all counters are deleted every minute and never written to a disk, so
+that nobody can find out later who reported.
 """
 
 from __future__ import annotations
@@ -22,13 +22,16 @@ import time
 from array import array
 from base64 import b64decode
 from collections.abc import Callable
+from contextlib import suppress
 from hashlib import blake2b
 from ipaddress import IPv6Address, ip_address
 from typing import Any
 
 import numpy as np
+from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 from numpy.typing import NDArray
 
+from sudare.collector.sealing import unseal
 from sudare.collector.storage import ID_BYTES, RequestError, Row
 from sudare.collector.survey import Survey
 from sudare.errors import InputError
@@ -127,6 +130,40 @@ def rows_of(body: bytes, survey: Survey) -> list[Row]:
     return list(zip(identities, _slices(packed.tobytes(), packed.shape[1]), strict=True))
 
 
+MOST_SEALED = 50_000
+"""Reports in one batch of a relay."""
+
+
+def sealed_rows(body: bytes, survey: Survey, key: X25519PrivateKey) -> list[Row]:
+    """The reports in a batch of the relay's; `RequestError` unless it is one of this survey.
+
+    A report that cannot be opened or that no device could have made is left out: a relay cannot see which it is, and
+    one bad report must not hold up all others.
+    """
+    try:
+        content = json.loads(body)
+        listed, fingerprint = [b64decode(text, altchars=b"-_") for text in content["sealed"]], content["survey"]
+    except (KeyError, TypeError, ValueError, RecursionError):
+        raise RequestError(400, "the request is not a batch of sealed reports") from None
+    if fingerprint != survey.fingerprint:
+        raise RequestError(
+            409,
+            "the report is for another survey, or for this one before it was changed",
+            hint="Load the survey again.",
+        )
+    if len(listed) < survey.smallest_batch:
+        raise RequestError(400, "the batch is smaller than the survey promises")
+    rows: dict[bytes, bytes] = {}
+    for sealed in listed:
+        with suppress(RequestError, InputError):
+            identity, report = unseal(sealed, key, fingerprint)
+            survey.encoding.check(np.frombuffer(report, dtype=np.uint8)[None])
+            rows.setdefault(identity, report)
+    if not rows:
+        raise RequestError(400, "the request is not a batch of sealed reports")
+    return list(rows.items())
+
+
 def _listed(body: bytes, survey: Survey) -> list[dict[str, Any]]:
     """The reports as objects with exactly the keys id and report (and survey, where it is one report)."""
     try:
@@ -171,7 +208,7 @@ def _identities(texts: list[Any]) -> list[bytes]:
     if joined is None or not _HEXADECIMAL.fullmatch(joined):
         raise RequestError(
             400,
-            "an id is not as it should be",
+            "an id is malformed",
             allowed="{id_bytes} hexadecimal digits, lower case",
             id_bytes=2 * ID_BYTES,
         )
@@ -187,14 +224,14 @@ def _reports(texts: list[Any], encoding: Encoding) -> NDArray[np.uint8]:
     if joined is None or not _BASE64URL.fullmatch(joined):
         raise RequestError(
             400,
-            "a report is not as it should be",
+            "a report is malformed",
             allowed="{report_bytes} bytes as {text_length} characters of base64url",
             report_bytes=encoding.report_bytes,
             text_length=_text_length(encoding),
         )
     filled = np.frombuffer(b64decode(joined, altchars=b"-_"), dtype=np.uint8).reshape(len(texts), -1)
     if filled[:, encoding.report_bytes :].any():
-        raise RequestError(400, "a report is not as it should be", allowed="no bits beyond the last byte")
+        raise RequestError(400, "a report is malformed", allowed="no bits beyond the last byte")
     return np.ascontiguousarray(filled[:, : encoding.report_bytes])
 
 

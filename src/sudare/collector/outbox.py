@@ -1,11 +1,12 @@
-"""Reports that are made and wait to be sent, in memory or in a file.
+"""Reports that were made and wait to be sent, in memory or in a file.
 
-An answer is randomised once. Whoever randomises it again because a connection broke tells twice as much about it, so
-reports are written down before the first is sent, and every further try sends the same ones under the same ids.
+An answer is randomised once. Randomising it again after a broken connection would reveal twice as much about it, so
+reports are stored before the first one is sent, and every further attempt sends the same ones under the same ids.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 from collections.abc import Iterator
@@ -38,6 +39,11 @@ class Outbox:
         """Reports with fresh random ids."""
         return cls(fingerprint, tuple((os.urandom(ID_BYTES), report.tobytes()) for report in reports.packed))
 
+    @property
+    def digest(self) -> str:
+        """Names these reports in the ledger of the device."""
+        return hashlib.sha256(b"".join(identity for identity, _ in self.rows)).hexdigest()[:32]
+
     def batches(self, most: int) -> Iterator[tuple[Row, ...]]:
         """The rows in order, at most ``most`` at a time."""
         for start in range(0, len(self.rows), most):
@@ -47,18 +53,21 @@ class Outbox:
         """The request that sends these rows."""
         return json.dumps({"survey": self.fingerprint, "reports": [_written(row) for row in rows]}).encode()
 
+    @classmethod
+    def from_body(cls, body: bytes, survey: Survey) -> Outbox:
+        """The inverse of `body`."""
+        return cls(survey.fingerprint, tuple(_read(item, survey.encoding) for item in json.loads(body)["reports"]))
+
     def save(self, path: Path) -> None:
         """Write a new file, on the disk when this returns: the survey's fingerprint, then one report a line."""
-        try:
-            with path.open("x", encoding="ascii", newline="\n") as file:
-                file.write(json.dumps({"survey": self.fingerprint, "reports": len(self.rows)}) + "\n")
-                file.writelines(json.dumps(_written(row)) + "\n" for row in self.rows)
-                file.flush()
-                os.fsync(file.fileno())
-        except OSError as problem:
-            raise OutputError(
-                "the reports cannot be written down: {reason}", value=path, reason=system_reason(problem)
-            ) from None
+        with (
+            OutputError.from_system("the reports cannot be written down: {reason}", value=path),
+            path.open("x", encoding="ascii", newline="\n") as file,
+        ):
+            file.write(json.dumps({"survey": self.fingerprint, "reports": len(self.rows)}) + "\n")
+            file.writelines(json.dumps(_written(row)) + "\n" for row in self.rows)
+            file.flush()
+            os.fsync(file.fileno())
 
     @classmethod
     def load(cls, path: Path, survey: Survey) -> Outbox:
@@ -74,17 +83,17 @@ class Outbox:
             ) from None
         except (IndexError, KeyError, TypeError, ValueError, RecursionError, InputError):
             raise InputError("the file does not hold reports that wait to be sent", value=path) from None
-        if fingerprint != survey.fingerprint:
+        if fingerprint not in (survey.fingerprint, survey.earlier_fingerprint):
             raise InputError(
                 "the reports are for another survey", value=path, hint="Give the address of the one they were made for."
             )
         if len(rows) != announced:
             raise InputError(
-                "the file of reports has lost its end",
+                "the file of reports is truncated",
                 value=path,
-                hint="None of it was sent: it is written before the first is. Remove it and begin again.",
+                hint="Nothing was sent yet: the file is written before sending begins. Remove it and begin again.",
             )
-        return cls(fingerprint, rows)
+        return cls(survey.fingerprint, rows)
 
 
 def _written(row: Row) -> dict[str, str]:

@@ -1,6 +1,6 @@
 """The two web pages, for people who answer and for people who look, in English and Japanese.
 
-All texts come from one catalogue per language in ``messages``; a page loads nothing from elsewhere.
+All texts come from the catalogue (``collect.``), and scripts find theirs in the page: it loads nothing from elsewhere.
 """
 
 from __future__ import annotations
@@ -8,13 +8,13 @@ from __future__ import annotations
 import json
 import math
 from functools import cache
-from importlib.resources import files
 from typing import Any
 
+from babel import Locale
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from sudare.collector.survey import Survey
-from sudare.collector.survey_file import LANGUAGES
+from sudare.language.catalogue import LANGUAGES, Words
 from sudare.privacy import readable
 
 HEADERS = {
@@ -46,11 +46,9 @@ def language_of(asked: str | None, accepted: str) -> str:
 
 
 @cache
-def messages(language: str) -> dict[str, str]:
-    """The catalogue of one language."""
-    text = (files("sudare.collector") / "messages" / f"{language}.json").read_text(encoding="utf-8")
-    catalogue: dict[str, str] = json.loads(text)
-    return catalogue
+def messages(language: str) -> dict[str, Any]:
+    """What both pages and their scripts say in one language, by the rest of the key."""
+    return {key.removeprefix("collect."): text for key, text in Words(language).messages("collect.").items()}
 
 
 def page(name: str, survey: Survey, language: str) -> str:
@@ -70,20 +68,20 @@ def page(name: str, survey: Survey, language: str) -> str:
             **shown,
             text=messages(language),
             language=language,
-            languages=LANGUAGES,
+            languages={each: Locale.parse(each).get_language_name() for each in LANGUAGES},
             survey=survey,
             epsilon=readable(survey.encoding.epsilon).lstrip("~"),
-            times=_few_digits(math.exp(survey.encoding.epsilon)),
+            times=few_digits(math.exp(survey.encoding.epsilon)),
             # "<" never appears as itself, so no text of the survey can end the script.
             data=json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c"),
         )
     )
 
 
-def _few_digits(number: float) -> str:
+def few_digits(number: float) -> str:
     """A number as one reads it aloud, rounded up: a promise may not sound stronger than it is.
 
-    >>> _few_digits(math.exp(0.5)), _few_digits(math.exp(4)), _few_digits(math.exp(64))
+    >>> few_digits(math.exp(0.5)), few_digits(math.exp(4)), few_digits(math.exp(64))
     ('1.65', '54.6', '6.24e+27')
     """
     if number >= 1e6:

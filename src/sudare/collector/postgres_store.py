@@ -1,7 +1,7 @@
 """Reports in a PostgreSQL database: two tables in the connection's first schema, one collector at a time.
 
-PostgreSQL keeps rows where there is room, so their place can tell roughly when they came: each commit writes its
-rows in the order of their random ids, and the order of commits remains.
+PostgreSQL keeps rows where there is room, and with the number of their transaction, so the order of batches can be
+read off it. Within a batch rows come in the order of their random ids.
 """
 
 from __future__ import annotations
@@ -21,6 +21,10 @@ _TABLES: tuple[LiteralString, ...] = (
     "CREATE TABLE IF NOT EXISTS sudare_survey (single BOOLEAN PRIMARY KEY CHECK (single), identity TEXT NOT NULL)",
     "CREATE TABLE IF NOT EXISTS sudare_reports (id BYTEA PRIMARY KEY, report BYTEA NOT NULL)",
 )
+_PUBLISHED = (
+    "CREATE TABLE IF NOT EXISTS sudare_published (single BOOLEAN PRIMARY KEY CHECK (single), tally TEXT NOT NULL)"
+)
+_PUBLISH = "INSERT INTO sudare_published VALUES (TRUE, %s) ON CONFLICT (single) DO UPDATE SET tally = EXCLUDED.tally"
 _KEEP = "INSERT INTO sudare_survey VALUES (TRUE, %s) ON CONFLICT DO NOTHING"
 _LOCK = "SELECT pg_advisory_lock(hashtext('sudare collector'), hashtext(current_schema()))"
 _INSERT = (
@@ -58,17 +62,31 @@ class PostgresStore:
 
     def add(self, rows: Sequence[Row]) -> list[bool]:
         """Store what is new, in one transaction that is on the disk when this returns; True for each new row."""
-        # A stable sort: of two rows with one id the first to come is the one that counts.
-        ordered = sorted(range(len(rows)), key=lambda place: rows[place][0])
-        columns = [[rows[place][part] for place in ordered] for part in (0, 1)]
+        columns = [[row[part] for row in rows] for part in (0, 1)]
         with self._faults():
             new = {bytes(found) for (found,) in self._connection.execute(_INSERT, columns, binary=True)}
-        fresh = [False] * len(rows)
-        for place in ordered:
-            if rows[place][0] in new:
-                new.discard(rows[place][0])
-                fresh[place] = True
+        fresh = []
+        for identity, _ in rows:  # of two rows with one id the first is the one that counts
+            fresh.append(identity in new)
+            new.discard(identity)
         return fresh
+
+    def publish(self, tally: str) -> None:
+        """Keep the text of the tally that is shown from now on, in the place of the one before."""
+        with self._faults():
+            self._connection.execute(_PUBLISH, [tally])
+
+    def published(self) -> str | None:
+        """What `publish` kept; None where nothing was shown."""
+        with self._faults():
+            found = self._connection.execute("SELECT tally FROM sudare_published").fetchone()
+        return None if found is None else str(found[0])
+
+    def known(self, identities: Sequence[bytes]) -> set[bytes]:
+        """Those of the ids whose reports are stored."""
+        with self._faults():
+            asked = "SELECT id FROM sudare_reports WHERE id = ANY(%s)"
+            return {bytes(found) for (found,) in self._connection.execute(asked, [list(identities)], binary=True)}
 
     def chunks(self, rows: int) -> Iterator[bytes]:
         """All reports, at most ``rows`` at a time, end to end."""
@@ -90,7 +108,7 @@ class PostgresStore:
         found = run("SHOW fsync").fetchone()
         if found is None or found[0] != "on":
             raise StorageError(
-                "{where} runs with fsync off, so that a report acknowledged may be lost",
+                "{where} runs with fsync off, so that acknowledged reports may be lost",
                 hint="Set fsync = on in the server's configuration.",
                 where=self._where,
             )
@@ -112,6 +130,7 @@ class PostgresStore:
             run(_KEEP, [canonical(identity)])
         kept = run("SELECT identity FROM sudare_survey").fetchone()
         check_identity("" if kept is None else kept[0], identity, self._where)
+        run(_PUBLISHED)
 
     @contextmanager
     def _faults(self) -> Iterator[None]:

@@ -8,11 +8,7 @@ from __future__ import annotations
 
 import datetime
 import hashlib
-import json
 import os
-from collections.abc import Callable
-from functools import cache
-from importlib.resources import files
 from pathlib import Path
 
 import numpy as np
@@ -20,18 +16,18 @@ import numpy as np
 from sudare.collector.answers import Answers
 from sudare.collector.survey import Survey
 from sudare.domain import CountTable, Domain, Mesh
-from sudare.errors import InputError, OutputError, system_reason
+from sudare.errors import InputError, OutputError
 from sudare.language.catalogue import Words
 from sudare.local import Estimate, Reports, estimate
 from sudare.privacy import readable
 from sudare.render.charts import Spec
 from sudare.render.curves import bars
 from sudare.render.drawing import View
+from sudare.render.outlines import countries
 from sudare.render.place_charts import TileLayout, TileMap, tile_maps
 from sudare.render.reports import Cover, public_page
-from sudare.render.sections import Chart, Facts, Section, Table, Text
+from sudare.render.sections import Chart, Facts, Map, Section, Table, Text
 from sudare.render.sections import Tiles as BigNumbers
-from sudare.tables.pages import MAP_LAYOUTS
 
 MOST_BARS, MOST_ROWS = 60, 300
 
@@ -57,12 +53,9 @@ def write_report(survey: Survey, reports: Reports, exported: Path, page: Path, w
     made = public_page(cover, sections, words)
     partial = page.with_name(f".{page.name}.partial-{os.getpid()}")
     try:
-        partial.write_text(made, encoding="utf-8", newline="\n")
-        partial.replace(page)
-    except OSError as problem:
-        raise OutputError(
-            "the page cannot be written: {reason}", value=str(page), reason=system_reason(problem)
-        ) from None
+        with OutputError.from_system("the page cannot be written: {reason}", value=str(page)):
+            partial.write_text(made, encoding="utf-8", newline="\n")
+            partial.replace(page)
     finally:
         partial.unlink(missing_ok=True)
     return page
@@ -73,12 +66,14 @@ def collection_sections(survey: Survey, made: Estimate, words: Words, digest: st
 
     ``digest`` is the SHA-256 of the reports' file: a collection has no certificate that would say it.
     """
-    text = _texts(words.language)
     labels = _labels(survey, words)
     level = words.percent(made.level)
-    facts = Facts({text("question"): _question(survey, words)})
+    facts = Facts({words("collected.question"): _question(survey, words)})
     numbers = BigNumbers(
-        ((words.number(made.reports), text("reports")), (words.number(survey.answers.size), text("answers")))
+        (
+            (words.number(made.reports), words("collected.reports")),
+            (words.number(survey.answers.size), words("collected.answers")),
+        )
     )
     chart, note = _picture(survey.answers, labels, made, words)
     largest = np.argsort(-made.counts, kind="stable")[:MOST_ROWS]
@@ -88,54 +83,63 @@ def collection_sections(survey: Survey, made: Estimate, words: Words, digest: st
         for place in shown.tolist()
     )
     part = len(rows) < len(labels)
-    caption = text("caption_largest", shown=len(rows), all=len(labels)) if part else text("caption")
-    table = Table(caption, (text("answer"), text("estimate"), text("low"), text("high")), rows)
-    usual = text("usual", error=round(float(np.median(made.standard_error))))
+    caption = (
+        words("collected.caption_largest", shown=len(rows), all=len(labels)) if part else words("collected.caption")
+    )
+    table = Table(
+        caption,
+        (words("collected.answer"), words("collected.estimate"), words("collected.low"), words("collected.high")),
+        rows,
+    )
+    usual = words("collected.usual", error=round(float(np.median(made.standard_error))))
     method = Facts(
         {
-            text("encoding"): survey.encoding.name,
-            text("bytes"): words.number(survey.encoding.report_bytes),
-            text("epsilon"): words("method.epsilon", amount=readable(survey.encoding.epsilon)),
-            text("estimation"): text(f"method.{made.method}"),
+            words("collected.encoding"): survey.encoding.name,
+            words("collected.bytes"): words.number(survey.encoding.report_bytes),
+            words("collected.epsilon"): words("method.epsilon", amount=readable(survey.encoding.epsilon)),
+            words("collected.estimation"): words(f"collected.method_{made.method}"),
         }
     )
-    identity = Facts({text("survey"): survey.fingerprint, text("reports_hash"): digest}, exact=True)
+    identity = Facts(
+        {words("collected.survey"): survey.fingerprint, words("collected.reports_hash"): digest}, exact=True
+    )
     return [
-        Section(text("collected"), (Text.of(text("text")), facts, numbers)),
-        Section(text("estimate_title"), (Text.of(*note), chart)),
-        Section(words("trust.title"), (Text.of(text("trust", level=level), usual), table), chapter="trust"),
+        Section(words("collected.collected"), (Text.of(words("collected.text")), facts, numbers)),
+        Section(words("collected.estimate_title"), (Text.of(*note), chart)),
+        Section(words("trust.title"), (Text.of(words("collected.trust", level=level), usual), table), chapter="trust"),
         Section(words("method.title"), (method, identity), chapter="method"),
     ]
 
 
-def _picture(answers: Answers, labels: list[str], made: Estimate, words: Words) -> tuple[Chart, list[str]]:
+def _picture(answers: Answers, labels: list[str], made: Estimate, words: Words) -> tuple[Chart | Map, list[str]]:
     """A map where answers are places, else bars of the largest; and what must be said of it."""
-    text = _texts(words.language)
     if isinstance(answers.attribute, Mesh):
         domain = Domain(mesh=answers.attribute)
         index = domain.index(*answers.attribute.cell(np.arange(answers.size)))
         order = np.argsort(index)
         table = CountTable.released(domain, index[order], made.counts[order])
         view = View.of(domain, words)
-        layouts = {needed: view.released(table, width, narrow) for needed, width, narrow in MAP_LAYOUTS}
-        return Chart("estimate", layouts), [text("map")]
+        content = view.map({words("collected.people"): table}, outline=countries())
+        return Map("estimate", content), [words("collected.map")]
     if answers.places is not None:
         rows, columns = (list(axis) for axis in zip(*answers.places, strict=True))
         top = max(float(made.counts.max()), 1.0)
-        one = TileMap(text("people"), made.counts, domain=(0.0, top))
-        return Chart("estimate", {0: tile_maps(TileLayout(labels, rows, columns), [one], columns=1)}), [text("map")]
+        one = TileMap(words("collected.people"), made.counts, domain=(0.0, top))
+        return Chart("estimate", {0: tile_maps(TileLayout(labels, rows, columns), [one], columns=1)}), [
+            words("collected.map")
+        ]
     places = np.arange(answers.size)
-    note = [text("bars", level=words.percent(made.level))]
+    note = [words("collected.bars", level=words.percent(made.level))]
     if answers.size > MOST_BARS:
         places = np.sort(np.argsort(-made.counts, kind="stable")[:MOST_BARS])
-        note.append(text("largest", shown=MOST_BARS, all=answers.size))
+        note.append(words("collected.largest", shown=MOST_BARS, all=answers.size))
     drawn: Spec = bars(
         [labels[place] for place in places.tolist()],
         made.counts[places],
         made.low[places],
         made.high[places],
-        label_title=text("answer"),
-        what=text("people"),
+        label_title=words("collected.answer"),
+        what=words("collected.people"),
         words=words,
     )
     return Chart("estimate", {0: drawn}), note
@@ -154,22 +158,3 @@ def _question(survey: Survey, words: Words) -> str:
 def _labels(survey: Survey, words: Words) -> list[str]:
     translation = survey.translations.get(words.language)
     return list((translation and translation.labels) or survey.answers.labels)
-
-
-def _texts(language: str) -> Callable[..., str]:
-    """The messages of the page: ``text(key, gap=value)``, whole numbers grouped."""
-    messages = report_messages(language)
-
-    def text(key: str, **gaps: str | int) -> str:
-        written = {name: value if isinstance(value, str) else f"{value:,}" for name, value in gaps.items()}
-        return messages[key].format(**written)
-
-    return text
-
-
-@cache
-def report_messages(language: str) -> dict[str, str]:
-    """The catalogue of the page in one language."""
-    path = files("sudare.collector") / "messages" / f"report.{language}.json"
-    messages: dict[str, str] = json.loads(path.read_text(encoding="utf-8"))
-    return messages

@@ -1,20 +1,25 @@
-"""The collector's web service: six addresses, and nothing kept about who used them.
+"""The collector's web service, and no record of who used it.
 
-``GET /survey`` says all that a device needs; ``POST /reports`` takes one report or a batch and answers when they are on
-the disk; ``GET /estimate`` shows what they amount to; ``GET /`` and ``GET /device`` are pages. Requests are read
-without a model in between: `intake` checks them.
+``GET /survey`` tells a device all that it needs, signed; ``POST /reports`` takes one report or several and answers 200
+when they are on the disk, or 202 when they still wait for their batch and must be sent again; ``GET /estimate`` gives
+the estimate that is shown; ``GET /`` and ``GET /device`` are pages. `intake` checks requests directly, without a
+Pydantic model, for speed.
 """
 
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 from collections.abc import AsyncIterator
+from concurrent.futures import Future
 from contextlib import asynccontextmanager
 from hmac import compare_digest
 from importlib.resources import files
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 from fastapi import FastAPI, Request, Response
 from fastapi.responses import HTMLResponse, JSONResponse
 from fastapi.staticfiles import StaticFiles
@@ -25,14 +30,29 @@ from starlette.requests import ClientDisconnect
 
 import sudare
 from sudare.collector.collection import Collection, EstimateService
-from sudare.collector.intake import MOST_REPORTS, RateLimit, largest_body, most_reports, rows_of
+from sudare.collector.group_commit import Receipt
+from sudare.collector.intake import (
+    MOST_REPORTS,
+    MOST_SEALED,
+    RateLimit,
+    largest_body,
+    most_reports,
+    rows_of,
+    sealed_rows,
+)
 from sudare.collector.pages import HEADERS, language_of, page
-from sudare.collector.serving import Watch
+from sudare.collector.sealing import OVERHEAD, sealing_text
 from sudare.collector.storage import RequestError, StorageError
 from sudare.errors import Message, SudareError
 from sudare.language.translation import text
+from sudare.workflow.reports import public_text
+
+if TYPE_CHECKING:
+    from sudare.collector.serving import Watch
 
 BODY_SECONDS = 20.0
+HOLD_SECONDS = 2.0
+"""How long a request waits for its batch before its sender is asked to come back."""
 _SAFE = {"x-content-type-options": "nosniff", "referrer-policy": "no-referrer", "cache-control": "no-store"}
 _NOT_HERE = {404: Message("not found"), 405: Message("method not allowed")}
 _log = logging.getLogger("sudare.collector")
@@ -53,8 +73,16 @@ _BODY = {
 }
 
 
-def create_app(collection: Collection, watch: Watch | None = None) -> FastAPI:
-    """The service for an open collection, which is closed when the service ends."""
+def create_app(
+    collection: Collection,
+    watch: Watch | None = None,
+    key: Ed25519PrivateKey | None = None,
+    sealing: X25519PrivateKey | None = None,
+) -> FastAPI:
+    """The service for an open collection, which is closed when the service ends.
+
+    ``key`` signs the survey; with ``sealing`` reports are taken from a relay only, sealed for that key.
+    """
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -68,6 +96,9 @@ def create_app(collection: Collection, watch: Watch | None = None) -> FastAPI:
     # A batch above the rate could never be taken, however often it is sent.
     most = min(most_reports(survey.encoding), survey.rate or MOST_REPORTS)
     content = survey.to_json() | {"most_reports": most}
+    if sealing is not None:
+        content["sealing"] = sealing_text(sealing)
+    key = key or Ed25519PrivateKey.generate()
     estimates = EstimateService(collection)
     limit = RateLimit(survey.rate)
     most_bytes = largest_body(survey.encoding)
@@ -76,11 +107,14 @@ def create_app(collection: Collection, watch: Watch | None = None) -> FastAPI:
         if watch is not None:
             watch.check()
 
+    signed = json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode()
+    headers = {"sudare-signature": key.sign(signed).hex(), "sudare-key": public_text(key)}
+
     @app.get("/survey")
-    async def show_survey() -> JSONResponse:
-        """All that a device needs to answer."""
+    async def show_survey() -> Response:
+        """All that a device needs to answer; the signature is of the bytes of this answer."""
         check_unchanged()
-        return JSONResponse(content)
+        return Response(signed, media_type="application/json", headers=headers)
 
     @app.post("/reports", openapi_extra={"requestBody": {"content": {"application/json": {"schema": _BODY}}}})
     async def take_reports(request: Request) -> JSONResponse:
@@ -88,10 +122,22 @@ def create_app(collection: Collection, watch: Watch | None = None) -> FastAPI:
         address = _address(request, survey.behind_proxy)
         limit.take(address, 1)
         check_unchanged()
-        rows = rows_of(await _body(request, most_bytes), survey)
+        if sealing is not None:
+            raise RequestError(403, "reports to this survey go to its relay", allowed=survey.shuffler)
+        rows = rows_of(await body_of(request, most_bytes), survey)
         limit.take(address, len(rows) - 1)
-        receipt = await asyncio.wrap_future(collection.add(rows))
-        return JSONResponse({"stored": receipt.stored, "known": receipt.known})
+        return await receipt_of(collection.add(rows), len(rows), survey.batch_seconds)
+
+    if sealing is not None:
+
+        @app.post("/sealed")
+        async def take_sealed(request: Request) -> JSONResponse:
+            """A batch of the relay's, opened and stored; an answer of 200 means that it is on the disk."""
+            check_unchanged()
+            most_sealed = 1024 + MOST_SEALED * (2 * OVERHEAD + 2 * survey.encoding.report_bytes)
+            body = await body_of(request, most_sealed)
+            rows = await run_in_threadpool(sealed_rows, body, survey, sealing)
+            return await receipt_of(collection.add(rows), len(rows), survey.batch_seconds, hold=None)
 
     @app.get("/estimate")
     async def show_estimate(request: Request) -> JSONResponse:
@@ -100,6 +146,18 @@ def create_app(collection: Collection, watch: Watch | None = None) -> FastAPI:
             limit.take(_address(request, survey.behind_proxy), 1)
             _check_token(request, survey.token)
         return JSONResponse(await run_in_threadpool(estimates.current))
+
+    @app.get("/health")
+    async def health() -> JSONResponse:
+        """200 while reports can be stored, 503 while the database is away."""
+        return JSONResponse({"storing": collection.storing}, 200 if collection.storing else 503)
+
+    @app.get("/metrics")
+    async def metrics() -> Response:
+        """For Prometheus. Reports are those that the estimate shows: a count of each one would tell when it came."""
+        figures = {"storing": int(collection.storing), "reports_shown": collection.shown().reports}
+        lines = [f"# TYPE sudare_{name} gauge\nsudare_{name} {value}\n" for name, value in figures.items()]
+        return Response("".join(lines), media_type="text/plain; version=0.0.4")
 
     @app.get("/", response_class=HTMLResponse)
     async def estimate_page(request: Request) -> HTMLResponse:
@@ -120,19 +178,38 @@ def create_app(collection: Collection, watch: Watch | None = None) -> FastAPI:
             allow_origins=list(survey.origins),
             allow_methods=["GET", "POST"],
             allow_headers=["content-type"],
+            expose_headers=["sudare-key", "sudare-signature"],
         )
-    app.add_exception_handler(RequestError, _refused)
-    app.add_exception_handler(StorageError, _not_stored)
-    app.add_exception_handler(HTTPException, _not_here)
+    answered(app)
     return app
 
 
-async def _body(request: Request, most_bytes: int) -> bytes:
+def answered(app: FastAPI) -> None:
+    """Let all errors of a service be one sentence."""
+    app.add_exception_handler(RequestError, _refused)
+    app.add_exception_handler(StorageError, _not_stored)
+    app.add_exception_handler(HTTPException, _not_here)
+
+
+async def receipt_of(
+    stored: Future[Receipt], reports: int, seconds: int, known: int = 0, hold: float | None = HOLD_SECONDS
+) -> JSONResponse:
+    """200 once the reports are on the disk; 202 where their batch is not full yet, with when to send them again."""
+    own = asyncio.wrap_future(stored)
+    done, _ = await asyncio.wait([own], timeout=hold)
+    if not done:
+        own.add_done_callback(lambda late: late.exception())  # heard by whoever sends the reports again
+        return JSONResponse({"waiting": reports}, 202, {"retry-after": str(min(60, max(1, seconds // 5)))})
+    receipt = done.pop().result()
+    return JSONResponse({"stored": receipt.stored, "known": receipt.known + known})
+
+
+async def body_of(request: Request, most_bytes: int) -> bytes:
     """The body of a request, read no further than allowed and not forever."""
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
-        raise RequestError(415, "reports come as JSON", allowed="content-type: application/json")
+        raise RequestError(415, "reports must be JSON", allowed="content-type: application/json")
     if "content-encoding" in request.headers:
-        raise RequestError(415, "reports come as they are", allowed="no content-encoding")
+        raise RequestError(415, "compressed reports are not accepted", allowed="no content-encoding")
     if request.scope["http_version"] not in ("1.0", "1.1", "2"):
         raise RequestError(400, "the request is of an unknown version of HTTP", allowed="HTTP/1.1")
     announced = request.headers.get("content-length", "")
@@ -152,10 +229,10 @@ async def _body(request: Request, most_bytes: int) -> bytes:
                 parts.append(part)
     except TimeoutError:
         raise RequestError(
-            408, "the request did not arrive", allowed="{body_seconds:g} seconds", body_seconds=BODY_SECONDS
+            408, "the request timed out", allowed="{body_seconds:g} seconds", body_seconds=BODY_SECONDS
         ) from None
     except ClientDisconnect:
-        raise RequestError(400, "the request ended before its end") from None
+        raise RequestError(400, "the connection closed before the request was complete") from None
     return b"".join(parts)
 
 

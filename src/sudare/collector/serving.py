@@ -1,11 +1,8 @@
-"""Runs the service in this process until it is told to stop.
+"""Runs the service in this process until it is stopped.
 
-A server that listens before it is up, and does not wait forever for a request to begin.
-
-Uvicorn bounds the number of connections and the time between two requests, but not the time until the head of a request
-is there. Whoever opens connections and says nothing would hold all of them and keep everybody else out.
-
-Notices when the survey's file is changed under a running collector.
+`PatientServer` limits how long a connection may stay open before its request has arrived. Uvicorn limits the number of
+connections and the time between two requests, but not this: idle connections could otherwise use up all places.
+`Watch` notices when the survey's file is changed while the collector runs.
 """
 
 from __future__ import annotations
@@ -21,10 +18,12 @@ from typing import Any
 import uvicorn
 
 from sudare.collector.collection import Collection
+from sudare.collector.sealing import sealing_key
 from sudare.collector.storage import RequestError
 from sudare.collector.survey import Survey
 from sudare.collector.survey_file import load
 from sudare.errors import InputError, Message, SudareError, system_reason, together
+from sudare.workflow.reports import load_or_create
 
 HEAD_SECONDS = 20.0
 _TICKS_A_SECOND = 10  # of Uvicorn's main loop
@@ -50,6 +49,12 @@ def listen(host: str, port: int, backlog: int, who: Message) -> socket.socket:
             "the {who} cannot listen there: {reason}", value=f"{host}:{port}", who=who, reason=system_reason(problem)
         ) from None
     return listening
+
+
+def shown_address(host: str, listening: socket.socket) -> str:
+    """The web address of a socket."""
+    shown = f"[{host}]" if ":" in host else host
+    return f"http://{shown}:{listening.getsockname()[1]}"
 
 
 class PatientServer(uvicorn.Server):
@@ -165,9 +170,9 @@ def serve(
         collection = Collection(survey)
         if survey.books is not None:
             survey.books.enter(survey)
-        app = create_app(collection, Watch(Path(path), survey))
+        sealing = sealing_key(Path(survey.key + ".seal")) if survey.shuffler else None
+        app = create_app(collection, Watch(Path(path), survey), load_or_create(Path(survey.key)), sealing)
         server = PatientServer(app, _MOST_CONNECTIONS, timeout_graceful_shutdown=10)
         if ready is not None:
-            shown = f"[{host}]" if ":" in host else host
-            ready(survey, f"http://{shown}:{listening.getsockname()[1]}")
+            ready(survey, shown_address(host, listening))
         server.run(sockets=[listening])

@@ -21,6 +21,8 @@ _TABLES = (
     "CREATE TABLE survey (identity TEXT NOT NULL)",
     "CREATE TABLE reports (id BLOB PRIMARY KEY, report BLOB NOT NULL) WITHOUT ROWID",
 )
+_PUBLISHED = "CREATE TABLE IF NOT EXISTS published (single INTEGER PRIMARY KEY CHECK (single = 1), tally TEXT NOT NULL)"
+"""Databases that were made before it get this table when they are opened."""
 
 
 class SqliteStore:
@@ -60,12 +62,29 @@ class SqliteStore:
         self._check_place()
         return fresh
 
+    def known(self, identities: Sequence[bytes]) -> set[bytes]:
+        """Those of the ids whose reports are stored."""
+        with self._faults():
+            find = self._connection.execute
+            return {each for each in identities if find("SELECT 1 FROM reports WHERE id = ?", [each]).fetchone()}
+
     def chunks(self, rows: int) -> Iterator[bytes]:
         """All reports, at most ``rows`` at a time, end to end."""
         with self._faults():
             cursor = self._connection.execute("SELECT report FROM reports")
             while found := cursor.fetchmany(rows):
                 yield b"".join(report for (report,) in found)
+
+    def publish(self, tally: str) -> None:
+        """Keep the text of the tally that is shown from now on, in the place of the one before."""
+        with self._faults():
+            self._connection.execute("INSERT OR REPLACE INTO published VALUES (1, ?)", [tally])
+
+    def published(self) -> str | None:
+        """What `publish` kept; None where nothing was shown."""
+        with self._faults():
+            found = self._connection.execute("SELECT tally FROM published").fetchone()
+        return None if found is None else str(found[0])
 
     def close(self) -> None:
         """Give the database back."""
@@ -93,6 +112,7 @@ class SqliteStore:
         # Acknowledged means durable: FULL syncs the log at every commit, not only at checkpoints.
         connection = connect(self._path, "rwc" if create else "rw", _WAIT, "FULL", any_thread=True)
         try:
+            connection.execute("PRAGMA secure_delete = ON")  # what a page no longer holds is overwritten in it
             connection.execute("PRAGMA cache_size = -65536")  # kibibytes; ids are random, and so are the pages
             # Pages are copied from the log to their place when it has so many: seldom, for the same ones change often.
             connection.execute("PRAGMA wal_autocheckpoint = 16384")
@@ -107,6 +127,7 @@ class SqliteStore:
             connection.execute("PRAGMA journal_mode = WAL")
             (kept,) = connection.execute("SELECT identity FROM survey").fetchone()
             check_identity(kept, identity, Message("the database {path}", path=self._path))
+            connection.execute(_PUBLISHED)
         except (*FAILURES, StorageError):
             connection.close()
             raise

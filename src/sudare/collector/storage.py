@@ -1,10 +1,10 @@
 """Where reports are kept: a table of (id, report) that belongs to one survey and one running collector.
 
-The id is 16 random bytes that the device drew; a report whose id is there already is not stored again. Nothing
-else is kept: no time, no address, no order (SQLite keeps the rows sorted by their random ids). A store is used by one
-thread at a time.
-
-The collector's two errors: a request that is refused, and a database that cannot be used.
+The id is 16 random bytes that the device drew; a report whose id is stored already is not stored again. Besides, the
+tally that is shown is kept, so that a restart shows the same. No time and no address is kept, and no order within a
+batch: its rows come sorted by their random ids. Which batch a report belongs to can be read off the files (pages of
+SQLite's log, transaction numbers of PostgreSQL). A store is used by one thread at a time. Two errors may come up: a
+request that is refused, and a database that cannot be used.
 """
 
 from __future__ import annotations
@@ -55,8 +55,17 @@ class ReportStore(Protocol):
     def add(self, rows: Sequence[Row]) -> list[bool]:
         """Store what is new, in one transaction that is on the disk when this returns; True for each new row."""
 
+    def known(self, identities: Sequence[bytes]) -> set[bytes]:
+        """Those of the ids whose reports are stored."""
+
     def chunks(self, rows: int) -> Iterator[bytes]:
         """All reports, at most ``rows`` at a time, end to end."""
+
+    def publish(self, tally: str) -> None:
+        """Keep the text of the tally that is shown from now on, in the place of the one before."""
+
+    def published(self) -> str | None:
+        """What `publish` kept; None where nothing was shown."""
 
     def close(self) -> None:
         """Give the database back."""
@@ -78,6 +87,10 @@ def check_identity(kept: str, identity: dict[str, Any], where: Message) -> None:
         return
     try:
         other = json.loads(kept)
+        if "texts" not in other:  # made when the identity was question, answers and encoding alone
+            identity = {key: identity[key] for key in ("name", "question", "answers", "privacy") if key in identity}
+            if other == json.loads(canonical(identity)):
+                return
         changed = sorted(key for key in {*other, *identity} if other.get(key) != identity.get(key))
     except (AttributeError, TypeError, ValueError, RecursionError):
         raise StorageError("{where} is damaged: it does not say which survey it belongs to", where=where) from None

@@ -1,17 +1,18 @@
 """A survey: what is asked, which answers there are, how they are protected, and how it is served.
 
-What a report depends on (name, question, answers, encoding) makes up the survey's identity. Its fingerprint is sent
-with every report and kept in the database, so that reports of two surveys are never added up.
+What a report depends on (name, question, answers, encoding, and every text that a person reads, in all languages)
+makes up the survey's identity. Its fingerprint is sent with every report and kept in the database, so that reports of
+two surveys are never added up, and nobody answers a question that was exchanged.
 
-What a browser needs to randomise an answer: chances as 128 bits that it compares with random bits.
+A browser randomises an answer by coins: a coin shows heads when 16 random bytes, read as a whole number, are below a
+threshold, so its probability is exactly threshold / 2**128. The true probabilities are irrational. Each threshold is
+rounded in the direction that protects: down for what is more likely for the true answer, up for what is more likely
+for the others. The ratio of the two is then at most that of the exact law, so that a browser's report is epsilon-LDP
+with the printed epsilon, and its law differs from the exact one by less than 2**-128 per coin.
 
-A coin shows heads when 16 random bytes, read as a whole number, are below the threshold; so its chance is
-exactly threshold / 2**128. The true chances are irrational, and each threshold is rounded to the side that
-protects: what is more likely for the true answer down, what is more likely for the others up. The quotient of
-the two is then at most that of the exact law, so a browser's report is epsilon-LDP with the printed epsilon, and its
-law differs from the exact one by less than 2**-128 per coin, which no estimate can notice.
+A survey may be a round of a series: devices then remember their permanent answers from one round to the next.
 
-The survey's line in a ledger: what a person who reports has spent, booked before the first report is taken.
+A survey may have a row in a ledger: what a person who reports has spent, booked before the first report is accepted.
 """
 
 from __future__ import annotations
@@ -20,17 +21,18 @@ import hashlib
 import json
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
 from sudare.collector.answers import Answers
 from sudare.domain import Bins
 from sudare.errors import InputError, Message
-from sudare.local import Encoding, Reports, SquareWave
+from sudare.local import Encoding, PermanentUnary, Reports, SquareWave, repeated, shuffled
 from sudare.local.encoding import power
 from sudare.noise.bernoulli import scaled_floor
-from sudare.privacy import Cap, Guarantee, Ledger
+from sudare.privacy import Cap, Fact, Guarantee, Ledger
 from sudare.privacy.history import heads_here, remember_head
 from sudare.privacy.names import declared
 
@@ -41,6 +43,7 @@ def device_law(encoding: Encoding) -> dict[str, Any] | None:
     """The law of one report as plain JSON; None for an encoding that only programs can send.
 
     ``unary``: bit v is set with chance ``own`` for the true answer and ``other`` for each of the others.
+    ``permanent``: so are the bits that a device remembers; in each report each of them is flipped with chance ``flip``.
     ``response``: with chance ``change`` the report is one of the other answers, all equally likely.
 
     >>> from sudare.local import OptimisedUnary
@@ -48,9 +51,12 @@ def device_law(encoding: Encoding) -> dict[str, Any] | None:
     '80000000000000000000000000000000'
     """
     size, epsilon = encoding.size, encoding.epsilon
-    if encoding.name == "symmetric_unary":
+    if encoding.name in ("symmetric_unary", "permanent_unary"):
         other = _above(lambda real: 1 / (1 + power(real, epsilon / 2)))
-        return {"kind": "unary", "own": _hex((1 << PLACES) - other), "other": _hex(other)}
+        law = {"kind": "unary", "own": _hex((1 << PLACES) - other), "other": _hex(other)}
+        if isinstance(encoding, PermanentUnary):
+            law |= {"kind": "permanent", "flip": _hex(_above(encoding.flip))}
+        return law
     if encoding.name == "optimised_unary":
         other = _above(lambda real: 1 / (1 + power(real, epsilon)))
         return {"kind": "unary", "own": _hex(1 << (PLACES - 1)), "other": _hex(other)}
@@ -82,15 +88,16 @@ class SurveyLedger:
     def enter(self, survey: Survey) -> None:
         """Charge the survey once, however often its collector is started; `BudgetError` where the cap is passed.
 
-        A person sends one report, so all reports together cost each person the epsilon of one.
+        The charge is what the survey lets one person send: one report, or all rounds of its series together.
         """
-        ledger, name = Ledger(self.path), f"survey-{survey.fingerprint}"
-        if all(entry.content.get("release_id") != name for entry in ledger.entries(self.dataset)):
+        ledger, name = Ledger(self.path), f"survey-{survey.account}"
+        names = {name, f"survey-{survey.earlier_fingerprint}"}
+        if all(entry.content.get("release_id") not in names for entry in ledger.entries(self.dataset)):
             for begun in ledger.beginnings(self.dataset):
                 warnings.warn(begun, stacklevel=2)
             entry = ledger.spend(
                 self.dataset,
-                survey.encoding.guarantee,
+                survey.cost,
                 name,
                 note=f"reports to the survey {survey.name}",
                 default_cap=self.cap,
@@ -102,6 +109,21 @@ class SurveyLedger:
 
 
 LEAST_TOKEN = 16
+SHUFFLED_DELTA = Fraction(1, 10**6)
+
+
+@dataclass(frozen=True)
+class Rounds:
+    """The survey is round ``number`` of ``of`` in ``series``; a person's answer changes at most ``changes`` times."""
+
+    series: str
+    number: int
+    of: int
+    changes: int = 0
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.number <= self.of:
+            raise InputError("rounds.number is not one of the rounds", value=self.number, allowed=f"1 to {self.of}")
 
 
 @dataclass(frozen=True)
@@ -116,6 +138,12 @@ class Translation:
         """What is translated."""
         return {name: value for name, value in vars(self).items() if value is not None}
 
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> Translation:
+        """The inverse of `to_json`."""
+        labels = data.get("labels")
+        return cls(data.get("title"), data.get("question"), None if labels is None else tuple(labels))
+
 
 @dataclass(frozen=True)
 class Survey:
@@ -128,11 +156,18 @@ class Survey:
     title: str = ""
     method: str = "auto"
     minimum: int = 100
+    every: int | None = None
     token: str | None = field(default=None, repr=False)
     storage: str = field(default="reports.db", repr=False)
     origins: tuple[str, ...] = ()
     rate: int = 600
+    batch: int | None = None
+    batch_seconds: int = 600
     behind_proxy: bool = False
+    key: str = field(default="collector.pem", repr=False)
+    rounds: Rounds | None = None
+    shuffler: str | None = None
+    codes: bool = False
     books: SurveyLedger | None = field(default=None, repr=False)
     translations: dict[str, Translation] = field(default_factory=dict, repr=False)
 
@@ -163,25 +198,79 @@ class Survey:
     @property
     def identity(self) -> dict[str, Any]:
         """What a report depends on: reports of two identities must never be added up."""
+        return {
+            **self._question,
+            "texts": {
+                "title": self.title or self.name,
+                "translations": {language: each.to_json() for language, each in self.translations.items()},
+            },
+            **({"rounds": vars(self.rounds)} if self.rounds else {}),
+        }
+
+    @property
+    def _question(self) -> dict[str, Any]:
         answers = {key: value for key, value in self.answers.to_json().items() if key in ("attribute", "tiles")}
         return {"name": self.name, "question": self.question, "answers": answers, "privacy": self.encoding.to_json()}
 
     @cached_property
+    def identity_text(self) -> str:
+        """The text whose hash is the fingerprint."""
+        return json.dumps(self.identity, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+
+    @cached_property
     def fingerprint(self) -> str:
         """32 hexadecimal digits of the identity's hash."""
-        canonical = json.dumps(self.identity, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+        return hashlib.sha256(self.identity_text.encode()).hexdigest()[:32]
+
+    @property
+    def earlier_fingerprint(self) -> str:
+        """The one that files and ledgers have which were written before it covered all texts."""
+        canonical = json.dumps(self._question, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
         return hashlib.blake2b(canonical.encode(), digest_size=16, person=b"sudare survey").hexdigest()
+
+    @property
+    def account(self) -> str:
+        """What a ledger charges once: all rounds of a series together, else the survey."""
+        if self.rounds is None:
+            return self.fingerprint
+        terms = [self.rounds.series, self.rounds.of, self.rounds.changes, self.encoding.to_json()]
+        return hashlib.sha256(json.dumps(terms, sort_keys=True).encode()).hexdigest()[:32]
+
+    @property
+    def smallest_batch(self) -> int:
+        """How many reports are stored together."""
+        return self.batch or self.minimum
+
+    @property
+    def shown_every(self) -> int:
+        """After how many more reports a new estimate is shown."""
+        return self.every or self.minimum
 
     @cached_property
     def law(self) -> dict[str, Any] | None:
         """The law that a browser randomises by; None where only programs can answer."""
-        return device_law(self.encoding)
+        return None if self.shuffler else device_law(self.encoding)
+
+    @property
+    def cost(self) -> Guarantee:
+        """What taking part costs one person who sends what the survey asks for: one report, or one in each round."""
+        rounds = self.rounds or Rounds("", 1, 1)
+        promised = repeated(self.encoding, rounds.of, changes=rounds.changes)
+        bounded = () if self.codes else (Fact("asked_for"),)
+        return replace(promised, assumptions=(*promised.assumptions, *bounded))
+
+    @property
+    def shuffled(self) -> Guarantee | None:
+        """What a batch promises to who sees it after the relay has shuffled it; None without a relay.
+
+        Privacy: `sudare.local.shuffled` for the reports of one batch, of which the relay never forwards fewer.
+        """
+        return None if self.shuffler is None else shuffled(self.encoding, self.smallest_batch, SHUFFLED_DELTA)
 
     @property
     def guarantee(self) -> Guarantee:
-        """What one report promises, and whether a ledger counts it."""
-        promised = self.encoding.guarantee
-        return promised.unbooked() if self.books is None else promised
+        """What taking part promises, and whether a ledger counts it."""
+        return self.cost.unbooked() if self.books is None else self.cost
 
     def randomize(self, *columns: Any) -> Reports:
         """Reports for true answers, one each: words, numbers, mesh codes, or latitudes and longitudes."""
@@ -204,6 +293,12 @@ class Survey:
             "law": self.law,
             "guarantee": str(self.guarantee),
             "epsilon": float(self.encoding.epsilon),
+            "cost": float(self.cost.epsilon or 0),
+            "account": self.account,
+            "identity": self.identity_text,
+            **({"rounds": vars(self.rounds)} if self.rounds else {}),
+            **({"shuffler": self.shuffler, "codes": self.codes, "batch": self.smallest_batch} if self.shuffler else {}),
+            **({"shuffled": str(self.shuffled)} if self.shuffled else {}),
             "minimum": self.minimum,
             "translations": {language: translation.to_json() for language, translation in self.translations.items()},
         }

@@ -6,29 +6,27 @@ A token or a storage address written as ``env:NAME`` is taken from the environme
 
 from __future__ import annotations
 
-import json
 import os
 import re
-import tomllib
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
-from typing import Annotated, Any, Literal, Union, get_args
+from typing import Annotated, Literal, Union
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from sudare.collector.answers import Answers
-from sudare.collector.survey import Survey, SurveyLedger, Translation
+from sudare.collector.survey import Rounds, Survey, SurveyLedger, Translation
 from sudare.domain import Bins, Categories, Mesh
-from sudare.errors import InputError, Message, MissingFileError, SudareError, did_you_mean
-from sudare.language.translation import pydantic_reason, toml_reason
+from sudare.errors import InputError, Message, MissingFileError, did_you_mean
 from sudare.local import ENCODINGS, Encoding, encoding_from_json
 from sudare.privacy import Cap, exact
+from sudare.recipe.parts import Language
+from sudare.recipe.toml_text import declared_contents, declared_text, first_problem
 
 FORMAT = 1
-LANGUAGES = ("en", "ja")
-ENCODED = tuple(name for name in ENCODINGS if name != "permanent_unary")
-"""A survey asks once; the permanent encoding is for devices that report again and again, and remember."""
+_SURVEY = Message("the survey")
+ENCODED = tuple(ENCODINGS)
 _ORIGIN = re.compile(r"https?://[^\s/?#@]+|\*")
 
 
@@ -92,7 +90,8 @@ class PrivacyPart(FilePart):
     """How an answer is randomised before it is sent."""
 
     encoding: str = Field(default="optimised_unary", description="one of the encodings of sudare.local")
-    epsilon: int | Decimal = Field(description="of one report; finite, above 0")
+    epsilon: int | Decimal = Field(description="of one report, or of all about one value if remembered; above 0")
+    first: int | Decimal | None = Field(default=None, description="permanent_unary: the epsilon of a single report")
 
 
 class EstimatePart(FilePart):
@@ -100,6 +99,7 @@ class EstimatePart(FilePart):
 
     method: Literal["auto", "simplex", "mle"] = "auto"
     minimum: int = Field(default=100, ge=1, description="fewer reports are not shown")
+    every: int | None = Field(default=None, ge=1, description="shown anew after so many more reports; as minimum")
     token: str | None = Field(default=None, description="asked for by /estimate; env:NAME reads a variable")
 
 
@@ -109,7 +109,10 @@ class ServicePart(FilePart):
     storage: str = Field(default="reports.db", description="a SQLite file, or postgresql://...; env:NAME")
     origins: tuple[str, ...] = Field(default=(), description="web sites that may send; none: only its own pages")
     rate: int = Field(default=600, ge=0, description="reports a minute from one address; 0: no limit")
+    batch: int | None = Field(default=None, ge=1, description="reports that are stored together; as minimum")
+    batch_seconds: int = Field(default=600, ge=1, description="after so long a batch is stored though not full")
     behind_proxy: bool = Field(default=False, description="take the address from X-Forwarded-For")
+    key: str = Field(default="collector.pem", description="signs the survey; made beside the survey if missing")
 
     @field_validator("origins")
     @classmethod
@@ -120,6 +123,22 @@ class ServicePart(FilePart):
         return origins
 
 
+class ShufflerPart(FilePart):
+    """The relay of another party, to which devices send sealed reports (``sudare collect shuffle``)."""
+
+    url: str = Field(pattern="^https?://", description="its address, as devices reach it")
+    codes: bool = Field(default=False, description="it asks for single-use codes")
+
+
+class RoundsPart(FilePart):
+    """The survey is one of several rounds, and devices remember their permanent answers from one to the next."""
+
+    series: str = Field(min_length=1, max_length=200, description="the name that all rounds share")
+    number: int = Field(ge=1, description="of this round, from 1 on")
+    of: int = Field(ge=1, description="how many rounds there will be")
+    changes: int = Field(default=0, ge=0, description="how often the answer of a person may change")
+
+
 class CapPart(FilePart):
     """The most that all surveys and releases of a data set may spend together."""
 
@@ -128,7 +147,7 @@ class CapPart(FilePart):
 
 
 class LedgerPart(FilePart):
-    """Where the survey's cost is booked, once for all its reports: a person reports once."""
+    """Where the survey's cost is booked: what one person sends, in all rounds of a series together."""
 
     path: str = Field(description="the ledger's file, beside the survey")
     dataset: str = Field(min_length=1, description="the declared name that the ledger keeps its account under")
@@ -159,22 +178,21 @@ class SurveyFile(FilePart):
     privacy: PrivacyPart
     estimate: EstimatePart = EstimatePart()
     service: ServicePart = ServicePart()
+    rounds: RoundsPart | None = None
+    shuffler: ShufflerPart | None = None
     ledger: LedgerPart | None = None
-    translations: dict[Literal["en", "ja"], TranslationPart] = {}
+    translations: dict[Language, TranslationPart] = {}
 
 
 def load(path: str | Path) -> Survey:
     """Read and check a survey file; a relative storage path is relative to the file's folder."""
     path = Path(path)
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        text = declared_text(path, _SURVEY, InputError)
     except FileNotFoundError:
         raise MissingFileError("there is no such survey", value=str(path)) from None
-    except UnicodeDecodeError:
-        raise InputError("the survey is not text in UTF-8", value=str(path), hint="Save it in UTF-8.") from None
-    except OSError:
-        raise InputError("the survey cannot be opened", value=str(path), hint="Give the path of a file.") from None
     survey = parse(text)
+    survey = replace(survey, key=str(path.parent / survey.key))
     if survey.books is not None:
         survey = replace(survey, books=replace(survey.books, path=str(path.parent / survey.books.path)))
     return survey if "://" in survey.storage else replace(survey, storage=str(path.parent / survey.storage))
@@ -191,21 +209,12 @@ def parse(text: str) -> Survey:
     ... ''').encoding
     OptimisedUnary(size=2, epsilon=Fraction(1, 2))
     """
+    contents = declared_contents(text, _SURVEY, InputError)
+    InputError.refuse_newer(_SURVEY, contents.get("format", FORMAT), FORMAT)
     try:
-        contents = tomllib.loads(text, parse_float=Decimal)
-        shown = json.dumps(contents, default=str)  # a number of 5,000 hexadecimal digits is read, but never shown
-        InputError.refuse_newer(Message("the survey"), contents.get("format", FORMAT), FORMAT)
         written = SurveyFile.model_validate(contents)
-    except tomllib.TOMLDecodeError as problem:
-        raise InputError("the survey is not TOML: {reason}", reason=toml_reason(problem)) from None
     except ValidationError as problem:
-        raise _first_problem(problem) from None
-    except SudareError:
-        raise
-    except (ValueError, ArithmeticError, RecursionError):
-        raise InputError("the survey is not TOML: a number is too long, or brackets are too deep") from None
-    if "\\u0000" in shown.replace("\\\\", ""):
-        raise InputError("the survey holds a character of code 0, which no path and no text may have")
+        raise first_problem(problem, SurveyFile, _SURVEY, InputError) from None
     answers = written.answers.build()
     return Survey(
         name=written.name,
@@ -215,11 +224,18 @@ def parse(text: str) -> Survey:
         title=written.title,
         method=written.estimate.method,
         minimum=written.estimate.minimum,
+        every=written.estimate.every,
         token=None if written.estimate.token is None else _secret(written.estimate.token, "estimate.token"),
         storage=_secret(written.service.storage, "service.storage").removeprefix("sqlite:///"),
         origins=written.service.origins,
         rate=written.service.rate,
+        batch=written.service.batch,
+        batch_seconds=written.service.batch_seconds,
         behind_proxy=written.service.behind_proxy,
+        key=written.service.key,
+        rounds=None if written.rounds is None else Rounds(**written.rounds.model_dump()),
+        shuffler=None if written.shuffler is None else written.shuffler.url.rstrip("/"),
+        codes=written.shuffler is not None and written.shuffler.codes,
         books=_books(written.ledger),
         translations={
             language: Translation(part.title, part.question, part.labels)
@@ -241,6 +257,8 @@ def _encoding(privacy: PrivacyPart, answers: Answers) -> Encoding:
         "size": answers.size,
         "epsilon": str(exact(privacy.epsilon, "privacy.epsilon")),
     }
+    if privacy.first is not None:
+        written["first"] = str(exact(privacy.first, "privacy.first"))
     if privacy.encoding == "square_wave" and isinstance(answers.attribute, Bins):
         written |= {"low": answers.attribute.edges[0], "high": answers.attribute.edges[-1]}
     return encoding_from_json(written)
@@ -261,41 +279,3 @@ def _secret(written: str, where: str) -> str:
     if not os.environ.get(name):
         raise InputError("{where} names a variable of the environment that is not set", value=name, where=where)
     return os.environ[name]
-
-
-def _first_problem(problem: ValidationError) -> SudareError:
-    """The first mistake as one sentence, with the nearest known key where one is misspelt."""
-    # A misspelt key is the cause of the one that then seems to be missing.
-    first = min(problem.errors(), key=lambda error: error["type"] != "extra_forbidden")
-    # Pydantic's place of an answer is answers, the type it chose, and the key.
-    place = [str(step) for i, step in enumerate(first["loc"]) if (i, first["loc"][0]) != (1, "answers")]
-    place = [step for step in place if step not in ("int", "decimal", "str") and "[" not in step]
-    where = ".".join(place)
-    if first["type"] == "extra_forbidden":
-        known, key = _known_keys(first["loc"][:-1]), str(first["loc"][-1])
-        return InputError(
-            "unknown key {where} in the survey",
-            allowed=sorted(known),
-            hint=did_you_mean(key, known),
-            where=where or repr(key),
-        )
-    if first["type"] == "missing":
-        return InputError("the survey lacks {where}", where=where)
-    return InputError("{where}: {reason}", where=where or Message("the survey"), reason=pydantic_reason(first))
-
-
-def _known_keys(place: tuple[int | str, ...]) -> set[str]:
-    """The keys that the part of a survey at ``place`` may have."""
-    kind: Any = SurveyFile
-    if place and place[0] == "answers":
-        tags = {
-            get_args(part.model_fields["type"].annotation)[0]: part for part in (Labels, TileLabels, Meshes, Numbers)
-        }
-        kind = tags[str(place[-1])]
-    elif place and place[0] == "translations":
-        kind = TranslationPart if len(place) > 1 else None
-    elif place and place[0] == "ledger":
-        kind = CapPart if len(place) > 1 else LedgerPart
-    elif place:
-        kind = SurveyFile.model_fields[str(place[0])].annotation
-    return set(LANGUAGES) if kind is None else set(kind.model_fields)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sudare.arrays import Booleans, Integers
 from sudare.domain.columns import same_length, whole_array, within
 from sudare.domain.regions import Region
+from sudare.domain.sql import NUMBERS, AttributeSql, Dialect, Kind, SourceColumn, called
 from sudare.errors import DomainError, Message, either
 
 
@@ -28,6 +29,8 @@ class Attribute(ABC):
     """Whether the axes interleave with those of other spatial attributes by default."""
     columns_taken: ClassVar[tuple[int, ...]] = (1,)
     """How many raw columns `locate` takes."""
+    columns_example: ClassVar[str] = '"column"'
+    """How columns are given, for a message."""
     region: Region
 
     @abstractmethod
@@ -45,6 +48,17 @@ class Attribute(ABC):
     @abstractmethod
     def describe(self) -> str:
         """The declaration in a few words."""
+
+    def readable(self, columns: int) -> tuple[tuple[Kind, ...], Message]:  # noqa: ARG002 - some differ by it
+        """The kinds of columns that the attribute can be read from, given their number, and their name for messages."""
+        return NUMBERS, Message("numbers")
+
+    def sql(self, columns: Sequence[SourceColumn], prefix: str, dialect: Dialect) -> AttributeSql:
+        """How an engine reads the attribute from these columns; every name in it begins with ``prefix``.
+
+        The default is a function, made of `positions`, that the engine calls for many rows at once.
+        """
+        return called(self, columns, prefix, dialect)
 
     @classmethod
     def from_json(cls, arguments: dict[str, Any]) -> Attribute:

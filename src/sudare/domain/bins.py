@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
@@ -16,10 +16,25 @@ from sudare.arrays import Booleans, Floats, Integers
 from sudare.domain.attribute import Attribute
 from sudare.domain.columns import read_numbers
 from sudare.domain.regions import Box
+from sudare.domain.sql import (
+    AttributeSql,
+    Dialect,
+    SourceColumn,
+    called,
+    double,
+    double_literal,
+    is_number,
+    joined,
+    whole,
+)
 from sudare.errors import DomainError, Message
 from sudare.privacy import Number, exact, positive
 
 MOST_BINS = 2**20
+MOST_LOOKED_UP = 2**16
+"""Whole numbers from the first edge to the last that an engine looks up in a table."""
+MOST_COMPARED = 512
+"""Edges that an engine compares in SQL."""
 LARGEST_EDGE = 2**53
 """Up to here every whole number is a double, so that an edge means the same to both."""
 
@@ -58,7 +73,7 @@ class Bins(Attribute):
             declared = _evenly(start, stop, step)
         else:
             raise DomainError(
-                "bins are not declared in one way",
+                "declare bins by start, stop and step, or by edges",
                 allowed="start, stop and step, or edges",
                 hint="Write Bins(0, 100, step=5) or Bins(edges=[0, 15, 65, None]).",
             )
@@ -84,6 +99,31 @@ class Bins(Attribute):
         """The number of bins."""
         return "1 bin" if len(self.edges) == 2 else f"{len(self.edges) - 1:,} bins"
 
+    def sql(self, columns: Sequence[SourceColumn], prefix: str, dialect: Dialect) -> AttributeSql:
+        """See `Attribute`: whole numbers are looked up if they are few, else edges are compared, else NumPy is called.
+
+        Comparing is a tree of CASE: as deep as the edges have bits, and as long as there are edges.
+        """
+        import pyarrow
+
+        whole_numbers = columns[0].kind == "whole"
+        # A whole number reaches an edge exactly when it reaches the next whole number above the edge.
+        edges = self._whole_edges if whole_numbers else self._finite_edges
+        below = 0 if self.edges[0] is None else -1
+        if whole_numbers and edges[-1] - edges[0] < MOST_LOOKED_UP:
+            every = np.arange(edges[0] - 1, edges[-1] + 1)
+            read = f"({whole(columns[0], dialect)})"
+            nearest = f"greatest({every[0]}, least({every[-1]}, {read}))"
+            positions = np.searchsorted(edges, every, side="right") + below
+            value = f"CASE WHEN {read} IS NOT NULL THEN {nearest} END"
+            return joined(value, pyarrow.array(every, pyarrow.int64()), positions, prefix)
+        if edges.size > MOST_COMPARED:
+            return called(self, columns, prefix, dialect)
+        value, axis = f"{prefix}value", f"{prefix}axis"
+        raw = {value: whole(columns[0], dialect) if whole_numbers else double(columns[0], dialect)}
+        known = f"{value} IS NOT NULL" if whole_numbers else is_number(value)
+        return AttributeSql((axis,), raw, ({axis: f"CASE WHEN {known} THEN {_compared(value, edges, below)} END"},))
+
     @cached_property
     def _finite_edges(self) -> Floats:
         return np.array([edge for edge in self.edges if edge is not None], dtype=np.float64)
@@ -98,6 +138,16 @@ class Bins(Attribute):
         whole = all(edge is None or isinstance(edge, int) for edge in self.edges)
         name = _whole_name if whole else _interval_name
         return np.array([name(low, high) for low, high in pairwise(self.edges)])
+
+
+def _compared(value: str, edges: Integers | Floats, reached: int) -> str:
+    """How many of the edges a value has reached, more than ``reached``, by bisection."""
+    if not edges.size:
+        return f"CAST({reached} AS BIGINT)"
+    middle = edges.size // 2
+    edge = str(int(edges[middle])) if edges.dtype == np.int64 else double_literal(float(edges[middle]))
+    above = _compared(value, edges[middle + 1 :], reached + middle + 1)
+    return f"CASE WHEN {value} >= {edge} THEN {above} ELSE {_compared(value, edges[:middle], reached)} END"
 
 
 def _whole_name(low: Any, high: Any) -> str:

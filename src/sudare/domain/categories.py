@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar
@@ -14,8 +14,9 @@ from sudare.arrays import Booleans, Integers
 from sudare.domain.attribute import Attribute
 from sudare.domain.columns import read_column
 from sudare.domain.regions import Box
+from sudare.domain.sql import NUMBERS, AttributeSql, Dialect, Kind, SourceColumn, joined, whole_of_any
 from sudare.domain.text import number, plain, plain_texts, twice
-from sudare.errors import DomainError
+from sudare.errors import DomainError, Message
 
 MOST_VALUES = 2**20
 
@@ -69,6 +70,26 @@ class Categories(Attribute):
         """The number of categories."""
         return "1 category" if len(self.values) == 1 else f"{len(self.values):,} categories"
 
+    def readable(self, columns: int) -> tuple[tuple[Kind, ...], Message]:  # noqa: ARG002 - always one
+        """See `Attribute`."""
+        return (
+            ((*NUMBERS, "truth"), Message("whole numbers")) if self._whole else (("text", "untyped"), Message("text"))
+        )
+
+    def sql(self, columns: Sequence[SourceColumn], prefix: str, dialect: Dialect) -> AttributeSql:
+        """See `Attribute`: by joining the declared values with their positions."""
+        import pyarrow
+
+        column = columns[0]
+        if not self._whole:
+            read = f"CAST({column.sql} AS {dialect.text})"
+        elif column.kind == "truth":
+            read = f"CAST({column.sql} AS BIGINT)"
+        else:
+            read = whole_of_any(column, dialect)
+        kind = pyarrow.int64() if self._whole else pyarrow.string()
+        return joined(read, pyarrow.array(list(self._ranks), kind), range(len(self.values)), prefix)
+
     @property
     def _whole(self) -> bool:
         return isinstance(self.values[0], int)
@@ -104,7 +125,7 @@ def _look_up_objects(array: NDArray[Any], ranks: dict[Any, int], whole: bool) ->
     values = [_said(value) for value in array.tolist()] if whole else plain_texts(array).tolist()
     try:
         return np.array([ranks.get(value, -1) for value in values], dtype=np.int64)
-    except TypeError:  # something in the column, a list perhaps, cannot be a key: look at each for itself
+    except TypeError:  # something in the column, a list perhaps, is not hashable: each value by itself
         return np.array([_rank(value, ranks) for value in values], dtype=np.int64)
 
 

@@ -1,4 +1,4 @@
-"""What a caller hands in, as NumPy arrays: raw columns, positions, and the numbers of a declaration.
+"""A caller's input as NumPy arrays: raw columns, positions, and the numbers of a declaration.
 
 A column may be a list, a NumPy array (masked or not) or anything that NumPy can read (pandas, Polars,
 Arrow). Its values are private: no message shows one. What is missing (None, NaN, NA, masked) is not an
@@ -8,6 +8,7 @@ error here but ``known=False``.
 from __future__ import annotations
 
 import operator
+import sys
 from collections.abc import Iterable
 from decimal import Decimal
 from numbers import Integral, Real
@@ -109,7 +110,8 @@ def whole_array(values: Any, what: str, error: type[SudareError] = DomainError) 
 
 def unmasked(values: Any, what: str, error: type[SudareError] = DomainError) -> NDArray[Any]:
     """Values as an array; refuses masked ones, which NumPy would otherwise show as if they were there."""
-    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+    # NumPy loads masked arrays when they are first used: until then there is none.
+    if "numpy.ma" in sys.modules and isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
         raise error(f"{what} is missing somewhere", allowed="whole numbers")
     return np.asarray(values)
 
@@ -172,7 +174,7 @@ def _not_numbers(what: str, kind: str, error: type[SudareError] = DomainError) -
 
 
 def plain_type(kind: str) -> str:
-    """The name of a type as a person says it: NumPy calls text of nine letters ``str288``."""
+    """The name of a type for a message: NumPy calls text of nine letters ``str288``."""
     return "text" if kind.startswith(("str", "bytes")) else kind
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, TypeVar
 
@@ -12,6 +13,19 @@ from sudare.arrays import Booleans, Integers
 from sudare.domain.attribute import Attribute
 from sudare.domain.columns import read_positions, same_length, whole_number
 from sudare.domain.regions import MaskedBox, Region, mask_from_runs, mask_to_runs, region_of
+from sudare.domain.sql import (
+    NUMBERS,
+    AttributeSql,
+    Dialect,
+    Kind,
+    Layer,
+    SourceColumn,
+    clipped,
+    double,
+    parsed,
+    whole,
+    whole_of_double,
+)
 from sudare.errors import Message
 
 
@@ -53,6 +67,10 @@ class Line(Attribute):
         """The inverse of `to_json`."""
         return _with_mask(cls, arguments)
 
+    def sql(self, columns: Sequence[SourceColumn], prefix: str, dialect: Dialect) -> AttributeSql:
+        """See `Attribute`: the column holds positions."""
+        return _positions_sql(columns, prefix, dialect)
+
     def describe(self) -> str:
         """The number of positions."""
         return f"line of {self.length:,}{_masked(self.region)}"
@@ -69,6 +87,7 @@ class Grid(Attribute):
     kind: ClassVar[str] = "grid"
     spatial: ClassVar[bool] = True
     columns_taken: ClassVar[tuple[int, ...]] = (2,)
+    columns_example: ClassVar[str] = '("row", "column")'
 
     rows: int
     columns: int
@@ -100,9 +119,36 @@ class Grid(Attribute):
         """The inverse of `to_json`."""
         return _with_mask(cls, arguments)
 
+    def readable(self, columns: int) -> tuple[tuple[Kind, ...], Message]:  # noqa: ARG002 - always two
+        """See `Attribute`."""
+        return NUMBERS, Message("whole numbers")
+
+    def sql(self, columns: Sequence[SourceColumn], prefix: str, dialect: Dialect) -> AttributeSql:
+        """See `Attribute`: the columns hold positions."""
+        return _positions_sql(columns, prefix, dialect)
+
     def describe(self) -> str:
         """Rows by columns."""
         return f"grid of {self.rows:,} x {self.columns:,}{_masked(self.region)}"
+
+
+def _positions_sql(columns: Sequence[SourceColumn], prefix: str, dialect: Dialect) -> AttributeSql:
+    axes = tuple(f"{prefix}axis{number}" for number in range(len(columns)))
+    raw: Layer = {}
+    layer: Layer = {}
+    for axis, column in zip(axes, columns, strict=True):
+        if column.kind == "whole":
+            raw[axis] = whole(column, dialect)
+            continue
+        number = f"{axis}_number"
+        raw[number] = double(column, dialect)
+        layer[axis] = whole_of_double(number)
+        if column.kind == "untyped":
+            # A double holds whole numbers up to 2**53; beyond it the digits are read exactly.
+            raw[f"{axis}_digits"] = clipped(parsed(column, dialect.wide, dialect))
+            exact = f"COALESCE({axis}_digits, {layer[axis]})"
+            layer[axis] = f"CASE WHEN abs({number}) < {2**53} THEN {layer[axis]} ELSE {exact} END"
+    return AttributeSql(axes, raw, (layer,) if layer else ())
 
 
 Masked = TypeVar("Masked", Line, Grid)

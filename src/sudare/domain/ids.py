@@ -1,8 +1,8 @@
-"""Whose row it is: ids in their plain form, and rows of which nobody knows whose they are.
+"""Ids of people: their plain form, and what happens to rows without an id.
 
-Two spellings of one id must not become two people: each would be given the whole limit of rows, and the promise would
-be made to half a person. Ids are therefore compared in their plain form (`sudare.domain.text`). Where that makes one
-person of two, rows are lost and nobody is exposed: the bound then holds for both together, and so for each.
+Two spellings of one id must not become two people: each would be allowed the full number of rows, and the guarantee
+would not hold for the person behind both. Ids are therefore compared in their plain form (`sudare.domain.text`). Where
+that merges two people, rows are lost and nobody is exposed: the bound holds for both together, and so for each.
 
 A row without an id cannot be bounded at all. It is refused, or left out where the recipe says so; it is never counted,
 since nothing says how many such rows one person has.
@@ -24,10 +24,10 @@ from sudare.errors import InputError, ParameterError, either
 
 WithoutId: TypeAlias = Literal["error", "drop"]
 USUAL = ("nan", "-nan", "null", "none", "nil", "na", "n/a", "#n/a", "#na", "<na>", "nat")
-"""How programs write a missing value into text; upper and lower case are alike."""
+"""How programs write a missing value into text; case is ignored."""
 
 _MOST_DIGITS = 100
-"""Of a decimal number that is an id: one of a few signs, 1E+999999, can stand for more digits than fit in memory."""
+"""The most digits of a decimal number that is an id: 1E+999999 would be written with more digits than fit in memory."""
 
 
 @dataclass(frozen=True)
@@ -53,13 +53,13 @@ class MissingUnit:
             return action
         if action not in get_args(WithoutId):
             raise ParameterError(
-                "no way to treat rows without a unit", value=action, allowed=either(get_args(WithoutId))
+                "unknown way to treat rows without a unit", value=action, allowed=either(get_args(WithoutId))
             )
         listed = USUAL if spellings is None else tuple(plain(str(each)).lower() for each in spellings)
         return cls(action, listed)
 
     def refusal(self, column: str) -> InputError:
-        """Rows have no unit: which column, and never how many rows or which."""
+        """The error for rows without an id: it names the column, never how many rows or which."""
         return InputError(
             "some rows have no unit: their ids are missing",
             value=column,
@@ -105,7 +105,7 @@ def _id(value: Any, spellings: tuple[str, ...]) -> str | None:
 
 
 def _whole(value: Any) -> int | None:
-    """A number of whatever type as a whole number, so that equal numbers are one person; None if it is none."""
+    """A number of any type as an int, so that equal numbers are one person; None if it is not whole."""
     if isinstance(value, Decimal) and not (value.is_finite() and value.adjusted() < _MOST_DIGITS):
         return None
     try:
@@ -119,7 +119,7 @@ def _whole(value: Any) -> int | None:
 
 
 def _is_missing(value: Any) -> bool:
-    """Whether a value is not equal to itself, as NaN and NaT, or will not say, as NA of pandas."""
+    """Whether a value differs from itself (NaN, NaT) or cannot be compared (pandas' NA)."""
     try:
         return bool(value != value)
     except (TypeError, ValueError):

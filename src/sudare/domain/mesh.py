@@ -27,7 +27,7 @@ FIRST_LEVEL_ROWS = 100
 
 _COLUMN_BITS = 32
 _NOT_A_DIGIT = -(2**58)
-"""What a digit out of range adds: eleven of them still make a negative number within int64."""
+"""Added for a digit out of range: any sum with one to eleven of them is negative and fits int64."""
 
 _POLAR_RADIUS_KM = 6356.75231414
 _ECCENTRICITY = 0.0818191910428158
@@ -137,7 +137,7 @@ def rows_and_columns_at(latitudes: Any, longitudes: Any, size: str) -> tuple[Int
     A mesh holds its southern and western border and not its northern and eastern one:
     row = floor(latitude * rows_per_degree + 1e-9), column = floor((longitude - 100) * columns_per_degree +
     1e-9). The 1e-9 of a mesh (half a micrometre of 500 m) sends a decimal that means a border, such as
-    35.675, to the northern side although its double is a hair below.
+    35.675, to the northern side even if its double is slightly below.
 
     >>> row, column, known = rows_and_columns_at([35.675], [139.7625], "500m")
     >>> codes_of(row, column, "500m").tolist()

@@ -4,28 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sudare.arrays import Booleans, Floats, Integers
-from sudare.domain.attribute import Attribute
 from sudare.domain.columns import whole_number
-from sudare.domain.mesh import centres, codes_of, corners, mesh_level, row_areas, rows_and_columns_at
+from sudare.domain.mesh import LEVELS, centres, codes_of, corners, mesh_level, row_areas, rows_and_columns_at
 from sudare.domain.mesh_codes import read_codes, read_declared_codes
 from sudare.domain.mesh_region import MeshRegion, mesh_region
+from sudare.domain.mesh_sql import codes_sql, degrees_sql
+from sudare.domain.place import Place, Squares
 from sudare.domain.regions import Box, Region
+from sudare.domain.shapes import Shapes
+from sudare.domain.sql import NUMBERS, AttributeSql, Dialect, Kind, SourceColumn, called
 from sudare.errors import DomainError, Message, SudareError
 
 
 @dataclass(frozen=True)
-class Mesh(Attribute):
+class Mesh(Place):
     """Meshes of one size: a window of half-open absolute rows and columns, or what lies under codes.
 
-    ``size`` is one of "80km", "10km", "1km", "500m", "250m", "125m" (kept as ``cell_size``; ``.size`` is the
-    number of cells as everywhere). ``codes`` may be of that level or any coarser one, mixed or not; the
-    window is then their bounding box, and the rest of it is masked.
+    ``size`` is one of "80km", "10km", "1km", "500m", "250m", "125m" (kept as ``cell_size``; ``.size`` is the number of
+    cells as everywhere). ``code_list`` is a public file of codes, of which ``areas`` takes those of prefectures and
+    municipalities by name or code (see `sudare.domain.public_codes`). ``codes`` may be of that level or any coarser
+    one, mixed or not; the window is then their bounding box, and the rest of it is masked. ``mask`` is a public file of
+    polygons or codes outside of which nobody can be, ``crs`` the system that coordinates are in.
 
     >>> mesh = Mesh("500m", codes=["5339"])
     >>> mesh.lengths, mesh.rows, mesh.columns
@@ -36,8 +42,8 @@ class Mesh(Attribute):
     """
 
     kind: ClassVar[str] = "mesh"
-    spatial: ClassVar[bool] = True
-    columns_taken: ClassVar[tuple[int, ...]] = (1, 2)
+    epsg: ClassVar[int] = 6668
+    """JGD2011, the datum of the mesh statistics since 2015."""
 
     cell_size: str
     rows: tuple[int, int]
@@ -50,9 +56,23 @@ class Mesh(Attribute):
         rows: Sequence[int] | None = None,
         columns: Sequence[int] | None = None,
         codes: Iterable[str] | Iterable[int] | None = None,
+        *,
+        code_list: Any = None,
+        areas: Iterable[str | int] | None = None,
+        mask: Any = None,
+        crs: str | int | None = None,
     ) -> None:
         level = mesh_level(size)
         region: Region
+        if code_list is not None or areas is not None:
+            if code_list is None or codes is not None:
+                raise DomainError(
+                    "areas need a list of codes, and such a list stands instead of codes",
+                    hint='Write code_list="13.csv", areas=["Tokyo"].',
+                )
+            from sudare.domain.public_codes import meshes_of  # few recipes have such a list
+
+            codes = meshes_of(Path(code_list), areas)
         if codes is not None and rows is None and columns is None:
             squares = mesh_region(read_declared_codes(_listed(codes), size), size)
             south, west = squares.origin
@@ -67,19 +87,19 @@ class Mesh(Attribute):
             region = Box((row_range[1] - row_range[0], column_range[1] - column_range[0]))
         else:
             raise DomainError(
-                "a mesh is not declared in one way",
+                "declare a mesh by rows and columns, or by codes, not both",
                 allowed="rows and columns, or codes",
                 hint='Write codes=["5339"], or rows=(8480, 8640) and columns=(6240, 6400).',
             )
         object.__setattr__(self, "cell_size", size)
         object.__setattr__(self, "rows", row_range)
         object.__setattr__(self, "columns", column_range)
-        object.__setattr__(self, "region", region)
+        self.settle(region, mask, crs)
 
     def positions(self, *columns: Any) -> tuple[tuple[Integers, ...], Booleans]:
         """One column of codes, or latitudes and longitudes in degrees."""
         if len(columns) == 2:
-            row, column, known = rows_and_columns_at(columns[0], columns[1], self.cell_size)
+            row, column, known = rows_and_columns_at(*self.degrees(*columns), self.cell_size)
         else:
             row, column, known = read_codes(columns[0], self.cell_size, self.leading_zeros)
         return (row - self.rows[0], column - self.columns[0]), known
@@ -91,6 +111,16 @@ class Mesh(Attribute):
     def corners(self, *coordinates: Any) -> tuple[Floats, Floats, Floats, Floats]:
         """South, west, north and east of cells in degrees."""
         return corners(*self._absolute(self._cells(coordinates)), self.cell_size)
+
+    def shapes(self, *coordinates: Any) -> Shapes:
+        """See `Place`."""
+        south, west, north, east = self.corners(*coordinates)
+        return Shapes.boxes(west, south, east, north)
+
+    @property
+    def cell_name(self) -> str:
+        """See `Place`."""
+        return self.cell_size
 
     def centres(self, *coordinates: Any) -> tuple[Floats, Floats]:
         """Latitude and longitude of the centres of cells."""
@@ -109,6 +139,20 @@ class Mesh(Attribute):
         rows = np.arange(self.lengths[0], dtype=np.int64)
         cells = self.block_counts((0, (self.lengths[1] - 1).bit_length()), rows, np.zeros_like(rows))
         return float(cells @ row_areas(rows + self.rows[0], self.cell_size))
+
+    def squares(self, codes: list[Any]) -> tuple[list[Squares], Booleans]:
+        """See `Place`: meshes of the attribute's own size or coarser."""
+        found, read = [], np.zeros(len(codes), dtype=np.bool_)
+        for level in LEVELS.values():
+            if level.cells <= mesh_level(self.cell_size).cells:
+                row, column, valid = read_codes(codes, level.name)
+                which = np.flatnonzero(valid & ~read)
+                read |= valid
+                side = mesh_level(self.cell_size).cells // level.cells
+                if len(which):
+                    origin = (self.rows[0], self.columns[0])
+                    found.append(Squares(side, origin, which, (row[which], column[which])))
+        return found, read
 
     @property
     def codes(self) -> tuple[str, ...] | None:
@@ -129,12 +173,30 @@ class Mesh(Attribute):
             "size": self.cell_size,
             "rows": list(self.rows),
             "columns": list(self.columns),
+            **self.mask_json(),
         }
 
     def describe(self) -> str:
         """The size of the cells, the window, and the cells under codes if they do not fill it."""
         text = f"{self.cell_size} mesh of {self.lengths[0]:,} x {self.lengths[1]:,}"
-        return f"{text} with {self.size:,} cells under codes" if isinstance(self.region, MeshRegion) else text
+        under_codes = isinstance(self.region, MeshRegion)
+        return f"{text} with {self.size:,} cells under codes" if under_codes else f"{text}{self.masked_words()}"
+
+    def readable(self, columns: int) -> tuple[tuple[Kind, ...], Message]:
+        """See `Attribute`."""
+        if columns == 1:
+            return (*NUMBERS, "text"), Message("mesh codes as whole numbers or text")
+        return NUMBERS, Message("degrees as numbers")
+
+    def sql(self, columns: Sequence[SourceColumn], prefix: str, dialect: Dialect) -> AttributeSql:
+        """See `Attribute`."""
+        if len(columns) == 2 and self.crs is not None:
+            return called(self, columns, prefix, dialect)
+        if len(columns) == 2:
+            return degrees_sql(columns, (self.rows[0], self.columns[0]), self.cell_size, prefix, dialect)
+        # A whole number has no leading zeros, unless the domain reaches so far south that codes begin with one.
+        origin = self.rows[0], self.columns[0]
+        return codes_sql(columns[0], origin, self.cell_size, self.leading_zeros, prefix, dialect)
 
     def __repr__(self) -> str:
         if isinstance(self.region, MeshRegion):
@@ -146,7 +208,7 @@ class Mesh(Attribute):
 
 
 def _listed(codes: Any) -> Any:
-    """Codes as one array; a single code is meant as a list of one."""
+    """Codes as one array; a single code is a list of one."""
     if isinstance(codes, str | int | np.generic):
         return [codes]
     return codes if hasattr(codes, "__array__") else list(codes)

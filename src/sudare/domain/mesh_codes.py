@@ -1,6 +1,6 @@
-"""Mesh codes as people hand them in: whole numbers, floats that hold them, text, or a mixture.
+"""Mesh codes in the forms that data have: whole numbers, floats that hold them, text, or a mixture.
 
-Private codes that cannot be read are ``valid=False``; declared ones end in a sentence that names the first.
+Private codes that cannot be read are ``valid=False``; for declared codes an error names the first of them.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ _STRIDE = 2**20
 """A row and a column make one key: row * 2**20 + column. Both stay below 100 * 640."""
 
 Shares: TypeAlias = list[tuple[Integers, Integers]]
-"""Places along an axis with the number of cells of each that count: at most two for one interval."""
+"""Positions along an axis, each with the number of cells it shares: at most two for one interval."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,10 +153,9 @@ def _coarser(keys: Integers, ratio: int) -> Integers:
 
 
 def _meshes_of_blocks(block: Integers, shift: int, side: int, origin: int) -> Shares:
-    """Along one axis: the places in the table that a block looks up, and how many cells they stand for.
+    """Along one axis: the positions that a block looks up in the table, and the number of cells it shares with each.
 
-    A block longer than a mesh was summed up already and looks up itself. A shorter one reaches into at
-    most two meshes.
+    For a block longer than a mesh the table holds its sum already. A shorter one overlaps at most two meshes.
     """
     if 1 << shift > side:
         return [(block, np.ones_like(block))]
@@ -186,7 +185,7 @@ def _blocks_of_meshes(part: MeshSquares, origin: tuple[int, int], shifts: tuple[
 
 
 def _split(piece: Integers, length: int, other_length: int, offset: int) -> Shares:
-    """Intervals number ``piece`` of ``length``, moved by ``offset``: what they share with longer intervals.
+    """The intervals of ``length`` with numbers ``piece``, moved by ``offset``: their overlap with longer intervals.
 
     >>> [(place.tolist(), cells.tolist()) for place, cells in _split(np.array([0, 1]), 4, 10, 3)]
     [([0, 0], [4, 3]), ([1, 1], [0, 1])]

@@ -1,10 +1,8 @@
-"""Morton order: which bit of which axis stands where in an index, and the tables that move them.
+"""Morton order: the order of attributes from root to leaf, and where the bits of each axis go in an index.
 
 A bit plan lists, from the most significant bit of the index to the least, the axis that the bit belongs to;
 the bits of one axis keep their own order. Moving bits is a gather from tables of at most 4,096 entries (12
 bits of input each, so that a table stays in the first-level cache) and never a loop over bits.
-
-The order of a domain's attributes from root to leaf.
 """
 
 from __future__ import annotations
@@ -203,6 +201,6 @@ def _scatter(words: Integers, tables: Sequence[Integers], out: Integers, scratch
             source = np.right_shift(words, position * CHUNK_BITS, out=chunk)
         if position + 1 < len(tables):
             source = np.bitwise_and(source, (1 << CHUNK_BITS) - 1, out=chunk)
-        # The words are in range already: "clip" only spares NumPy a second look at every one of them.
+        # All words are in range: mode "clip" spares NumPy the check of each.
         np.take(table, source, out=moved, mode="clip")
         np.bitwise_or(out, moved, out=out)

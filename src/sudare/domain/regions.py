@@ -1,7 +1,7 @@
-"""Which cells of an attribute's box may hold people: all of them, or those of a public mask.
+"""Which cells of an attribute's box may hold people: all of them, those of a public mask, or listed ones.
 
 A region is what the size of an attribute, its enumeration and the number of cells in a block rest on. It is
-declared, never read off private data. (The third kind, meshes under coarse codes, is in `mesh_region`.)
+declared, never read off private data. (A further kind, meshes under coarse codes, is in `mesh_region`.)
 """
 
 from __future__ import annotations
@@ -141,6 +141,54 @@ class MaskedBox:
         for axis in range(self.mask.ndim):
             np.cumsum(inner, axis=axis, out=inner)
         return sums
+
+
+@dataclass(frozen=True, eq=False)
+class Listed:
+    """Listed positions of one axis: sorted and distinct.
+
+    >>> region = Listed(9, np.array([1, 2, 8]))
+    >>> region.size, region.block_counts((2,), np.array([0, 1, 2])).tolist()
+    (3, [2, 0, 1])
+    """
+
+    length: int
+    positions: Integers = field(repr=False)
+
+    def __post_init__(self) -> None:
+        if not self.positions.size:
+            raise DomainError("the mask leaves no cell", allowed="a mask with at least one True")
+        self.positions.flags.writeable = False
+
+    @property
+    def lengths(self) -> tuple[int, ...]:
+        """One axis."""
+        return (self.length,)
+
+    @property
+    def size(self) -> int:
+        """How many are listed."""
+        return int(self.positions.size)
+
+    def allowed(self, *coordinates: Integers) -> Booleans:
+        """Whether positions are listed."""
+        place = np.minimum(np.searchsorted(self.positions, coordinates[0]), self.size - 1)
+        return np.asarray(self.positions[place] == coordinates[0])
+
+    def cell(self, rank: Integers) -> tuple[Integers, ...]:
+        """In their order."""
+        return (self.positions[rank],)
+
+    def block_counts(self, shifts: Sequence[int], *prefixes: Integers) -> Integers:
+        """By looking up the ends of each block."""
+        ends = [np.searchsorted(self.positions, (prefixes[0] + side) << shifts[0]) for side in (0, 1)]
+        return np.asarray(ends[1] - ends[0], dtype=np.int64)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Listed) and np.array_equal(self.positions, other.positions)
+
+    def __hash__(self) -> int:
+        return hash((self.length, self.size))
 
 
 def region_of(lengths: tuple[int, ...], mask: Any) -> Box | MaskedBox:

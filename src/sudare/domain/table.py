@@ -2,35 +2,42 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from copy import copy
 from dataclasses import InitVar, dataclass, field, replace
 from functools import cached_property
 from math import prod
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sudare.arrays import Floats, Integers
+from sudare.domain import frames
 from sudare.domain.columns import plain_type, unmasked, whole_array, whole_number
 from sudare.domain.domain import Domain
 from sudare.domain.grid import Grid, Line
 from sudare.errors import Message, TableError
 from sudare.privacy import Unit
 
+if TYPE_CHECKING:
+    import geopandas
+    import pyarrow as pa
+
 LARGEST_TOTAL = 2**62
 MOST_DENSE_CELLS = 2**31
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class CountTable:
+class CountTable(frames.Framed):
     """Counts of cells: ``index`` ascending, int64; ``count`` non-zero, of the same length. Both read-only.
 
     A private table holds whole numbers >= 0 and its counts never appear in a message or a ``repr``. A
     released one (`CountTable.released`) may hold signed whole numbers or floats. The order in which cells
     are handed in does not matter.
 
-    Counts that are handed in were counted elsewhere: nobody here has bounded how often a ``unit`` is in them, and
-    guarantees say so, also of a row. ``bounded`` is for whoever counted rows and kept to the unit's bound.
+    Counts given by a caller were counted elsewhere: nothing here has bounded how often a ``unit`` is in them, and
+    guarantees say so, also of a row. ``bounded=True`` is for code that counted rows within the unit's bound.
 
     >>> table = CountTable(Domain(cell=Line(8)), index=[6, 1, 2], count=[4, 0, 3])
     >>> table.index.tolist(), table.count.tolist(), table.total
@@ -44,6 +51,7 @@ class CountTable:
     private: bool = field(default=True, kw_only=True)
     bounded: InitVar[bool] = field(default=False, kw_only=True)
     handed_in: ClassVar[bool] = False  # of each table; no field, so that what is hashed of a table stays as it was
+    intervals: ClassVar[frames.Bars | None] = None  # of each table likewise; see `with_intervals`
 
     def __post_init__(self, bounded: bool) -> None:
         object.__setattr__(self, "handed_in", self.private and not bounded)
@@ -124,6 +132,43 @@ class CountTable:
         dense[self.domain.coordinates(self.index)] = self.count
         return dense
 
+    def with_intervals(self, intervals: frames.Bars) -> Self:
+        """The same table, whose frames have error bars too: ``intervals`` is called when a frame is made."""
+        made = copy(self)
+        object.__setattr__(made, "intervals", intervals)
+        return made
+
+    @property
+    def plain(self) -> Self:
+        """The same table without intervals."""
+        made = copy(self)
+        vars(made).pop("intervals", None)
+        return made
+
+    def to_arrow(self, *, index: bool = False) -> pa.Table:
+        """One row per stored cell, as an Arrow table: a column of labels per attribute, and ``count``.
+
+        A grid has two columns, its row and its column; categories and bins are dictionaries, those of bins ordered.
+        The table of a release has ``low`` and ``high`` too, between which the truth lies with probability 0.9, and
+        ``expected_error``. Cells that are not listed are 0. ``index`` adds the position in the domain.
+
+        >>> from sudare.domain import Categories
+        >>> table = CountTable(Domain(cell=Line(4), sex=Categories(["f", "m"])), index=[2, 5], count=[3, 4])
+        >>> table.to_arrow().to_pylist()
+        [{'cell': 1, 'sex': 'f', 'count': 3}, {'cell': 2, 'sex': 'm', 'count': 4}]
+        """
+        return frames.to_arrow(self, index=index)
+
+    def to_geopandas(self) -> geopandas.GeoDataFrame:
+        """`to_pandas` with a polygon for each row: that of the first place, in its coordinate reference system."""
+        with frames.installed("geopandas"):
+            return frames.to_geopandas(self)
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        """The rows of `to_arrow`, each a dictionary: what ``pandas.DataFrame(table)`` takes."""
+        for batch in self.to_arrow().to_batches(max_chunksize=1 << 16):
+            yield from batch.to_pylist()
+
     def __len__(self) -> int:
         return int(self.index.size)
 
@@ -160,7 +205,7 @@ def _released_values(value: Any) -> Integers | Floats:
 def _total_of_sizes(count: Integers | Floats) -> int | float:
     if count.dtype.kind == "f":
         return float(np.abs(count).sum())
-    # The most negative int64 has no absolute value; what is as large as that is refused all the same.
+    # The most negative int64 has no absolute value; anything that large is refused anyway.
     return _exact_sum(np.abs(np.maximum(count, -LARGEST_TOTAL - 1)))
 
 

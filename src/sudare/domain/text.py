@@ -1,10 +1,9 @@
 """How text is read: one rule for categories, numbers and ids, whatever the file, the engine and the kind.
 
-A text is brought to its *plain* form before anything is compared with it: full-width letters, digits and signs become
-the usual ones, characters that are not seen and white space around it go, and a whole number written with a fraction
-of zeros loses the fraction.
-What is declared is compared in its plain form too, and shown as it was declared. `sudare.engines.dialect` is the same
-rule in SQL, and a property test holds the two against each other.
+Text is brought to its *plain* form before it is compared: full-width letters, digits and signs become ASCII, invisible
+characters and surrounding white space are removed, and so is a fraction of zeros behind a whole number.
+Declared values are compared in their plain form too, and shown as they were declared. `sudare.engines.dialect` is the
+same rule in SQL, and a property test compares the two.
 
 Upper and lower case, accents (also one letter written as two signs: Spark has no NFC), leading zeros and half-width
 katakana are left as they are.
@@ -14,7 +13,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -25,13 +24,13 @@ UNSEEN = "\xad\u061c\u180e" + "".join(
     chr(sign) for ends in ((0x200B, 0x200F), (0x202A, 0x202E), (0x2060, 0x206F), (0xFFF9, 0xFFFB))
     for sign in range(ends[0], ends[1] + 1)
 ) + "\ufeff"  # fmt: skip
-"""Characters that are not seen and say only how others are set: soft hyphen, joiners, directions, byte order mark."""
+"""Invisible formatting characters: soft hyphen, joiners, directions, byte order mark."""
 FOLDED = (_WIDE + "\u2212\u3000" + UNSEEN, "".join(chr(ord(sign) - 0xFEE0) for sign in _WIDE) + "- ")
 """Characters, and what each becomes: full-width signs, the minus sign, the ideographic space; the rest are left out."""
 SPACES = " \t\n\v\f\r\x85\xa0\u1680" + "".join(map(chr, range(0x2000, 0x200C))) + "\u2028\u2029\u202f\u205f\ufeff"
 """White space of Unicode, the zero-width space and the byte order mark."""
 UNTRIMMED = f"^[{SPACES}]|[{SPACES}]$|[\uff01-\uff5e\u2212\u3000{UNSEEN}]"
-"""What a text holds that is folded or trimmed: a quick look that most text passes, as a regular expression."""
+"""A regular expression that finds anything to be folded or trimmed: most text has nothing."""
 WHOLE = "[+-]?[0-9]+[.]0*"
 """A whole number with a fraction of zeros: a regular expression that Python, DuckDB and Spark read alike."""
 NUMBER = "[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?|[+-]?([iI][nN][fF]([iI][nN][iI][tT][yY])?|[nN][aA][nN])"
@@ -40,6 +39,7 @@ NUMBER = "[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?|[+-]?([iI][nN][fF]
 _FOLD = str.maketrans(FOLDED[0].removesuffix(UNSEEN), FOLDED[1], UNSEEN)
 _WHOLE = re.compile(WHOLE)
 _NUMBER = re.compile(NUMBER)
+_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 
 
 def plain(text: str) -> str:
@@ -50,6 +50,21 @@ def plain(text: str) -> str:
     """
     trimmed = (text if text.isascii() else text.translate(_FOLD)).strip(SPACES)
     return trimmed.partition(".")[0] if "." in trimmed and _WHOLE.fullmatch(trimmed) else trimmed
+
+
+def steers_terminal(value: Any) -> bool:
+    """Whether a text inside holds a control character, which can rewrite what a terminal shows.
+
+    Tabs and line ends are allowed. ``value`` is made of what JSON has.
+
+    >>> steers_terminal({"unit": ["person", "a\\x1b[2J"]}), steers_terminal({"title": "two\\nlines", "rows": 3})
+    (True, False)
+    """
+    if isinstance(value, str):
+        return _CONTROL.search(value) is not None
+    if isinstance(value, Mapping):
+        return any(steers_terminal(key) or steers_terminal(each) for key, each in value.items())
+    return isinstance(value, list | tuple) and any(map(steers_terminal, value))
 
 
 def plain_texts(array: NDArray[Any]) -> NDArray[Any]:
@@ -69,7 +84,7 @@ def plain_texts(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def number(text: str | None) -> float | None:
-    """The number that a text says, possibly infinite or NaN; None if it says none.
+    """The number that a text denotes, possibly infinite or NaN; None if it is not a number.
 
     >>> number("１．５"), number("1_000"), number(" 7 "), number(None)
     (1.5, None, 7.0, None)

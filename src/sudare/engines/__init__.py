@@ -9,11 +9,16 @@ reads files that are larger than memory, or Spark, which is loaded only when it 
 SQL, but for a few words (`dialect`), so that a row has the same cell and a person the same rows in either.
 """
 
-from sudare.engines.csv_files import Proposal, propose_layout
-from sudare.engines.estat import estat_table
-from sudare.engines.public_data import refuse_same_file, refuse_shared_rows
-from sudare.engines.read import files_of, read
-from sudare.engines.records import Records
+from typing import TYPE_CHECKING
+
+from sudare.lazy import exports
+
+if TYPE_CHECKING:
+    from sudare.engines.csv_files import Proposal, propose_layout
+    from sudare.engines.estat import estat_table
+    from sudare.engines.public_data import refuse_same_file, refuse_shared_rows
+    from sudare.engines.read import files_of, read
+    from sudare.engines.records import Records
 
 __all__ = [
     "Proposal",
@@ -25,3 +30,14 @@ __all__ = [
     "refuse_same_file",
     "refuse_shared_rows",
 ]
+
+__getattr__ = exports(
+    __name__,
+    {
+        "csv_files": ("Proposal", "propose_layout"),
+        "estat": ("estat_table",),
+        "public_data": ("refuse_same_file", "refuse_shared_rows"),
+        "read": ("files_of", "read"),
+        "records": ("Records",),
+    },
+)

@@ -1,35 +1,31 @@
-"""At most so many rows of each unit, chosen from rows that were looked at once.
+"""SQL that keeps at most ``max_rows`` rows of each unit, and the SQL for topics that work on records.
 
-The rows that are counted are looked at in one pass, which freezes whose each row is and its cell (`Shell.freeze`). All
-that follows reads that copy: most people have all their rows in one cell, or two rows, and are settled by grouping the
-copy by unit; only the others are read a second time, and a hash is computed only for units over the limit.
+The rows that are counted are read in one pass, which stores the unit and the cell of each row (`Shell.freeze`). All
+further queries read that copy: most people have all their rows in one cell, or two rows, and are settled by grouping
+the copy by unit; only the others are read a second time, and a hash is computed only for units over the limit.
 
 Why the bound holds whatever the source does: every count is made of frozen rows, each of which passed through
 `settled` or `chosen`. The two divide the units between them, by what the same frozen rows say of each, and either
 keeps at most ``max_rows`` rows of a unit. A file that is replaced or appended to, or a view that draws at random, can
 change which rows are frozen, and never how many of one unit are counted.
 
-Where cells of the domain are masked, `place_sql` looks at the source once before, for the masked cells that occur. No
-row is counted from that look. If the source changed in between, a frozen row can lie in a masked cell that it did not
+Where cells of the domain are masked, `place_sql` queries the source once before, for the masked cells that occur. No
+row is counted from that query. If the source changed in between, a frozen row can lie in a masked cell that it did not
 find, and the table is then refused.
-
-The SQL for topics that work on records: distinct tuples of columns with their rows, and columns as they are.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
-from sudare.engines.attribute_sql import unit_sql
-from sudare.engines.dialect import Dialect
-from sudare.engines.protocol import RowBound, SourceColumn
+from sudare.domain.columns import FARTHEST
+from sudare.domain.sql import Dialect, SourceColumn, double, whole
+from sudare.engines.protocol import RowBound
 
 # ruff: noqa: S608 - columns are named by their engine; the rest are numbers and hexadecimal digits
 
-
 _NUMBERS = ("whole", "number", "truth")
-
-
 NOBODY_COLUMN = "nobody"
 """Beside bounded columns: whether the row has no unit. There are such rows only where they are refused."""
 
@@ -77,11 +73,11 @@ def _value(column: SourceColumn, dialect: Dialect) -> str:
 def _bounded(
     selected: str, columns: Sequence[SourceColumn], bound: RowBound | None, dialect: Dialect, source: str
 ) -> str:
-    """The rows; with a bound, so many of each unit as it allows, and `NOBODY_COLUMN`.
+    """The rows; with a bound, at most ``max_rows`` of each unit, and `NOBODY_COLUMN`.
 
-    The hash is that of `RowBound` with the row's own text behind the unit: rows that agree in all the columns asked
-    for are interchangeable, and told apart by their number. Rows without a unit are left out, or, where they are to be
-    refused, bounded like those of one more unit, so that a few of them tell.
+    The hash is that of `RowBound` with the row's own text after the unit: rows that agree in all the columns asked
+    for are interchangeable, and numbered to tell them apart. Rows without a unit are left out, or, where they are to be
+    refused, bounded like those of one more unit: a few of them are enough to notice.
     """
     if bound is None:
         return f"SELECT {selected} FROM {source}"
@@ -99,25 +95,22 @@ def _bounded(
 
 
 def _row_text(columns: Sequence[SourceColumn], dialect: Dialect) -> str:
-    """A row as one text: the length of each column's own before it, so that two rows never share one."""
+    """A row as one text: each column's text is preceded by its length, so that two different rows never share one."""
     texts = [f"CAST({column.sql} AS {dialect.text})" for column in columns]
     parts = [f"CASE WHEN {text} IS NULL THEN '-' ELSE concat(length({text}), ':', {text}) END" for text in texts]
     return f"concat({', '.join(parts)})"
 
 
-# ruff: noqa: S608 - names are ours; the rest are numbers and hexadecimal digits
-
-
 OUTSIDE, NOBODY = -1, -2
-"""In place of a cell: a unit has a row outside the domain and such rows are refused; rows have no unit."""
+"""Used in place of a cell: for rows outside the domain where these are refused, and for rows without a unit."""
 
 
 def settled(bound: RowBound, refuse: bool, rows: str) -> str:
     """Groups the frozen ``rows`` by unit, and then by cell.
 
-    A unit whose rows share a cell is settled: the cell gets its rows, at most ``max_rows``. So is one with two rows
-    of which one is kept. Another stays as a row of its own, ``spread``, to be chosen from. Cells `OUTSIDE` and `NOBODY`
-    are there if a unit has a row outside (with ``refuse``), and if a unit is missing.
+    A unit whose rows share a cell is settled: the cell gets its rows, at most ``max_rows``. So is a unit with two rows
+    of which one is kept. Any other unit remains as a row of its own, ``spread``, for `chosen`. The result has a cell
+    `OUTSIDE` if a unit has a row outside (with ``refuse``), and a cell `NOBODY` if a unit is missing.
     """
     low = f"min(COALESCE(cell, {OUTSIDE}))" if refuse else "min(cell)"
     units = f"SELECT unit, {low} AS low, max(cell) AS high, count(cell) AS inside_rows FROM {rows} GROUP BY unit"
@@ -140,7 +133,7 @@ def settled(bound: RowBound, refuse: bool, rows: str) -> str:
 
 
 def spread_units(bound: RowBound, counted: str) -> str:
-    """The units that are to be chosen from; with a limit above one, with their numbers of rows."""
+    """The units that `settled` left to `chosen`; with a limit above one, with their numbers of rows."""
     rows = "" if bound.max_rows == 1 else ", inside_rows"
     return f"SELECT spread{rows} FROM {counted} WHERE spread IS NOT NULL"
 
@@ -168,3 +161,29 @@ def chosen(bound: RowBound, dialect: Dialect, rows: str, spread_units: str) -> s
 def _hash(bound: RowBound, cell: str, occurrence: str) -> str:
     """The hash that orders the rows of a unit: see `RowBound`."""
     return f"md5(concat('{bound.key.hex()}/', {cell}, '/', {occurrence}, '/', unit))"
+
+
+def unit_sql(bound: RowBound, dialect: Dialect) -> str:
+    """The unit of a row: a whole number or text; NULL where it is missing, NaN, fractional or declared to be no id."""
+    column, name = bound.unit, bound.unit.sql
+    if column.kind == "number" and column.type.startswith("DECIMAL"):
+        own = f"CASE WHEN {name} = floor({name}) THEN TRY_CAST({name} AS {dialect.wide}) END"
+    elif column.kind == "number":
+        # Beyond 2**53 two people's numbers can share a double: such a column cannot tell them apart.
+        fits = f"abs({name}) <= {2**53} AND {name} = floor({name})"
+        own = f"CASE WHEN {fits} THEN TRY_CAST({name} AS BIGINT) END"
+    else:
+        own = name
+    text = column.kind in ("text", "untyped")
+    nobody = [each for each in bound.missing.spellings if text or re.fullmatch("-?[0-9]+", each)]
+    nobody += [""] if text else []
+    if not nobody:
+        return own
+    listed = ", ".join(dialect.literal(each) for each in nobody)
+    written = f"lower({own})" if text else f"CAST({own} AS {dialect.text})"
+    return f"CASE WHEN {written} IN ({listed}) THEN NULL ELSE {own} END"
+
+
+def count_sql(column: SourceColumn, dialect: Dialect) -> str:
+    """A count as BIGINT (2**62 + 1 for what is larger) or DOUBLE, unchecked."""
+    return whole(column, dialect, FARTHEST + 1) if column.kind == "whole" else double(column, dialect)

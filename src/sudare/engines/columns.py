@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, cast
 
-from sudare.domain import Attribute, Categories, Domain, Grid, Mesh
-from sudare.engines.protocol import OUTSIDE, Kind, Outside, Placement, SourceColumn
+from sudare.domain import Attribute, Domain
+from sudare.domain.sql import NUMBERS, Kind, SourceColumn
+from sudare.engines.protocol import OUTSIDE, Outside, Placement
 from sudare.errors import InputError, Message, MissingColumnError, ParameterError, did_you_mean, either, listed
 
-_NUMBERS: tuple[Kind, ...] = ("whole", "number", "untyped")
 _UNITS: tuple[Kind, ...] = ("whole", "number", "text", "untyped")
 _NAMES_SHOWN = 40
 _UNIT, _COUNTS = Message("the unit"), Message("the counts")
@@ -51,11 +51,8 @@ def place(domain: Any, given: Any, known: Mapping[str, SourceColumn], outside: A
 
 
 def shown_names(known: Mapping[str, SourceColumn]) -> list[str]:
-    """The names that a message may repeat: none of a file of text, whose first line may be a person's row.
-
-    A file of text has no types at all; of a folder of Parquet files only the names of its folders have none.
-    """
-    return [] if all(column.kind == "untyped" for column in known.values()) else list(known)
+    """The names that a message may repeat: none of a file of text, whose first line may be a person's row."""
+    return [name for name, column in known.items() if column.schema]
 
 
 def find(name: Any, known: Mapping[str, SourceColumn], purpose: Message) -> SourceColumn:
@@ -88,7 +85,7 @@ def find_unit(name: Any, known: Mapping[str, SourceColumn]) -> SourceColumn:
 
 def find_count(name: Any, known: Mapping[str, SourceColumn]) -> SourceColumn:
     """The column that holds counts."""
-    return _of_kind(find(name, known, _COUNTS), _NUMBERS, _COUNTS, Message("whole numbers"))
+    return _of_kind(find(name, known, _COUNTS), NUMBERS, _COUNTS, Message("whole numbers"))
 
 
 def outside_error(placement: Placement, attributes: Iterable[str]) -> InputError:
@@ -108,7 +105,7 @@ def _columns_of(
     names = tuple(given) if isinstance(given, tuple | list) else (given,)
     purpose = Message("the attribute {name}", name=name)
     if len(names) not in attribute.columns_taken:
-        example = {"grid": '("row", "column")', "mesh": '("lat", "lon")'}.get(attribute.kind, '"column"')
+        example = attribute.columns_example
         raise ParameterError(
             "{purpose} is read from another number of columns",
             value=given,
@@ -118,21 +115,8 @@ def _columns_of(
             name=name,
             example=example,
         )
-    kinds, wanted = _readable(attribute, len(names))
+    kinds, wanted = attribute.readable(len(names))
     return tuple(_of_kind(find(each, known, purpose), kinds, purpose, wanted) for each in names)
-
-
-def _readable(attribute: Attribute, columns: int) -> tuple[tuple[Kind, ...], Message]:
-    """The kinds of columns that an attribute can be read from, and the words for them."""
-    if isinstance(attribute, Categories):
-        if isinstance(attribute.values[0], str):
-            return ("text", "untyped"), Message("text")
-        return (*_NUMBERS, "truth"), Message("whole numbers")
-    if isinstance(attribute, Mesh) and columns == 1:
-        return (*_NUMBERS, "text"), Message("mesh codes as whole numbers or text")
-    if isinstance(attribute, Mesh):
-        return _NUMBERS, Message("degrees as numbers")
-    return _NUMBERS, Message("whole numbers") if isinstance(attribute, Grid) else Message("numbers")
 
 
 def _of_kind(column: SourceColumn, kinds: tuple[Kind, ...], purpose: Message, wanted: Message) -> SourceColumn:

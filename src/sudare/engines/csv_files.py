@@ -1,45 +1,40 @@
-"""Files of delimited text: the grammar of their lines, how they are laid out, and what tools propose for them.
+"""Files of delimited text: the grammar of their lines, how their layout is found, and what tools propose for it.
 
-The lines of a file of delimited text, each of which is one row, checked before any engine reads them.
-
-One person's bytes may change that person's rows and nothing else. Readers of CSV are lenient, each in its own way: a
-quote that is never closed takes the lines behind it into one field, a lone carriage return ends a line for some, a
-missing field is made up for by others. So the bytes are checked by a grammar that leaves them no choice:
+**Lines.** One person's bytes may change that person's rows and nothing else. Readers of CSV are lenient, each in its
+own way: a quote that is never closed takes the lines after it into one field, a lone carriage return ends a line for
+some, others fill in a missing field. So the bytes are checked against a strict grammar before any engine reads them:
 
     file    the lines, all ended by LF or all by CR LF, as the first is
-    line    as many fields as the first, with the delimiter between them
-    field   signs without quote, delimiter, CR, LF and NUL
-            or quote, signs without CR, LF and NUL in which each quote is doubled, quote
+    line    as many fields as the first, with the delimiter between them; or nothing, where there are several columns
+    field   characters other than quote, delimiter, CR, LF and NUL
+            or quote, characters other than CR, LF and NUL in which each quote is doubled, quote
 
-A line break ends a line wherever it stands, so that whether a line is in the grammar depends on its own bytes. If all
-lines are, every reader that knows quotes reads line by line what stands there; if one is not, the file is refused in
-the same words, whatever is wrong with it. Hence the law: lines of one person added, taken away or garbled change the
-rows by that person's, or end in a sentence that says nothing. A text with line breaks in it cannot be written in such a
-file; Parquet holds it.
+A line break always ends a line, so that whether a line is in the grammar depends on its own bytes. If all lines are,
+every reader that knows quotes reads the same rows; if one is not, the file is refused with the same message, whatever
+is wrong with it. Empty lines, with which many files end, are nobody's rows to every reader, unless there is one column
+only. Hence the law: lines of one person added, removed or garbled change the rows by that person's, or end
+in a message that says nothing. Text with line breaks in it cannot be written in such a file; Parquet holds it.
 
-How a file of delimited text is written: its encoding, its delimiter, its line ends, its columns.
+**Layout.** Encoding and delimiter are declared, or UTF-8 and what the first line shows. Nothing after the first line
+is used: one person's bytes must not decide how everybody's are read. The first line is no person's row if it holds the
+declared columns, which `sudare.engines.columns.find` requires of every question; so what is learned from it, the
+delimiter and the line end, is public structure, or the file is refused. Until then its names may be the values of the
+first person of a file without a header, and no message repeats them. Of such a file the names are declared, and its
+first line is read as all others are: then the delimiter is the declared one, or a comma.
 
-Encoding and delimiter are declared, or UTF-8 and what the first line shows. Nothing behind the first line is looked at
-here: one person's bytes must not decide how everybody's are read. The first line is no person's row if it holds the
-columns that are declared, which `sudare.engines.columns.find` requires of every question; so what is learned from it,
-the delimiter and the line end, is learned from public structure, or the file is refused. Until then its names may be
-the values of the first person of a file without a header, and no message repeats them.
-
-What the steward's tools propose for a file of delimited text: a guess from all its bytes, to be declared or not.
-
-Nothing that counts, plans, rehearses or publishes calls this. A proposal depends on every person's bytes and goes to
-the steward alone, who writes ``encoding`` and ``delimiter`` into the recipe: from then on they are declared.
+**Proposals.** `propose_layout` guesses encoding and delimiter from all bytes. Nothing that counts, plans, rehearses or
+publishes calls it: a proposal depends on every person's bytes and is shown to the steward alone, who writes
+``encoding`` and ``delimiter`` into the recipe. From then on they are declared.
 """
 
 from __future__ import annotations
 
 import codecs
 import csv
-import gzip
 import io
 import zlib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -49,14 +44,15 @@ from typing import BinaryIO, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from sudare.errors import InputError, ParameterError
+from sudare.errors import InputError, MissingFileError, ParameterError
+from sudare.privacy.fingerprint import unpacked
 
 _PIECE = 1 << 22
 _LF, _CR, _QUOTE = b'\n\r"'
 
 
 def checked_pieces(path: Path, layout: CsvLayout) -> Iterator[bytes]:
-    """The lines of a file in UTF-8, the first with them, in pieces of some megabytes; refuses what is no such file."""
+    """All lines of a file, in UTF-8, in pieces of some megabytes; refuses a file that is not in the grammar."""
     for lines in whole_lines(path, layout):
         text = checked(lines, layout)
         if text is None:
@@ -73,8 +69,8 @@ def check_lines(path: Path, layout: CsvLayout) -> None:
 def whole_lines(path: Path, layout: CsvLayout) -> Iterator[bytes]:
     """The bytes of a file, cut at ends of lines.
 
-    Of a line that is too long the beginning comes, which `checked` refuses; going on behind it is refused here, so that
-    nobody's lines are left out.
+    Of a line that is too long the beginning is returned, which `checked` refuses; a caller that continues after it gets
+    an error, so that nobody's lines are skipped.
     """
     with opened(path) as stream:
         rest = b""
@@ -92,7 +88,7 @@ def whole_lines(path: Path, layout: CsvLayout) -> Iterator[bytes]:
 def checked(lines: bytes, layout: CsvLayout) -> bytes | None:
     """Whole lines in UTF-8; None if they are not in the encoding and the grammar.
 
-    A line is measured in the bytes of the file, as in `whole_lines`, and once more in UTF-8, which engines read.
+    The length of a line is limited in the bytes of the file, as in `whole_lines`, and in UTF-8, which engines read.
     """
     if not layout.utf8 and _lengths(np.frombuffer(lines, dtype=np.uint8)).max() > MOST_LINE:
         return None
@@ -110,8 +106,8 @@ def well_formed(lines: bytes, layout: CsvLayout) -> bool:
     >>> layout = CsvLayout("utf-8", ",", ("id", "ward"))
     >>> [well_formed(line + b"\\n", layout) for line in (b"1,'", b'1,"a, b"', b'1," "" "')]
     [True, True, True]
-    >>> [well_formed(line + b"\\n", layout) for line in (b'1,"a', b'1,a"', b"1", b"1,2,3", b"1,2\\r", b"")]
-    [False, False, False, False, False, False]
+    >>> [well_formed(line + b"\\n", layout) for line in (b'1,"a', b'1,a"', b"1", b"1,2,3", b"1,2\\r")]
+    [False, False, False, False, False]
     """
     breaks = lines.count(b"\n")
     returns = lines.count(b"\r\n") if layout.crlf else 0
@@ -119,18 +115,19 @@ def well_formed(lines: bytes, layout: CsvLayout) -> bool:
         return False
     signs = np.frombuffer(lines, dtype=np.uint8)
     delimiter = ord(layout.delimiter)
-    ends = np.flatnonzero(signs == _LF)
     cuts = np.flatnonzero(signs == delimiter)
     lengths = _lengths(signs)
-    # An empty line has no field, or an empty one: readers differ.
-    if lengths.max() > MOST_LINE or lengths.min() == 1 + layout.crlf:
+    filled = lengths > 1 + layout.crlf
+    ends = np.flatnonzero(signs == _LF)[filled]
+    # In one column, an empty line has no field, or an empty one: readers differ.
+    if lengths.max() > MOST_LINE or (len(layout.names) == 1 and not filled.all()):
         return False
     if b'"' in lines:
         quotes = np.flatnonzero(signs == _QUOTE)
         opening, closing = quotes[::2], quotes[1::2]
         if len(opening) != len(closing) or (np.searchsorted(ends, opening) != np.searchsorted(ends, closing)).any():
             return False
-        # A doubled quote closes and opens again. Before the first sign stands the last one, which is a line break.
+        # A doubled quote closes and opens again. Index -1, before the first character, is the last one, a line break.
         before, after = signs[opening - 1], signs[closing + 1]
         if (
             not np.isin(before, (_LF, delimiter, _QUOTE)).all()
@@ -141,7 +138,7 @@ def well_formed(lines: bytes, layout: CsvLayout) -> bool:
     each = len(layout.names) - 1
     if len(cuts) != each * len(ends):
         return False
-    # So many in all: each line has its own if the last of each so many lies before its line's end, the next behind it.
+    # The total is right: each line has its own share if the last cut of its share lies before its end, the next after.
     return each == 0 or bool((cuts[each - 1 :: each] < ends).all() and (cuts[each::each] > ends[:-1]).all())
 
 
@@ -150,15 +147,15 @@ def _lengths(signs: NDArray[np.uint8]) -> NDArray[np.int64]:
     return np.diff(np.flatnonzero(signs == _LF), prepend=-1)
 
 
-DELIMITERS = (",", "\t", ";")
-"""Of which the one that cuts the first line into most names is taken, where none is declared."""
+DELIMITERS = (",", "\t", ";", "|")
+"""Where no delimiter is declared: the one of these that cuts the first line into most names."""
 MOST_LINE = 1 << 20
-"""Bytes of a line."""
+"""The longest line, in bytes."""
 _MULTIBYTE = (
     "cp932", "shift_jis", "shift_jis_2004", "shift_jisx0213", "euc_jp", "euc_jis_2004", "euc_jisx0213",
     "gb2312", "gbk", "gb18030", "big5", "big5hkscs", "cp950", "cp949", "euc_kr", "johab",
 )  # fmt: skip
-"""Encodings of several bytes in which a line break is one byte that is never part of another sign."""
+"""Multi-byte encodings in which a line break is one byte that is never part of another character."""
 _ONE_BYTE = (
     "ascii", "hp-roman8", "koi8-r", "koi8-t", "koi8-u", "kz1048", "ptcp154", "tis-620",
     *(f"iso8859-{part}" for part in (*range(1, 12), *range(13, 17))),
@@ -168,17 +165,22 @@ _ONE_BYTE = (
     "mac-croatian", "mac-cyrillic", "mac-greek", "mac-iceland", "mac-latin2", "mac-roman", "mac-romanian",
     "mac-turkish",
 )  # fmt: skip
-"""Encodings in which each byte is a sign, those of ASCII its own."""
+"""Single-byte encodings that extend ASCII."""
 
 
 @dataclass(frozen=True)
 class CsvLayout:
-    """Encoding by its Python name, delimiter, whether lines end in CR LF, and the names in the first line."""
+    """Encoding by its Python name, delimiter, whether lines end in CR LF, and the names of columns.
+
+    ``header`` says that the first line holds the names; otherwise they are declared.
+    """
 
     encoding: str
     delimiter: str
     names: tuple[str, ...]
     crlf: bool = False
+    decimal: str = "."
+    header: bool = True
 
     @property
     def utf8(self) -> bool:
@@ -187,15 +189,22 @@ class CsvLayout:
 
     @cached_property
     def places(self) -> dict[str, int]:
-        """Where each column stands that is named once, whatever its case; no other can be asked for."""
+        """The positions of columns whose names occur once, ignoring case; no other column can be asked for."""
         folded = Counter(name.casefold() for name in self.names)
         return {name: place for place, name in enumerate(self.names) if folded[name.casefold()] == 1}
 
 
-def csv_layout(path: Path, encoding: str | None = None, delimiter: str | None = None) -> CsvLayout:
-    """The layout of a file, plain or compressed with gzip, from what is declared and from its first line.
+def csv_layout(
+    path: Path,
+    encoding: str | None = None,
+    delimiter: str | None = None,
+    decimal: str | None = None,
+    column_names: Sequence[str] | None = None,
+) -> CsvLayout:
+    """The layout of a file, plain or compressed with gzip or zstd, from what is declared and from its first line.
 
-    A column without a name is called by its place, such as ``column3``.
+    A column without a name is called by its place, such as ``column3``. ``column_names`` are those of a file whose
+    first line is a row.
     """
     found = "utf-8" if encoding is None else text_encoding(encoding)
     chosen = None if delimiter is None else checked_delimiter(delimiter)
@@ -204,24 +213,29 @@ def csv_layout(path: Path, encoding: str | None = None, delimiter: str | None = 
     crlf = line.endswith(b"\r\n")
     try:
         text = line.removesuffix(b"\n").removesuffix(b"\r").decode(found)
-        choices = (chosen,) if chosen else ("\t",) if ".tsv" in path.suffixes else DELIMITERS
+        usual = DELIMITERS if column_names is None else (",",)
+        choices = (chosen,) if chosen else ("\t",) if ".tsv" in path.suffixes else usual
         read = {each: next(csv.reader(io.StringIO(text, newline=""), delimiter=each), []) for each in choices}
     except (UnicodeDecodeError, csv.Error):
         raise not_csv(path) from None
     best = max(choices, key=lambda each: len(read[each]))
-    names = tuple(name or f"column{place}" for place, name in enumerate(read[best], start=1))
-    layout = CsvLayout(found, best, names, crlf)
+    listed = read[best] if column_names is None else column_names
+    names = tuple(name or f"column{place}" for place, name in enumerate(listed, start=1))
+    if decimal not in (None, ".", ","):
+        raise ParameterError("this is not a decimal sign", value=decimal, allowed='"." or ","')
+    layout = CsvLayout(found, best, names, crlf, decimal or ".", column_names is None)
     if not layout.places:
         raise InputError("the first line of the file does not name columns", value=str(path))
     return layout
 
 
 def text_encoding(declared: str) -> str:
-    """Python's name of an encoding, if it is among those that let lines be read one by one.
+    """Python's name of an encoding, if lines can be decoded one by one in it.
 
-    In UTF-16, in an encoding with shifts such as ISO-2022-JP, in EBCDIC or with escapes, a byte of one line can change
-    how the next lines are read, or what a line is. In UTF-8 and in the encodings of `_MULTIBYTE` and `_ONE_BYTE` it
-    cannot; a delimiter or quote may be a byte of another sign there, and is looked for only after decoding.
+    In UTF-16, in an encoding with shift states such as ISO-2022-JP, in EBCDIC or with escapes, a byte of one line can
+    change how the next lines are read, or where a line ends. In UTF-8 and in the encodings of `_MULTIBYTE` and
+    `_ONE_BYTE` it cannot; a byte of another character may equal a delimiter or quote, so these are looked for only
+    after decoding.
     """
     try:
         name = codecs.lookup(declared).name
@@ -242,14 +256,16 @@ def text_encoding(declared: str) -> str:
 
 
 def checked_delimiter(declared: str) -> str:
-    """A delimiter, if it is one."""
+    """The declared delimiter; refuses letters, digits, quotes, line breaks and more than one character."""
     if len(declared) != 1 or not declared.isascii() or declared.isalnum() or declared in '"\r\n\0':
-        raise ParameterError("this is no delimiter", value=declared, allowed="one sign, such as , or ; or a tab")
+        raise ParameterError(
+            "this is not a delimiter", value=declared, allowed="one character, such as , or ; or a tab"
+        )
     return declared
 
 
 def not_csv(path: Path) -> InputError:
-    """The one refusal for whatever is wrong with the text of a file: it says neither what nor where."""
+    """The one refusal for all faults in the text of a file: it says neither what is wrong nor where."""
     return InputError(
         "the file is not CSV of the declared encoding and delimiter",
         value=str(path),
@@ -262,18 +278,25 @@ def not_csv(path: Path) -> InputError:
 
 @contextmanager
 def opened(path: Path) -> Iterator[BinaryIO]:
-    """The bytes of a file, decompressed, after a byte order mark of UTF-8; what fails becomes an `InputError`."""
+    """The bytes of a file, decompressed, without the byte order mark of UTF-8; errors become an `InputError`."""
     try:
-        with cast(BinaryIO, gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb")) as stream:
-            if stream.read(3) != codecs.BOM_UTF8:
-                stream.seek(0)
-            yield stream
+        with _unpacked(path) as stream:
+            if stream.peek(3)[:3] == codecs.BOM_UTF8:
+                stream.read(3)
+            yield cast(BinaryIO, stream)
+    except FileNotFoundError:
+        raise MissingFileError("there is no such file", value=str(path)) from None
     except (OSError, EOFError, zlib.error):
         raise unpacked_badly(path) from None
 
 
+def _unpacked(path: Path) -> io.BufferedReader:
+    stream = unpacked(path)
+    return stream if isinstance(stream, io.BufferedReader) else io.BufferedReader(cast(io.RawIOBase, stream))
+
+
 def unpacked_badly(path: Path) -> InputError:
-    """The refusal for a file whose bytes end early, or are not packed as its name says."""
+    """The refusal for a file that is truncated, or not compressed as its name says."""
     return InputError("the file cannot be read", value=str(path), hint="It is cut off or damaged: copy it again.")
 
 
@@ -286,7 +309,7 @@ class Proposal:
     """How a file seems to be written.
 
     ``encoding`` and ``delimiter`` are what `read` takes. ``faulty_line`` is the number of the first line (the first of
-    the file is 1) that `read` refuses under them, None if there is none. It is private: a line is somebody's.
+    the file is 1) that `read` refuses under them, None if there is none. It is private, since a line is a person's.
     """
 
     encoding: str
@@ -295,9 +318,9 @@ class Proposal:
 
 
 def propose_layout(path: str | Path) -> Proposal:
-    """The encoding, UTF-8 or CP932, under which the first faulty line comes last, and where that is.
+    """The encoding, UTF-8 or CP932, under which the most lines are read before the first faulty one, and its number.
 
-    For the steward's eyes: what it says depends on every line. A file in UTF-16 is refused by `read` and here.
+    For the steward only: the result depends on every line. A file in UTF-16 is refused by `read` and here.
     """
     given = Path(path)
     with opened(given) as stream:
@@ -327,7 +350,7 @@ def _under(path: Path, encoding: str) -> Proposal:
 
 
 def _first_fault(lines: bytes, layout: CsvLayout) -> int:
-    """Which of these lines, not all of which fit, is the first that does not: found by halving."""
+    """The position of the first faulty line, by bisection; at least one is faulty."""
     each = [line + b"\n" for line in lines.split(b"\n")[:-1]]
     fitting, faulty = 0, len(each)
     while faulty - fitting > 1:

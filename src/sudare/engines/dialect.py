@@ -1,64 +1,26 @@
-"""Where the SQL of engines differs: the few words that DuckDB and Spark spell in their own way.
+"""Where the SQL of the engines differs, and what the shared SQL needs of an engine.
 
-Everything else an engine asks is one text for both, so that a position or a choice of rows has one source.
-Spark's ``isnan(NULL)`` is false and its ``floor`` gives a whole number, 0 for NaN; the shared SQL asks for NULL
-first and never floors what may be NaN or beyond 2**62.
-
-What the shared SQL needs from an engine: named views over one source, and answers in Arrow.
-
-The source as every question sees it: text in its plain form, by the rule of `sudare.domain.text`.
+`DUCKDB` and `SPARK` spell the few expressions that the two write differently. Everything else is one text for both, so
+that a position or a choice of rows has one definition. Spark's ``isnan(NULL)`` is false and its ``floor`` gives a whole
+number, 0 for NaN; the shared SQL asks for NULL first and never floors what may be NaN or beyond 2**62. `Shell` is an
+engine opened for one question; `source_sql` brings text into its plain form, by the rule of `sudare.domain.text`.
 """
+
+# ruff: noqa: S608 - columns are named by their engine; the texts are constants of ours
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from inspect import Parameter, Signature
+from typing import TYPE_CHECKING, Any, Protocol
 
+import numpy as np
+
+from sudare.domain.sql import UNKNOWN, Call, Dialect, SourceColumn
 from sudare.domain.text import FOLDED, NUMBER, SPACES, UNTRIMMED, WHOLE
-from sudare.engines.protocol import SourceColumn
 
 if TYPE_CHECKING:
     import pyarrow
-
-
-@dataclass(frozen=True)
-class Dialect:
-    """How one engine writes SQL."""
-
-    text: str
-    """The type of text."""
-    wide: str
-    """A type of whole numbers that holds all of 38 digits."""
-    quotient: str
-    """The operator of whole division."""
-    semi_join: str
-    written_lists: bool
-    """Whether a list of numbers is written out, which Spark folds into its code, or joined as a table of one row."""
-    element: Callable[[str, str], str]
-    """An element of a list, by a place that counts from 1."""
-    one_to: Callable[[str], str]
-    """A row for each whole number from 1 to a number that is at least 1."""
-    matches: Callable[[str, str], str]
-    """Whether the whole of a text matches a regular expression without quotes and backslashes."""
-    holds: Callable[[str, str], str]
-    """Whether some part of a text matches such an expression."""
-    literal: Callable[[str], str]
-    """A text in SQL, whatever characters it has."""
-    trimmed: Callable[[str, str], str]
-    """A text without those characters of a literal that stand around it."""
-    parsed: Callable[[str, str], str]
-    """A text as a number of some type, NULL if it is none."""
-    scientific: Callable[[str], str]
-    """A double as text of six digits, alike in all engines."""
-    zoned: str
-    """The type of moments in a time zone, as a column has it."""
-    seconds: Callable[[str], str]
-    """A moment, or its text with a zone, in whole seconds since 1970; NULL if it is none."""
-    hexadecimal: Callable[[str], str]
-    """At most 15 hexadecimal digits as a wide whole number."""
-    sorted_text: Callable[[Sequence[str], str], str]
-    """Several texts as one, in the order of the alphabet, with a text between them."""
 
 
 def text_literal(text: str) -> str:
@@ -95,8 +57,6 @@ DUCKDB = Dialect(
     wide="HUGEINT",
     quotient="//",
     semi_join="SEMI JOIN",
-    written_lists=False,
-    element=lambda values, place: f"{values}[{place}]",
     one_to=lambda number: f"unnest(range(1, {number} + 1))",
     matches=lambda text, pattern: f"regexp_full_match({text}, '{pattern}')",
     holds=lambda text, pattern: f"regexp_matches({text}, '{pattern}')",
@@ -115,8 +75,6 @@ SPARK = Dialect(
     wide="DECIMAL(38, 0)",
     quotient="DIV",
     semi_join="LEFT SEMI JOIN",
-    written_lists=True,
-    element=lambda values, place: f"get({values}, CAST({place} - 1 AS INT))",
     one_to=lambda number: f"explode(sequence(1L, {number}))",
     matches=_spark_matches,
     holds=lambda text, pattern: f"{text} RLIKE '{pattern}'",
@@ -131,10 +89,32 @@ SPARK = Dialect(
 )
 
 
-class Shell(Protocol):
-    """An engine opened on its records: the view ``source`` has the columns asked for, under their `Column.sql`.
+def arrow_function(call: Call) -> Callable[..., Any]:
+    """The function of a call for columns of Arrow."""
+    import pyarrow
 
-    Views have short names here and whatever ``name`` makes of them in SQL. All end with the shell.
+    def computed(*columns: Any) -> Any:
+        arrays = [
+            column.cast(pyarrow.float64()).to_numpy(zero_copy_only=False)
+            if number
+            else np.array([*column.to_pylist(), None], dtype=object)[:-1]
+            for column, number in zip(columns, call.numbers, strict=True)
+        ]
+        found = call.function(*arrays)
+        return pyarrow.array(found, pyarrow.int64(), mask=found == UNKNOWN)
+
+    # From the annotations Spark infers the kind of function, from the signature DuckDB the number of columns.
+    computed.__annotations__ = {"columns": pyarrow.Array, "return": pyarrow.Array}
+    kind, names = Parameter.POSITIONAL_ONLY, range(len(call.numbers))
+    parameters = [Parameter(f"column{place}", kind, annotation=pyarrow.Array) for place in names]
+    vars(computed)["__signature__"] = Signature(parameters, return_annotation=pyarrow.Array)
+    return computed
+
+
+class Shell(Protocol):
+    """An engine opened on its records: the view ``source`` has the columns asked for, under their `SourceColumn.sql`.
+
+    Views have short names here; ``name`` gives their names in SQL. All are dropped with the shell.
     """
 
     @property
@@ -147,20 +127,20 @@ class Shell(Protocol):
     def register(self, view: str, table: pyarrow.Table) -> None:
         """A small declared table."""
 
+    def define(self, name: str, call: Call) -> None:
+        """A function under a name, to be called in SQL."""
+
     def view(self, view: str, sql: str, *, few: bool = False) -> None:
         """A view, computed whenever it is asked; ``few`` says that it has few rows, to be joined with many."""
 
     def freeze(self, view: str, sql: str) -> None:
-        """The rows of a query, looked at once: whatever becomes of the source, they stay, or the question fails."""
+        """The rows of a query, read once and stored: they stay the same when the source changes, or the query fails."""
 
     def keep(self, view: str, sql: str) -> None:
-        """The rows of a query, computed once where that is possible; for what is made of frozen rows."""
+        """The rows of a query over frozen rows, computed once where that is possible."""
 
     def ask(self, sql: str) -> pyarrow.Table:
         """The rows of a query."""
-
-
-# ruff: noqa: S608 - columns are named by their engine; the texts are constants of ours
 
 
 TEXTS = ("text", "untyped")
@@ -182,7 +162,7 @@ def _trimmed(column: SourceColumn, dialect: Dialect) -> str:
     text = f"CAST({column.sql} AS {dialect.text})"
     folded = f"translate({text}, {dialect.literal(FOLDED[0])}, {dialect.literal(FOLDED[1])})"
     trimmed = dialect.trimmed(folded, dialect.literal(SPACES))
-    # Folding and trimming cost fifty times what the quick look does, which most text passes.
+    # Folding and trimming cost fifty times as much as this test, which most text passes.
     return f"CASE WHEN {dialect.holds(text, UNTRIMMED)} THEN {trimmed} ELSE {text} END AS {column.sql}"
 
 

@@ -1,8 +1,7 @@
 """DuckDB as the engine: out of core, in a connection of its own for each verb.
 
-A connection has a memory limit and a private folder to spill into, both of which end with the verb. What
-DuckDB says when something fails can quote a value, so that its errors are never shown: they become an
-`InputError` that names the source.
+A connection has a memory limit and a private folder to spill into, both of which end with the verb. DuckDB's error
+messages can quote a value, so they are never shown: they become an `InputError` that names the source.
 """
 
 # ruff: noqa: S608 - names are quoted by `identifier`; all else is the shared SQL
@@ -13,20 +12,20 @@ import atexit
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from numpy.typing import NDArray
 
-from sudare.engines.dialect import DUCKDB, Dialect, source_sql
+from sudare.domain.sql import Call, Dialect, Kind, SourceColumn
+from sudare.engines.dialect import DUCKDB, arrow_function, source_sql
 from sudare.engines.duckdb_sources import ArrowSource, CsvSource, Opening, ParquetSource, RecordSource, identifier
 from sudare.engines.files import unreadable
-from sudare.engines.overlap import Matches, hashes_of, matches_of, sums_of
-from sudare.engines.protocol import CellCounts, CountRows, Groups, Kind, Placement, RowBound, SourceColumn
+from sudare.engines.protocol import RowBound
 from sudare.engines.scratch import PrivateFolder
-from sudare.engines.verbs import cells_sql, columns_of, counts_of, groups_of, needed, values_of
+from sudare.engines.verbs import SqlEngine, needed, values_of
 from sudare.errors import InputError, SudareError
 from sudare.signals import interruptibly
 
@@ -46,14 +45,14 @@ _KINDS: dict[str, Kind] = {
 
 
 @dataclass(frozen=True)
-class DuckdbEngine:
+class DuckdbEngine(SqlEngine):
     """The verbs of `sudare.engines.protocol.Engine` over one source."""
 
     source: RecordSource
     columns: Mapping[str, SourceColumn]
     memory_limit: str = MEMORY_LIMIT
     scratch: Path | None = None
-    """The place for what does not fit into memory, see `sudare.engines.scratch`."""
+    """The folder for what does not fit into memory, see `sudare.engines.scratch`."""
 
     @classmethod
     def over(cls, source: RecordSource, scratch: Path | None = None) -> DuckdbEngine:
@@ -62,54 +61,23 @@ class DuckdbEngine:
         opened = _connection(source, MEMORY_LIMIT, scratch) if own else _describing(source)
         with opened as (connection, folder):
             relation = source.open(Opening(connection, folder, None))
-            untyped = source.untyped if isinstance(source, ParquetSource) else ()
+            untyped = getattr(source, "untyped", ())
             described = interruptibly(lambda: connection.sql(f"SELECT * FROM {relation} LIMIT 0"), connection.interrupt)
             columns = {
-                name: _column(name, str(kind), source.typed and name not in untyped)
+                name: replace(_column(name, str(kind), source.typed and name not in untyped), schema=source.typed)
                 for name, kind in zip(described.columns, described.types, strict=True)
             }
         return cls(source, columns, scratch=scratch)
 
-    def count_rows(self, placement: Placement, bound: RowBound | None) -> CellCounts:
-        """See `Engine`."""
-        with self._opened(needed(columns_of(placement), bound)) as shell:
-            found = shell.ask(cells_sql(shell, placement, bound))
-        return CellCounts(found.column("cell").to_numpy(), found.column("kept").to_numpy())
-
-    def read_counts(self, placement: Placement, count: SourceColumn) -> CountRows:
-        """See `Engine`."""
-        with self._opened(needed(columns_of(placement), None, count)) as shell:
-            return counts_of(shell, placement, count)
-
-    def group_rows(self, columns: Sequence[SourceColumn], bound: RowBound | None) -> Groups:
-        """See `Engine`."""
-        with self._opened(needed(columns, bound)) as shell:
-            return groups_of(shell, columns, bound)
-
     def read_values(self, columns: Sequence[SourceColumn], bound: RowBound | None) -> list[NDArray[Any]]:
         """See `Engine`."""
-        with self._opened(needed(columns, bound)) as shell:
+        with self.opened(needed(columns, bound)) as shell:
             shell.heard(lambda: shell.connection.execute("SET preserve_insertion_order = true"))
             return values_of(shell, columns, bound)
 
-    def hash_rows(self, columns: Sequence[SourceColumn], named: bool) -> pyarrow.Table:
-        """See `Engine`."""
-        with self._opened(columns) as shell:
-            return hashes_of(shell, columns, named)
-
-    def match_rows(self, columns: Sequence[SourceColumn], named: bool, others: pyarrow.Table) -> Matches:
-        """See `Engine`."""
-        with self._opened(columns) as shell:
-            return matches_of(shell, columns, named, others)
-
-    def sum_rows(self, columns: Sequence[SourceColumn]) -> tuple[int, int, int]:
-        """See `Engine`."""
-        with self._opened(columns) as shell:
-            return sums_of(shell, columns)
-
     @contextmanager
-    def _opened(self, columns: Sequence[SourceColumn]) -> Iterator[DuckdbShell]:
-        """A shell in which ``source`` has the columns that are needed and no others."""
+    def opened(self, columns: Sequence[SourceColumn]) -> Iterator[DuckdbShell]:
+        """See `SqlEngine`."""
         with _connection(self.source, self.memory_limit, self.scratch) as (connection, folder):
             relation = self.source.open(Opening(connection, folder, [column.name for column in columns]))
             shell = DuckdbShell(connection)
@@ -132,8 +100,14 @@ class DuckdbShell:
         """See `Shell`."""
         self.connection.register(view, table)
 
+    def define(self, name: str, call: Call) -> None:
+        """See `Shell`."""
+        types: list[Any] = ["DOUBLE" if number else "VARCHAR" for number in call.numbers]
+        options: dict[str, Any] = {"type": "arrow", "null_handling": "special"}  # their enumerations have no types
+        self.connection.create_function(name, arrow_function(call), types, "BIGINT", **options)
+
     def view(self, view: str, sql: str, *, few: bool = False) -> None:  # noqa: ARG002 - DuckDB knows by itself
-        """See `Shell`. In the main thread DuckDB would turn a signal into an error of its own."""
+        """See `Shell`; not in the main thread, where DuckDB would turn a signal into an error of its own."""
         self.heard(lambda: self.connection.execute(f"CREATE TEMP VIEW {view} AS {sql}"))
 
     def freeze(self, view: str, sql: str) -> None:
@@ -149,7 +123,7 @@ class DuckdbShell:
         return self.heard(lambda: self.connection.sql(sql).to_arrow_table())
 
     def heard(self, question: Callable[[], Answer]) -> Answer:
-        """What DuckDB answers; it breaks off at once when a signal ends the run."""
+        """DuckDB's answer to a question; it stops at once when a signal ends the run."""
         return interruptibly(question, self.connection.interrupt)
 
 
@@ -166,7 +140,7 @@ def _column(name: str, declared: str, typed: bool) -> SourceColumn:
 def _connection(
     source: RecordSource, memory_limit: str, scratch: Path | None
 ) -> Iterator[tuple[duckdb.DuckDBPyConnection, Path]]:
-    """A fresh connection and a folder that lives as long; what fails inside becomes an `InputError`."""
+    """A new connection and a folder that is removed with it; errors inside become an `InputError`."""
     import duckdb
 
     with PrivateFolder.within(scratch) as folder, _refusing(source):
@@ -177,6 +151,9 @@ def _connection(
             "preserve_insertion_order": False,
             # Nothing is fetched from the network, whatever a file looks like.
             "autoinstall_known_extensions": False,
+            # The least and the largest value that a Parquet file states leave NaN out, and DuckDB would conclude from
+            # them that no value is NaN (duckdb/duckdb#25521).
+            "disabled_optimizers": "statistics_propagation",
         }
         with closing(duckdb.connect(":memory:", config=settings)) as connection:
             if can_encrypt():
@@ -186,9 +163,9 @@ def _connection(
 
 @contextmanager
 def _describing(source: RecordSource) -> Iterator[tuple[duckdb.DuckDBPyConnection, Path]]:
-    """A connection to a database that all share who ask for names and types: making one takes longer than the asking.
+    """A connection to one shared database, for names and types only: a new database would take longer than the query.
 
-    No row is read in it, so that nothing is spilt; no folder comes with it, and nothing of a file is kept.
+    No row is read in it, so that nothing is spilled; it has no folder, and nothing of a file is cached.
     """
     with _refusing(source), closing(_describer().cursor()) as connection:
         yield connection, Path()
@@ -207,13 +184,13 @@ def _describer() -> duckdb.DuckDBPyConnection:
 
 
 atexit.register(_describer.cache_clear)  # before Python takes DuckDB's binding apart
-if hasattr(os, "register_at_fork"):  # a process that is copied with a database in it does not come to its end
+if hasattr(os, "register_at_fork"):  # a forked process with a database in it would hang when it exits
     os.register_at_fork(before=_describer.cache_clear)
 
 
 @contextmanager
 def _refusing(source: RecordSource) -> Iterator[None]:
-    """What fails inside becomes an `InputError`."""
+    """Turn errors of DuckDB and Arrow into an `InputError`."""
     import duckdb
     import pyarrow
 
@@ -226,8 +203,8 @@ def _refusing(source: RecordSource) -> Iterator[None]:
     except RuntimeError as error:
         if "nanobind" not in str(error):
             raise
-        # So DuckDB's binding for Python says that a column's name is no text.
-        raise InputError("the name of a column is no text", value=source.name) from None
+        # This is how DuckDB's Python binding reports that a column's name is not text.
+        raise InputError("the name of a column is not text", value=source.name) from None
 
 
 _LOAD_CIPHER = "LOAD httpfs"
@@ -235,9 +212,9 @@ _LOAD_CIPHER = "LOAD httpfs"
 
 @cache
 def can_encrypt() -> bool:
-    """Whether what DuckDB spills is encrypted: if its extension httpfs is installed, which brings the cipher.
+    """Whether DuckDB can encrypt what it spills: it can if its extension httpfs, which brings the cipher, is installed.
 
-    DuckDB's own cipher draws its keys from a weak generator, and writes nothing unless it is forced to.
+    DuckDB's built-in cipher draws its keys from a weak generator, and refuses to write unless it is forced to.
     """
     import duckdb
 
@@ -250,7 +227,7 @@ def can_encrypt() -> bool:
 
 
 def _refusal(error: Exception, name: str) -> InputError:
-    """What can be said of an engine's error without repeating it."""
+    """The refusal for an error of DuckDB, without its message."""
     import duckdb
 
     if isinstance(error, duckdb.OutOfMemoryException) or "No space left" in str(error):

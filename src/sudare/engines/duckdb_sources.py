@@ -1,18 +1,17 @@
-"""Where records can be, and how DuckDB gets at them without holding them all.
+"""Where records can be, and how DuckDB reads them without holding them all in memory.
 
-A source is opened in a connection and answers with what may stand after FROM. What DuckDB can scan as often
-as it likes stays where it is; a stream, which can be read once, becomes a temporary table, which DuckDB may
-spill.
+A source is opened in a connection and returns what is written after FROM. What DuckDB can scan repeatedly stays where
+it is; a stream, which can be read once, becomes a temporary table, which DuckDB may spill.
 """
 
 # ruff: noqa: S608 - names are quoted by `identifier`, texts by `text_literal`; all else is ours
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
 from sudare.engines.csv_files import MOST_LINE, CsvLayout, check_lines, checked_pieces
 from sudare.engines.dialect import text_literal
@@ -35,7 +34,7 @@ def identifier(name: str) -> str:
 
 
 def literal_path(path: Path) -> str:
-    """A path in DuckDB's SQL: the signs of a pattern stand for themselves in brackets."""
+    """A path in DuckDB's SQL, with the special characters of patterns escaped by brackets."""
     return text_literal(str(path).translate({ord(sign): f"[{sign}]" for sign in "*?["}))
 
 
@@ -65,7 +64,53 @@ class RecordSource(Protocol):
         """The files that the records lie in, as far as that is known."""
 
     def open(self, opening: Opening, /) -> str:
-        """Makes the records available and says what to select from."""
+        """Makes the records available and returns what to select from."""
+
+
+@dataclass(frozen=True)
+class FileSource:
+    """A source that is one file."""
+
+    path: Path
+
+    @property
+    def name(self) -> str:
+        """The path."""
+        return str(self.path)
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The file."""
+        return (self.path,)
+
+
+@dataclass(frozen=True)
+class TableSource(FileSource):
+    """A table or view in a database file, which keeps its latest changes in a second file."""
+
+    table: str
+    log_suffix: ClassVar[str]
+
+    @property
+    def name(self) -> str:
+        """The path and the table."""
+        return f"{self.path}, table {self.table}"
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The database file and its write-ahead log."""
+        return (self.path, self.path.with_name(f"{self.path.name}{self.log_suffix}"))
+
+    def require_table(self, tables: Collection[str]) -> None:
+        """Refuse a database that has no such table."""
+        if self.table not in tables:
+            raise InputError(
+                "the database {path} has no such table",
+                value=self.table,
+                allowed=tables,
+                hint=did_you_mean(self.table, tables),
+                path=self.path,
+            )
 
 
 @dataclass(frozen=True)
@@ -88,7 +133,7 @@ class ParquetSource:
             refuse_other_types(self.files, self.name)
 
     def open(self, opening: Opening, /) -> str:
-        """Scanned where they are. A file that changes after the check is refused with whatever was read of it."""
+        """Scanned in place. A file that changes after the check is refused later, by `FilesState`."""
         if opening.names is None:
             self.check()
         listed = ", ".join(literal_path(file) for file in self.files)
@@ -98,7 +143,7 @@ class ParquetSource:
 
 @dataclass(frozen=True)
 class AddressSource:
-    """A Parquet file at an address, which an installed extension of DuckDB reads: see `addresses`."""
+    """A Parquet file at an address, which an installed extension of DuckDB reads: see `files`."""
 
     address: str
     extension: str
@@ -117,26 +162,14 @@ class AddressSource:
 
 
 @dataclass(frozen=True)
-class CsvSource:
-    """A file of delimited text whose lines are checked each time before DuckDB reads them (`csv_lines`).
+class CsvSource(FileSource):
+    """A file of delimited text whose lines are checked each time before DuckDB reads them (`csv_files`).
 
-    DuckDB is left nothing to find out, and its columns are called by their places: names that nobody declared never
-    reach it.
+    DuckDB detects nothing by itself, and its columns are named by position: names that nobody declared never reach it.
     """
 
-    path: Path
     layout: CsvLayout
     typed: bool = False
-
-    @property
-    def name(self) -> str:
-        """The path."""
-        return str(self.path)
-
-    @property
-    def files(self) -> tuple[Path, ...]:
-        """The file."""
-        return (self.path,)
 
     def open(self, opening: Opening) -> str:
         """Scanned where it is, or, in another encoding, from a copy in UTF-8."""
@@ -145,19 +178,27 @@ class CsvSource:
             return f"(SELECT {', '.join(f'NULL::VARCHAR AS {identifier(name)}' for name in places)})"
         path = self._checked(opening)
         columns = ", ".join(f"c{place}: 'VARCHAR'" for place in range(len(self.layout.names)))
-        wanted = ", ".join(f"c{places[name]} AS {identifier(name)}" for name in opening.names)
+        wanted = ", ".join(f"{self._value(places[name])} AS {identifier(name)}" for name in opening.names)
         zipped = "gzip" if path.suffix.lower() == ".gz" else "none"
         return (
-            f"(SELECT {wanted} FROM read_csv({literal_path(path)}, auto_detect = false, header = true, "
+            f"(SELECT {wanted} FROM read_csv({literal_path(path)}, auto_detect = false, "
+            f"header = {str(self.layout.header).lower()}, "
             f"delim = {text_literal(self.layout.delimiter)}, quote = '\"', escape = '\"', comment = '', nullstr = '', "
             "strict_mode = true, null_padding = false, ignore_errors = false, allow_quoted_nulls = true, "
             f"max_line_size = {2 * MOST_LINE}, compression = '{zipped}', hive_partitioning = false, "
             f"columns = {{{columns}}}))"
         )
 
+    def _value(self, place: int) -> str:
+        """A field; with a declared decimal comma, comma and point of numbers are exchanged."""
+        if self.layout.decimal == ".":
+            return f"c{place}"
+        number = f"regexp_full_match(c{place}, '\\s*[+-]?[0-9.,]+([eE][+-]?[0-9]+)?\\s*')"
+        return f"CASE WHEN {number} THEN translate(c{place}, '.,', ',.') ELSE c{place} END"
+
     def _checked(self, opening: Opening) -> Path:
         """The file to read: this one, or its copy in UTF-8."""
-        if self.layout.utf8:
+        if self.layout.utf8 and self.path.suffix.lower() != ".zst":
             check_lines(self.path, self.layout)
             return self.path
         copy = opening.folder / "copy.csv"
@@ -219,7 +260,7 @@ class LazyFrameSource:
 
 @dataclass(frozen=True)
 class RelationSource:
-    """A relation of somebody else's DuckDB connection."""
+    """A relation of another DuckDB connection."""
 
     relation: duckdb.DuckDBPyRelation
     name: str = "the DuckDB relation"
@@ -232,40 +273,22 @@ class RelationSource:
 
         everything = self.relation
         wanted = everything.limit(0) if opening.names is None else everything.project(*map(identifier, opening.names))
-        return _streamed(opening, pyarrow.RecordBatchReader.from_stream(wanted))
+        return streamed(opening, pyarrow.RecordBatchReader.from_stream(wanted))
 
 
 @dataclass(frozen=True)
-class DatabaseSource:
+class DatabaseSource(TableSource):
     """A table or view in a DuckDB database file."""
 
-    path: Path
-    table: str
     typed: bool = True
-
-    @property
-    def name(self) -> str:
-        """The path and the table."""
-        return f"{self.path}, table {self.table}"
-
-    @property
-    def files(self) -> tuple[Path, ...]:
-        """The file, and that of what was written last."""
-        return (self.path, self.path.with_name(f"{self.path.name}.wal"))
+    log_suffix: ClassVar[str] = ".wal"
 
     def open(self, opening: Opening) -> str:
         """Attached read-only."""
         _heard(opening, f"ATTACH {text_literal(str(self.path))} AS records (READ_ONLY)")
         rows = _heard(opening, "SELECT schema, name FROM (SHOW ALL TABLES) WHERE database = 'records'")
         tables = {table: schema for schema, table in rows.fetchall()}
-        if self.table not in tables:
-            raise InputError(
-                "the database {path} has no such table",
-                value=self.table,
-                allowed=tables,
-                hint=did_you_mean(self.table, tables),
-                path=self.path,
-            )
+        self.require_table(tables)
         return f"records.{identifier(tables[self.table])}.{identifier(self.table)}"
 
 
@@ -274,7 +297,8 @@ def _heard(opening: Opening, sql: str) -> duckdb.DuckDBPyConnection:
     return interruptibly(lambda: opening.connection.execute(sql), opening.connection.interrupt)
 
 
-def _streamed(opening: Opening, reader: pyarrow.RecordBatchReader) -> str:
+def streamed(opening: Opening, reader: pyarrow.RecordBatchReader) -> str:
+    """A stream, which can be read once, as a temporary table, which DuckDB may spill."""
     opening.connection.register("stream", reader)
     _heard(opening, "CREATE TEMP TABLE streamed AS SELECT * FROM stream")
     return "streamed"

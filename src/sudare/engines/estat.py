@@ -18,9 +18,9 @@ from sudare.engines.csv_files import CsvLayout, checked
 from sudare.errors import DomainError, InputError, MissingFileError, ParameterError, TableError, did_you_mean
 from sudare.privacy import Unit
 
-_CODE = "KEY_CODE"
-_NOT_VALUES = (_CODE, "HTKSYORI", "HTKSAKI", "GASSAN")
-_FOLDED = ("*", "-", "")
+CODE = "KEY_CODE"
+NOT_VALUES = (CODE, "HTKSYORI", "HTKSAKI", "GASSAN")
+FOLDED = ("*", "-", "")
 """No number of its own: nobody, or details that another cell counts (HTKSYORI 2)."""
 _OUTSIDE = ("error", "drop")
 _POPULATION = "人口"
@@ -52,7 +52,7 @@ def estat_table(
     households, are not released until it is given.
     """
     if outside not in _OUTSIDE:
-        raise ParameterError("outside is not known here", value=outside, allowed=_OUTSIDE)
+        raise ParameterError("unknown way to treat cells outside the domain", value=outside, allowed=_OUTSIDE)
     codes: list[str] = []
     counts: list[int] = []
     people = value is None
@@ -77,18 +77,11 @@ def estat_table(
 
 def _read_into(codes: list[str], counts: list[int], path: Path, value: str | None) -> str:
     """Adds the cells of one file that have a number; the label of the column."""
-    rows = _rows(path)
-    names = rows[0] if rows else []
-    if names[:1] != [_CODE] or len(rows) < 2:
-        raise InputError(
-            "this is not a mesh file of e-Stat",
-            value=str(path),
-            allowed="a first line that begins {number}",
-            number=_CODE,
-        )
+    rows = fields_of(path)
+    names = rows[0]
     place = _place_of(value, names, path)
     for row in rows[2:]:  # the second line holds labels
-        if row[place].strip() in _FOLDED:
+        if row[place].strip() in FOLDED:
             continue
         if not row[place].isdecimal() or len(row[place]) > _MOST_DIGITS:
             raise TableError("a value of {names} in {name} is not a count", names=names[place], name=path.name)
@@ -97,8 +90,20 @@ def _read_into(codes: list[str], counts: list[int], path: Path, value: str | Non
     return rows[1][place]
 
 
-def _rows(path: Path) -> list[list[str]]:
-    """The fields of each line, by the grammar of `csv_lines`."""
+def fields_of(path: Path) -> list[list[str]]:
+    """The fields of each line, by the grammar of `csv_lines`: codes, labels, then a line for each cell."""
+    rows = _lines(path)
+    if len(rows) < 2 or rows[0][:1] != [CODE]:
+        raise InputError(
+            "this is not a mesh file of e-Stat",
+            value=str(path),
+            allowed="a first line that begins {number}",
+            number=CODE,
+        )
+    return rows
+
+
+def _lines(path: Path) -> list[list[str]]:
     try:
         data = _from_zip(path) if path.suffix.lower() == ".zip" else path.read_bytes()
     except FileNotFoundError:
@@ -120,7 +125,7 @@ def _rows(path: Path) -> list[list[str]]:
     if text is None:
         raise _not_cells(path)
     try:
-        return list(csv.reader(io.StringIO(text.decode(), newline="")))
+        return [row for row in csv.reader(io.StringIO(text.decode(), newline="")) if row]  # empty lines are nobody's
     except csv.Error:  # a field of more characters than Python takes
         raise _not_cells(path) from None
 
@@ -141,7 +146,7 @@ def _from_zip(path: Path) -> bytes:
 
 
 def _place_of(value: str | None, names: Sequence[str], path: Path) -> int:
-    values = [name for name in names if name not in _NOT_VALUES]
+    values = [name for name in names if name not in NOT_VALUES]
     wanted = values[0] if value is None and values else value
     if wanted not in values:
         raise InputError(

@@ -1,22 +1,20 @@
-"""The files that records lie in: which of a folder count, that they are alike, and that none changes while read.
+"""The files that records are read from: which files of a folder count, that they agree, that none changes while read.
 
-Sources at an address such as ``s3://bucket/people.parquet``: what an engine needs for them, or a refusal by name.
+**Addresses** such as ``s3://bucket/people.parquet``. DuckDB reads one with an extension that the steward has installed;
+it is loaded here and never downloaded. Spark reads one with a Hadoop connector on its class path. An address for which
+neither is there is refused before any network access. An address can hold a password or a signed query, so messages
+show only its scheme, or the address without them.
 
-DuckDB reads an address with an extension that the steward has installed; it is loaded here and never fetched. Spark
-reads one with a connector of Hadoop on its class path. What neither has is refused before anything is asked of a
-network. An address can hold a password or a signed query, so that messages show how it begins and no more.
+**Folders and patterns.** Programs that write a folder of Parquet leave other things in it: unfinished output of a dead
+job (``_temporary``), markers (``_SUCCESS``), hidden files. Spark's rule for what is not data holds for both engines
+here, so that they read the same files of the same folder.
 
-The files that records lie in, as they stood when they were first looked at.
+**One schema.** A reader takes the types of some file, and casts the others to them: a file with one person's row could
+round the ages of all. So all files must have the same columns of the same types, or all are refused with the same
+message. Folder names such as ``year=2020`` are text, and no type is inferred from them: one folder's name would decide
+how all are read.
 
-Which files of a folder or a pattern hold records, and that they hold them alike.
-
-Programs that write a folder of Parquet leave other things in it: what a dead job had begun (``_temporary``), marks
-(``_SUCCESS``), hidden files. Spark's rule says what is not data, and holds for both engines here, so that they read the
-same files of the same folder.
-
-A reader takes the types of some file, and casts the others to them: a file with one person's row could round the ages
-of all. So all files must have the same columns of the same types, or all are refused in the same words. Folders' names
-such as ``year=2020`` have no types, and none is looked for in them: one folder's name would decide how all are read.
+**Changes.** `FilesState` records size, time and inode of each file before it is read, to be compared afterwards.
 """
 
 from __future__ import annotations
@@ -59,7 +57,10 @@ def refuse_address(source: object) -> None:
 
 
 def require_reader(address: str, engine: str) -> str:
-    """What ``engine`` reads Parquet at an address with, or the refusal; whether Spark has it, `spark_sources` asks."""
+    """The extension or connector with which ``engine`` reads an address, or a refusal.
+
+    Whether Spark has its connector is checked in `spark_sources`.
+    """
     import duckdb
 
     scheme, path = scheme_of(address) or "", PurePosixPath(urlsplit(address).path)
@@ -103,8 +104,8 @@ def shown(address: str) -> str:
 class FileState:
     """A file by what the file system says of it: a file that is written to or replaced has another state.
 
-    ``size`` is in bytes, ``modified`` in nanoseconds, ``inode`` and ``device`` tell files of one name apart. A file
-    that is not there has none of them.
+    ``size`` is in bytes, ``modified`` in nanoseconds; ``inode`` and ``device`` tell files of one name apart. All are
+    None for a file that does not exist.
     """
 
     path: Path
@@ -135,12 +136,12 @@ class FilesState:
         return cls(tuple(map(FileState.of, paths)))
 
     def with_more(self, paths: Iterable[Path]) -> FilesState:
-        """These states, and those of files that were not looked at before."""
+        """These states, and those of the other files."""
         known = {state.path for state in self.files}
         return FilesState((*self.files, *(FileState.of(path) for path in paths if path not in known)))
 
     def refuse_changed(self) -> None:
-        """Refuse to go on if one of the files is not what it was: what was read may be of two files."""
+        """Refuse to continue if one of the files has changed: what was read may be a mix of two versions."""
         for state in self.files:
             if FileState.of(state.path) != state:
                 raise InputError(
@@ -154,7 +155,7 @@ NO_FILES = FilesState()
 
 
 def unreadable(name: str) -> InputError:
-    """The one refusal for whatever an engine says of a source that it cannot read: it may quote a value."""
+    """The one refusal for all errors of an engine about a source, whose messages may quote a value."""
     return InputError(
         "the records cannot be read",
         value=name,
@@ -170,7 +171,7 @@ def files_in(folder: Path) -> tuple[Path, ...]:
 def files_like(pattern: Path) -> tuple[Path, ...]:
     """The files that a pattern matches, in order; ``**`` stands for any number of folders.
 
-    A folder that the pattern names without a sign is read whatever its name is.
+    A folder that the pattern names literally is read whatever its name is.
     """
     named = next(place for place, part in enumerate(pattern.parts) if has_magic(part))
     root = Path(*pattern.parts[:named])
@@ -179,10 +180,10 @@ def files_like(pattern: Path) -> tuple[Path, ...]:
 
 
 def is_data(parts: tuple[str, ...]) -> bool:
-    """Whether Spark takes a file for data, by the names of its folders below the one that is read and by its own.
+    """Whether Spark takes a file for data, by its name and the names of the folders below the one that is read.
 
-    Names that begin with a dot or an underscore are none, but for partitions such as ``_year=2020``; nor is what is
-    still being copied by Hadoop. Folders named like Parquet's own ``_metadata`` are looked into.
+    Names that begin with a dot or an underscore are not data, except partitions such as ``_year=2020``; nor are files
+    that Hadoop is still copying. Folders named like Parquet's own ``_metadata`` are searched.
 
     >>> [is_data(parts) for parts in [("a.parquet",), ("_temporary", "a.parquet"), ("_y=1", "a.parquet")]]
     [True, False, True]
@@ -192,7 +193,7 @@ def is_data(parts: tuple[str, ...]) -> bool:
 
 
 def refuse_other_types(files: Iterable[Path], name: str) -> None:
-    """Refuse Parquet files whose columns differ in name or type, without saying which; only their ends are read."""
+    """Refuse Parquet files whose columns differ in name or type, without saying which; only their footers are read."""
     import pyarrow
 
     try:
@@ -222,7 +223,7 @@ def partitions(file: Path) -> frozenset[str]:
 
 
 def _types(file: Path) -> frozenset[tuple[str, ...]]:
-    """The columns of a file with their types as Parquet has them; order and whether a value may be missing aside."""
+    """The columns of a file with their Parquet types, ignoring their order and nullability."""
     import pyarrow.parquet
 
     schema = pyarrow.parquet.read_metadata(file).schema
@@ -245,4 +246,4 @@ def _matching(root: Path, pattern: str) -> list[Path]:
     try:
         return sorted(path for path in root.glob(pattern) if path.is_file())
     except OSError:  # a folder that was removed meanwhile, or that lies too deep
-        raise InputError("the folder cannot be looked through", value=str(root)) from None
+        raise InputError("the folder cannot be listed", value=str(root)) from None

@@ -18,8 +18,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from sudare.engines.dialect import Dialect, Shell, text_literal
-from sudare.engines.protocol import SourceColumn
+from sudare.domain.sql import Dialect, SourceColumn
+from sudare.engines.dialect import Shell, text_literal
 
 if TYPE_CHECKING:
     import pyarrow
@@ -30,13 +30,13 @@ _BETWEEN = text_literal("\x1f")
 _EXACT = "9e15"
 _LARGEST = "1.7976931348623157e308"
 _UP = "1.000000000001e0"
-"""Engines round halves each in their own way: no half is left by this factor."""
+"""Engines round halves differently: this factor moves numbers off the halves."""
 _DATED = "^[0-9]{4}[-/]"
 _DAY, _MINUTE = "[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}", "[0-9]{1,2}:[0-9]{2}"
 _ZONE = "[+-][0-9]{2}(:?[0-9]{2})?"
 _DEVIATIONS = 4
 _MANY = 20
-"""So many rows do not pair up by chance."""
+"""From this many rows on, two sources do not pair up by chance."""
 _RARE = math.log(1e-7)
 _TILTS = (0.1, 0.2, 0.5, 1.0, 2.0, 4.0)
 _ALIKE = 0.9
@@ -45,9 +45,9 @@ _ALIKE = 0.9
 
 @dataclass(frozen=True)
 class Matches:
-    """The rows of a source beside those of another: how many there are, how many are there ``once`` only, how many
-    of the other's rows are ``found`` here, and how many pair up one to one (``both``). ``kinds`` of rows that differ
-    are here; ``spread`` is the sum over them of log(pi k / 2) / 2, where k rows of a kind are on both sides."""
+    """The rows of a source compared with those of another: how many there are (``rows``), how many occur ``once``, how
+    many of the other's rows are ``found`` here, and how many pair up one to one (``both``). ``kinds`` is the number of
+    distinct rows; ``spread`` is the sum over them of log(pi k / 2) / 2, where k rows of a kind are on both sides."""
 
     rows: int
     once: int
@@ -76,7 +76,7 @@ class Matches:
 
 @dataclass(frozen=True)
 class Overlap:
-    """What two sources have in common. ``same``: every row, whatever the columns are called and however they stand.
+    """What two sources have in common. ``same``: every row, whatever the names and the order of columns.
 
     ``shared`` of the ``public_rows`` are private rows in the columns that were compared; ``unit`` says whether one of
     these is the id of a person. ``paired``: both hold the same rows there, each as often but for what is too little
@@ -221,7 +221,7 @@ def sums_of(shell: Shell, columns: Sequence[SourceColumn]) -> tuple[int, int, in
 
 
 def row_sql(columns: Sequence[SourceColumn], named: bool, dialect: Dialect, digits: int = 16) -> str:
-    """A hash of a row, in hexadecimal: of its values as they stand, or sorted where names do not count."""
+    """A hash of a row, in hexadecimal: of its values in order, or sorted where names do not count."""
     values = [_value_sql(column, dialect) for column in columns]
     text = f"concat_ws({_BETWEEN}, {', '.join(values)})" if named else dialect.sorted_text(values, _BETWEEN)
     return f"substr(md5({text}), 1, {digits})"
@@ -239,7 +239,7 @@ def _value_sql(column: SourceColumn, dialect: Dialect) -> str:
     text = f"lower(trim({plain}))"
     parsed = dialect.parsed(text, "DOUBLE")
     moment = f"CAST({_seconds_sql(text, dialect)} AS {dialect.text})"
-    # Whole numbers that no double holds are compared as they stand: ids must not run together.
+    # Whole numbers that no double holds are compared as text: different ids must not become equal.
     return (
         f"CASE WHEN {text} IS NULL OR {text} = 'nan' THEN '' "
         f"WHEN abs({parsed}) < {_EXACT} THEN {_number_sql(parsed, dialect)} ELSE COALESCE({moment}, {text}) END"

@@ -16,32 +16,18 @@ from numpy.typing import NDArray
 
 from sudare.domain import Domain
 from sudare.domain.ids import REFUSE, MissingUnit
+from sudare.domain.sql import SourceColumn
 from sudare.errors import ParameterError
 
 if TYPE_CHECKING:
     import pyarrow
 
+    from sudare.engines.examine import Examination
     from sudare.engines.overlap import Matches
-
-Kind: TypeAlias = Literal["whole", "number", "text", "untyped", "truth", "other"]
-"""What a column holds: whole numbers; floats and decimals; text; text of a file without types, from which
-numbers may be read; truth values; anything else."""
 
 Outside: TypeAlias = Literal["error", "drop", "clamp"]
 OUTSIDE: tuple[str, ...] = get_args(Outside)
 KEY_BYTES = 16
-UNKNOWN = -(2**63)
-"""Stands for a position that is missing or cannot be read; no position is so far away."""
-
-
-@dataclass(frozen=True)
-class SourceColumn:
-    """A column of the records: its name, its type in DuckDB's words, what that means here, and what SQL calls it."""
-
-    name: str
-    type: str
-    kind: Kind
-    sql: str
 
 
 @dataclass(frozen=True)
@@ -57,15 +43,15 @@ class Placement:
 class RowBound:
     """At most ``max_rows`` rows for each value of ``unit``, chosen by a hash under a secret ``key``.
 
-    The rule is the same in every engine, whatever the order of the rows. Only rows inside the domain take
-    part. The j-th row (j = 1, 2, ...) that a unit has in a cell is written as the text
+    The rule is the same in every engine, whatever the order of the rows. Only rows inside the domain are
+    considered. The j-th row (j = 1, 2, ...) that a unit has in a cell is written as the text
 
         key as 32 hexadecimal digits / cell key in decimal / j in decimal / unit as text
 
     with the four parts joined by "/". The unit comes last and the others hold no "/", so that two rows never
     share a text. A whole-number unit is written in decimal, any other as its text in plain form (`domain.text`).
     The rows of a unit are ordered by the MD5 of the text in UTF-8, as lower-case hexadecimal digits (then by cell
-    key and j), and the first ``max_rows`` are kept: under a random key, each set of so many rows is equally likely.
+    key and j), and the first ``max_rows`` are kept: under a random key, each set of that size is equally likely.
     """
 
     unit: SourceColumn
@@ -94,7 +80,7 @@ class CellCounts(NamedTuple):
 
 class CountRows(NamedTuple):
     """Rows that are counts already: int64 positions along each axis of ``domain.shape``, possibly outside it
-    or `UNKNOWN`, and the counts as they stand, right or wrong."""
+    or `UNKNOWN`, and the counts, unchecked."""
 
     axes: tuple[NDArray[np.int64], ...]
     value: NDArray[np.int64] | NDArray[np.float64]
@@ -113,21 +99,21 @@ class Groups(NamedTuple):
 
 
 class Engine(Protocol):
-    """The verbs. Each reads the records anew, raises `InputError` for what cannot be read, and never shows
-    a value of theirs."""
+    """The verbs. Each reads the records anew, raises `InputError` for what cannot be read, and never shows a value of
+    the records."""
 
     @property
     def columns(self) -> Mapping[str, SourceColumn]:
         """The columns of the records, by name."""
 
     def count_rows(self, placement: Placement, bound: RowBound | None) -> CellCounts:
-        """How many rows each cell has, after at most so many of each unit are kept."""
+        """How many rows each cell has, after the rows of each unit were bounded."""
 
     def read_counts(self, placement: Placement, count: SourceColumn) -> CountRows:
         """The rows of a table that holds one count per cell."""
 
     def group_rows(self, columns: Sequence[SourceColumn], bound: RowBound | None) -> Groups:
-        """The distinct tuples of ``columns`` as text, after at most so many rows of each unit are kept."""
+        """The distinct tuples of ``columns`` as text, after the rows of each unit were bounded."""
 
     def read_values(self, columns: Sequence[SourceColumn], bound: RowBound | None) -> list[NDArray[Any]]:
         """The columns, rows in the same order every time: float64 for numbers (NaN where missing), else objects of text
@@ -137,7 +123,12 @@ class Engine(Protocol):
         """The distinct rows as ``hash``, with how many ``times`` each is there: see `sudare.engines.overlap`."""
 
     def match_rows(self, columns: Sequence[SourceColumn], named: bool, others: pyarrow.Table) -> Matches:
-        """The rows beside those of another source, given as `hash_rows` gives them."""
+        """The rows compared with those of another source, given in the form of `hash_rows`."""
+
+    def examine_rows(
+        self, placement: Placement | None, bound: RowBound | None, count: SourceColumn | None, values: bool
+    ) -> Examination:
+        """How many rows fit, and why the others do not; with ``values``, some of their values. For the steward only."""
 
     def sum_rows(self, columns: Sequence[SourceColumn]) -> tuple[int, int, int]:
         """The number of rows, and the sums of the two halves of their hashes: the same whatever the order of rows."""

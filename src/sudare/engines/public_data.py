@@ -2,12 +2,12 @@
 
 A guarantee is about what is computed from private records. What is public is used as it is: weights publish every
 public row, a recoding learned on public records is charged nothing, a rehearsal shows true beside released values. So
-the private file in a public place gives everything away under a certificate that says otherwise.
+the private file in the place of a public one would give everything away under a certificate that says otherwise.
 
-Two looks. `refuse_same_file` opens nothing but files of equal size: one path, one inode (symbolic and hard links), the
-same bytes (also inside a ``.gz``), any file that two folders have in common. `refuse_shared_rows` reads both sides:
-the same rows under another format, order or header are refused; shared rows that are not there by chance
-(`sudare.engines.overlap`) have to be confirmed. Confirming skips the count, so that a release never depends on it.
+There are two checks. `refuse_same_file` compares paths, inodes (symbolic and hard links) and, for files of about equal
+size, bytes (also packed), for any file of two folders. `refuse_shared_rows` reads both sides: the same rows
+in another format, order or header are refused; shared rows that are not explained by chance (`sudare.engines.overlap`)
+have to be confirmed. Confirming skips the count, so that a release never depends on it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from sudare.engines.overlap import overlap, same_rows
 from sudare.engines.read import files_of
 from sudare.engines.records import Records
 from sudare.errors import InputError
-from sudare.privacy.fingerprint import beginning, content_digest
+from sudare.privacy.fingerprint import PACKED, beginning, content_digest
 
 _SLACK = 16
 """Bytes by which files may differ in size: a byte order mark, line ends at the end."""
@@ -105,7 +105,7 @@ def _same_place(own: Path, other: Path) -> bool:
 
 def _same_bytes(own: Path, other: Path) -> bool:
     """Whether two files hold the same bytes, as `content_digest` takes them: a whole file is read only if it may."""
-    packed = [path.suffix.lower() == ".gz" for path in (own, other)]
+    packed = [path.suffix.lower() in PACKED for path in (own, other)]
     try:
         sizes = own.stat().st_size, other.stat().st_size
         if not any(packed) and abs(sizes[0] - sizes[1]) > _SLACK:

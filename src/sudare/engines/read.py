@@ -1,12 +1,14 @@
-"""`read`: records from wherever they are, as `Records`."""
+"""`read`: records from files, databases and frames, as `Records`."""
 
 from __future__ import annotations
 
 import weakref
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from glob import has_magic
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from sudare.engines.csv_files import check_lines, csv_layout
@@ -21,7 +23,19 @@ from sudare.engines.duckdb_sources import (
     RecordSource,
     RelationSource,
 )
+from sudare.engines.estat import CODE
 from sudare.engines.files import FilesState, files_in, files_like, refuse_address, require_reader, scheme_of, shown
+from sudare.engines.foreign_sources import (
+    EXCEL,
+    POSTGRES,
+    EstatSource,
+    ExcelSource,
+    Long,
+    LongSource,
+    PostgresSource,
+    SqliteSource,
+    is_sqlite,
+)
 from sudare.engines.records import Records
 from sudare.engines.scratch import PrivateFolder
 from sudare.engines.spark_session import is_spark_frame
@@ -31,11 +45,21 @@ from sudare.registry import ENGINES
 if TYPE_CHECKING:
     import pyarrow
 
-_TEXT = (".csv", ".tsv")
-_FILES = Message("Parquet (a file, a folder or a pattern), CSV or TSV (also .gz)")
-_PLAIN, _GZIP, _PARQUET = Message("plain text"), Message("gzip"), Message("Parquet")
+TEXT = (".csv", ".tsv", ".txt", ".data")
+"""Endings of files of delimited text, also before those of compression; text of e-Stat begins in its own way."""
+_FILES = Message(
+    "Parquet (a file, a folder or a pattern), text (.csv, .tsv, .txt, .data, also .gz and .zst), Excel, zips of e-Stat"
+)
+_PLAIN, _GZIP, _PARQUET, _ZSTD = Message("plain text"), Message("gzip"), Message("Parquet"), Message("zstd")
+_PACKED = {".gz": _GZIP, ".zst": _ZSTD}
 _UTF16 = dict.fromkeys((b"\xff\xfe", b"\xfe\xff"), Message("text in UTF-16"))
-_BEGINNINGS = {b"PAR1": _PARQUET, b"\x1f\x8b": _GZIP, b"PK\x03\x04": Message("zip"), **_UTF16}
+_BEGINNINGS = {
+    b"PAR1": _PARQUET,
+    b"\x1f\x8b": _GZIP,
+    b"\x28\xb5\x2f\xfd": _ZSTD,
+    b"PK\x03\x04": Message("zip"),
+    **_UTF16,
+}
 _FRAMES = Message("Arrow, pandas, Polars, Spark, a DuckDB relation, (database file, table name)")
 
 
@@ -44,21 +68,31 @@ def read(
     *,
     encoding: str | None = None,
     delimiter: str | None = None,
+    decimal: str | None = None,
+    column_names: Sequence[str] | None = None,
+    header_row: int = 1,
+    long: Long | None = None,
     engine: str | None = None,
     scratch: str | Path | None = None,
 ) -> Records:
     """Records from a path or a frame. Only names and types are read now; rows when they are counted.
 
     ``source``: the path of a Parquet file, of a folder of them, or a pattern such as ``"day-*.parquet"``;
-    the path of a CSV or TSV file with column names in its first line, also compressed (``.csv.gz``); an
-    Arrow table, data set or stream; a pandas frame; a Polars frame, lazy or not; a DuckDB relation; a pair of a
-    DuckDB database file and the name of a table in it; or a Spark frame, which stays in Spark.
+    the path of a file of text (``.csv``, ``.tsv``, ``.txt``, ``.data``), also compressed (``.csv.gz``), with column
+    names in its first line or with ``column_names`` declared; an Arrow table, data set or stream; a pandas frame; a
+    Polars frame, lazy or not; a DuckDB relation; a pair of a database (a DuckDB or SQLite file, an Excel file, or the
+    address ``postgresql://...``) and the name of a table or sheet in it; mesh files of e-Stat (a ``.zip`` or ``.txt``
+    as downloaded, a folder or a pattern of them); the path of an Excel file, whose row ``header_row`` names the
+    columns; or a Spark frame, which stays in Spark.
+
+    ``decimal="," `` is declared where a CSV file writes numbers with a decimal comma. ``long`` makes a wide table long:
+    see `sudare.engines.foreign_sources.Long`.
 
     A CSV file is read strictly: see `sudare.engines.csv_files`. ``encoding``: UTF-8 (with or without byte order mark)
     unless another is given, such as "cp932"; `propose_layout` looks for it. ``delimiter``: a tab in a TSV file, else
-    the one of comma, tab and semicolon that cuts the first line into most names. CSV has no types: all its columns are
-    text, from which an attribute reads numbers as it needs; and its first line is taken for names of columns only if
-    the columns that are asked for are in it.
+    the one of comma, tab, semicolon and bar that cuts the first line into most names. CSV has no types: all its columns
+    are text, from which an attribute reads numbers as it needs; and its first line is taken for names of columns only
+    if the columns that are asked for are in it.
 
     ``engine``: "duckdb", the default, or "spark" (needs ``sudare[spark]``), which works in the active session, or in a
     local one. Both take the address of Parquet, such as ``"s3://..."`` or ``"hdfs://..."``, if they have what they need
@@ -76,28 +110,40 @@ def read(
     {'person': 'BIGINT', 'sex': 'VARCHAR'}
     """
     place = None if scratch is None else Path(scratch).absolute()
-    records: Records = ENGINES[_engine_of(source, engine)](source, encoding, delimiter, place)
+    further: dict[str, Any] = {} if decimal is None else {"decimal": decimal}
+    further |= {} if column_names is None else {"column_names": tuple(column_names)}
+    further |= {} if header_row == 1 else {"header_row": header_row}
+    further |= {} if long is None else {"long": long}
+    records: Records = ENGINES[_engine_of(source, engine)](source, encoding, delimiter, place, **further)
     return records
 
 
-def read_by_duckdb(source: Any, encoding: str | None, delimiter: str | None, scratch: Path | None) -> Records:
+def read_by_duckdb(
+    source: Any, encoding: str | None, delimiter: str | None, scratch: Path | None, **further: Any
+) -> Records:
     """The engine "duckdb": in this process."""
-    held, state = _looked_at(source, encoding, delimiter)
+    held, state = _looked_at(source, encoding, delimiter, **further)
     return Records(DuckdbEngine.over(held, scratch), state)
 
 
-def read_by_spark(source: Any, encoding: str | None, delimiter: str | None, scratch: Path | None) -> Records:
+def read_by_spark(
+    source: Any, encoding: str | None, delimiter: str | None, scratch: Path | None, **further: Any
+) -> Records:
     """The engine "spark": in the active session, or in a local one."""
+    if unread := further.keys() - {"column_names"}:
+        raise ParameterError("Spark does not read this", value=min(unread), hint='Use engine="duckdb", or Parquet.')
     from sudare.engines.spark_engine import SparkEngine, refusing
     from sudare.engines.spark_sources import frame_at, frame_of
 
+    if is_spark_frame(source) or (isinstance(source, str) and scheme_of(source)):
+        _Declared(encoding, delimiter, None, further.get("column_names")).refuse_if_any()
     if is_spark_frame(source):
         return Records(SparkEngine.over(source, scratch=scratch))
     if isinstance(source, str) and scheme_of(source):
         require_reader(source, "spark")
         with refusing(shown(source)):
             return Records(SparkEngine.over(frame_at(source, scratch), shown(source), scratch=scratch))
-    held, state = _looked_at(source, encoding, delimiter)
+    held, state = _looked_at(source, encoding, delimiter, **further)
     check = partial(check_lines, held.path, held.layout) if isinstance(held, CsvSource) else None
     untyped = held.untyped if isinstance(held, ParquetSource) else ()
     with refusing(held.name):
@@ -105,11 +151,25 @@ def read_by_spark(source: Any, encoding: str | None, delimiter: str | None, scra
     return Records(SparkEngine.over(frame, held.name, held.typed, check, untyped, scratch), state)
 
 
-def _looked_at(source: Any, encoding: str | None, delimiter: str | None) -> tuple[RecordSource, FilesState]:
-    """The source, and its files as they stood before anything of them was read."""
+def _looked_at(
+    source: Any,
+    encoding: str | None,
+    delimiter: str | None,
+    decimal: str | None = None,
+    column_names: Sequence[str] | None = None,
+    header_row: int = 1,
+    long: Long | None = None,
+) -> tuple[RecordSource, FilesState]:
+    """The source, and the state of its files before anything was read from them."""
     first = source[0] if isinstance(source, tuple) and source else source
     named = FilesState.of([Path(first)] if isinstance(first, str | Path) and _is_file(first) else [])
-    held = _found(source, encoding, delimiter)
+    held = _found(source, _Declared(encoding, delimiter, decimal, column_names))
+    if header_row != 1:
+        if not isinstance(held, ExcelSource):
+            raise ParameterError("header_row belongs to an Excel file", value=header_row, allowed="1")
+        held = replace(held, header=header_row)
+    if long is not None:
+        held = LongSource(held, long)
     return held, named.with_more(held.files)
 
 
@@ -131,22 +191,34 @@ def _engine_of(source: Any, engine: str | None) -> str:
     return "spark"
 
 
-def _found(source: Any, encoding: str | None, delimiter: str | None) -> RecordSource:
+class _Declared(NamedTuple):
+    """What is declared of how a file of text is written, as `csv_layout` takes it."""
+
+    encoding: str | None = None
+    delimiter: str | None = None
+    decimal: str | None = None
+    column_names: Sequence[str] | None = None
+
+    def refuse_if_any(self) -> None:
+        """Refuse a layout for what is not text."""
+        if self.encoding is not None:
+            raise ParameterError("an encoding belongs to a CSV file", value=self.encoding, allowed="None")
+        if self.delimiter is not None:
+            raise ParameterError("a delimiter belongs to a CSV file", value=self.delimiter, allowed="None")
+        if self.decimal is not None or self.column_names is not None:
+            raise ParameterError("a decimal sign or names of columns belong to a CSV file")
+
+
+def _found(source: Any, declared: _Declared) -> RecordSource:
     if isinstance(source, str | Path):
-        return _at_path(source, encoding, delimiter)
-    _refuse_layout(encoding, delimiter)
+        return _at_path(source, declared)
+    declared.refuse_if_any()
     return _in_database(source) if isinstance(source, tuple) else _in_memory(source)
 
 
-def _refuse_layout(encoding: str | None, delimiter: str | None) -> None:
-    if encoding is not None:
-        raise ParameterError("an encoding belongs to a CSV file", value=encoding, allowed="None")
-    if delimiter is not None:
-        raise ParameterError("a delimiter belongs to a CSV file", value=delimiter, allowed="None")
-
-
-def _at_path(given: str | Path, encoding: str | None, delimiter: str | None) -> RecordSource:
+def _at_path(given: str | Path, declared: _Declared) -> RecordSource:
     if scheme_of(given):
+        declared.refuse_if_any()
         return AddressSource(str(given), require_reader(str(given), "duckdb"))
     path = Path(given)
     try:
@@ -154,17 +226,23 @@ def _at_path(given: str | Path, encoding: str | None, delimiter: str | None) -> 
     except OSError:  # a name that is too long, or a folder that nobody may look into
         raise _unopened(path) from None
     is_pattern = not is_there and has_magic(str(given))
-    plain = path.with_suffix("") if path.suffix.lower() == ".gz" else path
-    if plain.suffix.lower() in _TEXT:
+    packed = _PACKED.get(path.suffix.lower())
+    plain = path.with_suffix("") if packed else path
+    estat = _estat_files(path, is_folder, is_pattern)
+    if plain.suffix.lower() in TEXT and not estat:
         if is_folder or is_pattern:
             raise InputError(
                 "CSV is read from one file, not from a folder or by a pattern",
                 value=str(given),
                 hint="Join the files into one, or write them as Parquet.",
             )
-        _refuse_other_format(_existing(path), _GZIP if plain != path else _PLAIN)
-        return CsvSource(path, csv_layout(path, encoding, delimiter))
-    _refuse_layout(encoding, delimiter)
+        _refuse_other_format(_existing(path), packed or _PLAIN)
+        return CsvSource(path, csv_layout(path, *declared))
+    declared.refuse_if_any()
+    if plain.suffix.lower() == EXCEL:
+        return ExcelSource(_existing(path))
+    if estat:
+        return EstatSource(str(given), estat)
     if is_folder:
         found = files_in(path)
         if not found:
@@ -184,6 +262,35 @@ def _at_path(given: str | Path, encoding: str | None, delimiter: str | None) -> 
     if not is_pattern:
         _refuse_other_format(path, _PARQUET)
     return ParquetSource(str(given), files)
+
+
+def _estat_files(path: Path, is_folder: bool, is_pattern: bool) -> tuple[Path, ...]:
+    """The mesh files of e-Stat at a path: one, or those of a folder without Parquet, or of a pattern."""
+    if is_folder:
+        parquet = any(each.suffix.lower() in (".parquet", ".pq") for each in path.iterdir())
+        return () if parquet else tuple(sorted(each for each in path.iterdir() if _is_estat(each)))
+    if is_pattern:
+        return tuple(file for file in files_like(path) if _is_estat(file))
+    return (path,) if _is_estat(path) else ()
+
+
+def is_text(path: Path) -> bool:
+    """Whether a path is that of a file of delimited text, by its ending; not of one of e-Stat.
+
+    >>> is_text(Path("adult.data.gz")), is_text(Path("people.parquet"))
+    (True, False)
+    """
+    plain = path.with_suffix("") if path.suffix.lower() in _PACKED else path
+    return plain.suffix.lower() in TEXT and not (path.is_file() and _is_estat(path))
+
+
+def _is_estat(path: Path) -> bool:
+    if path.name.startswith((".", "_")):
+        return False
+    if path.suffix.lower() != ".txt":
+        return path.suffix.lower() == ".zip"
+    with _existing(path).open("rb") as file:
+        return file.read(len(CODE)) == CODE.encode()
 
 
 def _refuse_other_format(path: Path, expected: Message) -> None:
@@ -208,8 +315,13 @@ def _in_database(pair: tuple[Any, ...]) -> RecordSource:
             value=tuple(type(part).__name__ for part in pair),
             allowed='("people.duckdb", "people")',
         )
+    if scheme_of(pair[0]) in POSTGRES:
+        return PostgresSource(str(pair[0]), pair[1])
     refuse_address(pair[0])
-    return DatabaseSource(_existing(Path(pair[0])), pair[1])
+    path = _existing(Path(pair[0]))
+    if path.suffix.lower() == EXCEL:
+        return ExcelSource(path, pair[1])
+    return SqliteSource(path, pair[1]) if is_sqlite(path) else DatabaseSource(path, pair[1])
 
 
 def _in_memory(source: Any) -> RecordSource:
@@ -316,10 +428,10 @@ def files_of(source: Any) -> tuple[Path, ...]:
     if is_spark_frame(source):
         return tuple(Path(unquote(urlsplit(name).path)) for name in source.inputFiles() if name.startswith("file:"))
     if isinstance(source, tuple) and source and isinstance(source[0], str | Path):
-        return (Path(source[0]),)
+        return () if scheme_of(source[0]) else (Path(source[0]),)
     if not isinstance(source, str | Path) or scheme_of(source):
         return ()
     path = Path(source)
     listed = path.is_dir() or (has_magic(str(path)) and not path.exists())
-    found = _at_path(path, None, None) if listed else None
-    return found.files if isinstance(found, ParquetSource) else (path,)
+    found = _at_path(path, _Declared()) if listed else None
+    return found.files if isinstance(found, ParquetSource | EstatSource) else (path,)

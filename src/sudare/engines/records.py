@@ -1,9 +1,7 @@
 """Records: rows about people, wherever they are, and the two ways to make a table of them.
 
-Tables of records that are counts already: one row per cell, placed in NumPy.
-
-Such a table is as large as the table that is made of it, so that it may be held in memory as a whole.
-"""
+`Records.count` counts rows by cell in an engine. `Records.table` takes records that are counts already, one row per
+cell; they are as large as the resulting table, so they are placed in memory, with NumPy."""
 
 from __future__ import annotations
 
@@ -18,11 +16,13 @@ from numpy.typing import NDArray
 
 from sudare.domain import Attribute, CountTable, Domain
 from sudare.domain.ids import MissingUnit
+from sudare.domain.sql import UNKNOWN, SourceColumn
 from sudare.domain.table import LARGEST_TOTAL
 from sudare.engines.columns import find, find_count, find_unit, outside_error, place, shown_names
 from sudare.engines.dialect import TEXTS
+from sudare.engines.examine import Examination
 from sudare.engines.files import NO_FILES, FilesState
-from sudare.engines.protocol import KEY_BYTES, UNKNOWN, CountRows, Engine, Groups, Placement, RowBound, SourceColumn
+from sudare.engines.protocol import KEY_BYTES, CountRows, Engine, Groups, Placement, RowBound
 from sudare.errors import InputError, Message, ParameterError, TableError, did_you_mean
 from sudare.privacy import Unit
 
@@ -105,14 +105,14 @@ class Records:
     state: FilesState = NO_FILES
     """The files as they stood before anything was read; they are compared after every question."""
     _confirmed: list[bool] = field(default_factory=list, compare=False)
-    """Not empty once declared columns were found in the first line."""
+    """Not empty once declared columns were found, so that names of columns may be shown."""
 
     @property
     def columns(self) -> dict[str, str]:
         """The columns by name, with their types as the engine calls them.
 
         Of a CSV file, these are the words of its first line, which may be a person's row: they are refused until
-        columns that somebody declared (by `count`, `groups`, `values` or `table`) were found among them.
+        declared columns (by `count`, `groups`, `values` or `table`) were found among them.
         """
         if not self.shown_names and not self._confirmed:
             raise InputError(
@@ -140,7 +140,7 @@ class Records:
         ``unit``: the column that says whose row it is. The table's unit is then a person with at most
         ``max_rows`` rows; without it each row stands for itself and ``max_rows`` must be 1. Which rows of a
         person with more are kept is decided by a hash under ``key`` (16 bytes, fresh from the operating
-        system by default; give one only to repeat a result): see `sudare.engines.protocol.Bound`.
+        system by default; give one only to repeat a result): see `sudare.engines.protocol.RowBound`.
 
         ``outside``: what happens to rows outside the domain, which are those with a value outside the
         declared range or list, in a masked cell, missing, NaN, or not readable as a number, or with a
@@ -224,6 +224,40 @@ class Records:
         self.state.refuse_changed()
         return table_of_counts(placement, rows, protected)
 
+    def examine(
+        self,
+        domain: Domain | None = None,
+        columns: Mapping[str, str | Sequence[str]] | None = None,
+        unit: str | None = None,
+        max_rows: int = 1,
+        outside: str = "error",
+        missing_unit: str | MissingUnit = "error",
+        *,
+        counts: str | None = None,
+        values: bool = False,
+    ) -> Examination:
+        """What `count` (or `table`, with ``counts``) would make of the rows: how many fit, and why the others do not.
+
+        Exact numbers about private rows, and with ``values`` some of their values: for the steward only.
+
+        >>> import pyarrow
+        >>> from sudare.domain import Categories, Domain
+        >>> from sudare.engines import read
+        >>> found = read(pyarrow.table({"sex": ["f", "F", "m", None]})).examine(Domain(sex=Categories(["f", "m"])))
+        >>> found.rows, found.fitting, [(each.code.value, each.rows) for each in found.misfits]
+        (4, 2, [('case', 1), ('missing', 1)])
+        """
+        placement = None if domain is None else place(domain, columns, self.engine.columns, outside)
+        bound = None
+        if unit is not None:
+            column = find_unit(unit, self.engine.columns)
+            bound = RowBound(column, max_rows, os.urandom(KEY_BYTES), MissingUnit.of(missing_unit))
+        count = None if counts is None else find_count(counts, self.engine.columns)
+        self._confirmed.append(True)
+        found = self.engine.examine_rows(placement, bound, count, values)
+        self.state.refuse_changed()
+        return found
+
     def groups(
         self,
         columns: Sequence[str],
@@ -280,7 +314,7 @@ class Records:
         return dict(zip(columns, found, strict=True))
 
     def digest(self) -> bytes:
-        """One hash of all rows, in whatever order: for a table in a database, which is no file of its own."""
+        """A hash of all rows that does not depend on their order: for a table in a database, which is not a file."""
         sums = self.engine.sum_rows(list(self.engine.columns.values()))
         self.state.refuse_changed()
         return hashlib.sha256(repr(sums).encode()).digest()
@@ -316,7 +350,7 @@ class Records:
 
 
 def _refuse(arguments: dict[str, object]) -> Never:
-    """Arguments that `count` does not have; sums with the reason why there are none."""
+    """Refuse arguments that `count` does not have; for sums and weights, with the reason."""
     name = next(iter(arguments))
     if name in _ADDS_UP:
         raise ParameterError(

@@ -1,9 +1,9 @@
-"""Where private bytes lie while a release is made, and how they go: one room per run, that its user alone can enter.
+"""Temporary private files of a run: one folder per process, called its room, that only its user can enter.
 
 A room is a folder ``sudare-run-...`` of mode 700 with a locked file in it. The system frees the lock when the process
-dies, however it dies, so that a later run of the same user can tell what the dead left from what the living use, and
-remove it. The place of rooms is ``[data] scratch`` of the recipe, else that of the environment variable
-``SUDARE_SCRATCH``, else the system's folder for temporary files.
+dies, however it dies, so that a later run of the same user can tell the rooms of dead processes from those in use, and
+remove them. Rooms are made in ``[data] scratch`` of the recipe, else in the folder named by the environment variable
+``SUDARE_SCRATCH``, else in the system's folder for temporary files.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from tempfile import gettempdir
 from threading import RLock
 from typing import Self
 
-from sudare.errors import OutputError, ParameterError, system_reason
+from sudare.errors import OutputError, ParameterError
 from sudare.privacy.private_files import locked
 from sudare.signals import undisturbed
 
@@ -36,7 +36,7 @@ _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 
 def default_place() -> Path:
-    """Where rooms are, unless a recipe says otherwise."""
+    """The folder in which rooms are made, unless a recipe names another."""
     named = os.environ.get(VARIABLE)
     if named and not Path(named).is_absolute():
         raise ParameterError(
@@ -69,7 +69,7 @@ class _Room:
                 held.enter_context(locked(path / _LOCK, wait=False))
             except (FileExistsError, FileNotFoundError, BlockingIOError):
                 place.lstat()
-                continue  # somebody who cleans up took a room without a lock for a dead one
+                continue  # another process, cleaning up, removed the room before it was locked
             return cls(place, path, os.getpid(), held)
 
     @property
@@ -95,7 +95,7 @@ _before_closing: list[Callable[[], object]] = []
 
 @dataclass(frozen=True, eq=False)
 class PrivateFolder:
-    """A folder in this run's room. It goes with `remove`, at the latest when nobody holds it or the process ends."""
+    """A folder in this run's room. It is removed by `remove`, or when nobody refers to it, or when the process ends."""
 
     path: Path
 
@@ -103,23 +103,22 @@ class PrivateFolder:
     def within(cls, place: str | Path | None = None, *, guarded: bool = True) -> Self:
         """A new folder in the room of ``place``, by default of the default place.
 
-        Not ``guarded``, for protected values only: whoever else may write to ``place`` may remove it.
+        Without ``guarded``, which is for protected values only, others who may write to ``place`` could remove it.
         """
         chosen = default_place() if place is None else Path(place).absolute()
-        try:
-            with undisturbed(), _guard:
-                path = _room_in(chosen, guarded).path / secrets.token_hex(4)
-                path.mkdir(mode=0o700)
-                made = cls(path)
-        except OSError as problem:
-            raise OutputError(
-                "the scratch folder cannot be made: {reason}", value=str(chosen), reason=system_reason(problem)
-            ) from None
+        with (
+            OutputError.from_system("the scratch folder cannot be made: {reason}", value=str(chosen)),
+            undisturbed(),
+            _guard,
+        ):
+            path = _room_in(chosen, guarded).path / secrets.token_hex(4)
+            path.mkdir(mode=0o700)
+            made = cls(path)
         weakref.finalize(made, _remove, path).atexit = False  # `close_rooms` is
         return made
 
     def remove(self) -> None:
-        """Whoever still holds it finds nothing."""
+        """Remove the folder with all files in it."""
         _remove(self.path)
 
     def __enter__(self) -> Self:
@@ -158,7 +157,7 @@ def _remove(path: Path) -> None:
 
 
 def before_closing(end: Callable[[], object]) -> None:
-    """Have ``end`` called before rooms are closed at the end of the process: whoever still writes into them ends."""
+    """Call ``end`` before rooms are closed at the end of the process, to stop what still writes into them."""
     _before_closing.append(end)
 
 
@@ -173,14 +172,14 @@ def close_rooms() -> None:
 
 @dataclass(frozen=True)
 class Leftovers:
-    """Rooms of runs that are dead: those that are removed now, and those that could not be removed."""
+    """Rooms of dead runs: those that were removed, and those that could not be."""
 
     removed: tuple[Path, ...] = ()
     kept: tuple[Path, ...] = ()
 
 
 def remove_leftovers(place: Path | None = None) -> Leftovers:
-    """Remove what dead runs of this user left in the default place, in ``place``, and where notes in these lead."""
+    """Remove what dead runs of this user left in the default place, in ``place``, and where notes found there point."""
     removed: list[Path] = []
     kept: list[Path] = []
     with undisturbed():
@@ -200,14 +199,14 @@ def _rooms_in(place: Path) -> Iterator[Path]:
 
 
 def _remove_dead(room: Path, removed: list[Path], kept: list[Path]) -> None:
-    """Remove a room whose lock is free, and the one that it has a note of. A link is nobody's room."""
+    """Remove a room whose lock is free, and the room that a note in it points to. A symbolic link is never a room."""
     try:
         known = room.lstat()
         own = _is_own(known) and (sys.platform == "win32" or stat.S_IMODE(known.st_mode) == 0o700)
         if not own or not stat.S_ISDIR(known.st_mode) or not _NAME.fullmatch(room.name):
             return
         if not (room / _LOCK).is_file() and any(room.iterdir()):
-            return  # somebody's folder that happens to be called so
+            return  # a folder that happens to have such a name
         with locked(room / _LOCK, wait=False, remove=True):
             for note in room.glob(f"*/{_ELSEWHERE}"):
                 if note.is_file() and not note.is_symlink():
@@ -216,13 +215,13 @@ def _remove_dead(room: Path, removed: list[Path], kept: list[Path]) -> None:
         room.rmdir()
         removed.append(room)
     except (FileNotFoundError, BlockingIOError):
-        return  # gone in the meantime, or of a run that lives
+        return  # removed in the meantime, or in use
     except (OSError, ValueError):
         kept.append(room)
 
 
 def _is_own(known: os.stat_result) -> bool:
-    """Whether a file is this user's; Windows does not say it so."""
+    """Whether a file is this user's; assumed on Windows, which has no such ids."""
     return True if sys.platform == "win32" else known.st_uid == os.getuid()
 
 
@@ -257,7 +256,7 @@ def _require_private(room: Path) -> None:
     if not _is_own(known) or (sys.platform != "win32" and stat.S_IMODE(known.st_mode) & 0o077):
         room.rmdir()
         raise OutputError(
-            "the disk of the scratch folder keeps no folder private",
+            "the disk of the scratch folder does not support private folders",
             value=str(room.parent),
             hint="Name a folder on another disk: scratch under [data], or {variable}.",
             variable=VARIABLE,

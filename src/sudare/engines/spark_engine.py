@@ -8,8 +8,7 @@ a folder, two workers may hold different rows of one task: name a ``scratch`` th
 change. `read_values` freezes nothing: there the bound is the last thing that a task does before its rows are collected,
 and Spark collects one attempt of each task.
 
-What Spark says when something fails can quote a value, so that its errors are never shown: they become an
-`InputError` that names the source.
+Spark's error messages can quote a value, so they are never shown: they become an `InputError` that names the source.
 """
 
 from __future__ import annotations
@@ -21,16 +20,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from numpy.typing import NDArray
-
+from sudare.domain.sql import Call, Dialect, Kind, SourceColumn
 from sudare.engines.bound_sql import values_sql
-from sudare.engines.dialect import SPARK, Dialect, source_sql
+from sudare.engines.dialect import SPARK, arrow_function, source_sql
 from sudare.engines.files import unreadable
-from sudare.engines.overlap import Matches, hashes_of, matches_of, sums_of
-from sudare.engines.protocol import CellCounts, CountRows, Groups, Kind, Placement, RowBound, SourceColumn
+from sudare.engines.protocol import Placement, RowBound
 from sudare.engines.spark_session import failures, quietly, refuse_early_death, without_pandas_warning
 from sudare.engines.spark_sources import Scratch
-from sudare.engines.verbs import cells_sql, columns_of, counts_of, groups_of, needed, values_of
+from sudare.engines.verbs import SqlEngine, cells_sql, columns_of, needed
 from sudare.errors import InputError, ParameterError, SudareError
 
 if TYPE_CHECKING:
@@ -50,16 +47,16 @@ _TYPES: dict[str, tuple[str, Kind]] = {
 
 
 @dataclass(frozen=True)
-class SparkEngine:
+class SparkEngine(SqlEngine):
     """The verbs of `sudare.engines.protocol.Engine` over one frame."""
 
     frame: DataFrame
     columns: Mapping[str, SourceColumn]
     name: str
     check: Callable[[], None] | None = None
-    """What is asked of the source before each verb."""
+    """Checks the source before each verb."""
     scratch: Path | None = None
-    """The place for what is frozen, see `sudare.engines.scratch`."""
+    """The folder for frozen rows, see `sudare.engines.scratch`."""
 
     @classmethod
     def over(
@@ -88,59 +85,23 @@ class SparkEngine:
         }
         return cls(frame, columns, name, check, scratch)
 
-    def count_rows(self, placement: Placement, bound: RowBound | None) -> CellCounts:
-        """See `Engine`."""
-        with self.counted(placement, bound) as frame:
-            found = frame.toArrow()
-        return CellCounts(found.column("cell").to_numpy(), found.column("kept").to_numpy())
-
     @contextmanager
     def counted(
         self, placement: Placement, bound: RowBound | None, scratch: Scratch | None = None
     ) -> Iterator[DataFrame]:
-        """What `count_rows` gives, left in Spark: a frame of ``cell`` and ``kept`` that lives as long as the block."""
-        with self._opened(needed(columns_of(placement), bound), scratch) as shell:
+        """The result of `count_rows`, left in Spark: a frame of ``cell`` and ``kept``, valid within the block."""
+        with self.opened(needed(columns_of(placement), bound), scratch) as shell:
             yield shell.spark.sql(cells_sql(shell, placement, bound))
-
-    def read_counts(self, placement: Placement, count: SourceColumn) -> CountRows:
-        """See `Engine`."""
-        with self._opened(needed(columns_of(placement), None, count)) as shell:
-            return counts_of(shell, placement, count)
-
-    def group_rows(self, columns: Sequence[SourceColumn], bound: RowBound | None) -> Groups:
-        """See `Engine`."""
-        with self._opened(needed(columns, bound)) as shell:
-            return groups_of(shell, columns, bound)
-
-    def read_values(self, columns: Sequence[SourceColumn], bound: RowBound | None) -> list[NDArray[Any]]:
-        """See `Engine`."""
-        with self._opened(needed(columns, bound)) as shell:
-            return values_of(shell, columns, bound)
-
-    def hash_rows(self, columns: Sequence[SourceColumn], named: bool) -> pyarrow.Table:
-        """See `Engine`."""
-        with self._opened(columns) as shell:
-            return hashes_of(shell, columns, named)
-
-    def match_rows(self, columns: Sequence[SourceColumn], named: bool, others: pyarrow.Table) -> Matches:
-        """See `Engine`."""
-        with self._opened(columns) as shell:
-            return matches_of(shell, columns, named, others)
-
-    def sum_rows(self, columns: Sequence[SourceColumn]) -> tuple[int, int, int]:
-        """See `Engine`."""
-        with self._opened(columns) as shell:
-            return sums_of(shell, columns)
 
     @contextmanager
     def selected(self, columns: Sequence[SourceColumn], bound: RowBound | None) -> Iterator[DataFrame]:
-        """What `read_values` gives, left in Spark: a frame of c0, c1, ... that lives as long as the block."""
-        with self._opened(needed(columns, bound)) as shell:
+        """The result of `read_values`, left in Spark: a frame of c0, c1, ..., valid within the block."""
+        with self.opened(needed(columns, bound)) as shell:
             yield shell.spark.sql(values_sql(columns, bound, shell.dialect, shell.name("source")))
 
     @contextmanager
-    def _opened(self, columns: Sequence[SourceColumn], scratch: Scratch | None = None) -> Iterator[SparkShell]:
-        """A shell in which ``source`` has the columns that are needed and no others."""
+    def opened(self, columns: Sequence[SourceColumn], scratch: Scratch | None = None) -> Iterator[SparkShell]:
+        """See `SqlEngine`; rows are frozen in ``scratch``, or in a folder of the shell's own."""
         if self.check is not None:
             self.check()
         with refusing(self.name), without_pandas_warning():
@@ -164,7 +125,7 @@ class SparkShell:
 
     spark: SparkSession
     scratch: Scratch | None = None
-    """Somebody's folder for what is frozen; without it, one of the shell's own in ``place``."""
+    """The folder for frozen rows; without it, the shell makes one in ``place``."""
     place: Path | None = None
     dialect: Dialect = SPARK
     token: str = field(default_factory=lambda: secrets.token_hex(8))
@@ -186,6 +147,13 @@ class SparkShell:
         from pyspark.sql.functions import broadcast
 
         self.show(view, broadcast(self.spark.createDataFrame(table)))
+
+    def define(self, name: str, call: Call) -> None:
+        """See `Shell`."""
+        from pyspark.sql.pandas import functions
+
+        vectorised: Any = functions.arrow_udf  # its types know no function of several columns
+        self.spark.udf.register(self.name(name), vectorised(arrow_function(call), "bigint"))
 
     def view(self, view: str, sql: str, *, few: bool = False) -> None:
         """See `Shell`."""
@@ -212,12 +180,12 @@ class SparkShell:
         return self.spark.sql(sql).toArrow()
 
     def forget(self) -> None:
-        """Leave views and what was kept to the end of the session: the connection still waits for what was asked."""
+        """Leave views and persisted frames to the end of the session: the connection still waits for an answer."""
         self.kept.clear()
         self.shown.clear()
 
     def close(self) -> None:
-        """Drop the views and what was kept, and first of all what lies on disks."""
+        """Remove the files, then the persisted frames and the views."""
         for folder in self.folders:
             folder.remove()
         for frame in self.kept:
@@ -228,7 +196,7 @@ class SparkShell:
 
 @contextmanager
 def refusing(name: str) -> Iterator[None]:
-    """What fails in Spark becomes an `InputError` that repeats nothing of it."""
+    """Turn errors of Spark into an `InputError` that repeats nothing of them."""
     try:
         with quietly():
             yield

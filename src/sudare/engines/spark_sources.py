@@ -1,7 +1,5 @@
-"""What Spark reads: files where they are, and tables in memory that are handed over.
-
-Files of a moment, in which Spark keeps rows as it saw them.
-"""
+"""What Spark reads: files where they are, and tables in memory that are handed over; and `Scratch`, the private
+folder in which Spark freezes rows."""
 
 from __future__ import annotations
 
@@ -86,7 +84,7 @@ def _csv(spark: SparkSession, source: CsvSource) -> DataFrame:
             hint="Read it with DuckDB, or write it as Parquet first.",
         )
     reader = spark.read.options(
-        header=True,
+        header=layout.header,
         sep=layout.delimiter,
         quote='"',
         escape='"',
@@ -101,7 +99,7 @@ def _csv(spark: SparkSession, source: CsvSource) -> DataFrame:
 
 
 def plain_path(path: Path | str) -> str:
-    """A path whose signs stand for themselves: Hadoop takes some for patterns."""
+    """A path with the special characters of Hadoop's patterns escaped."""
     return "file://" + re.sub(r"([*?\[\]{}\\])", r"\\\1", str(Path(path).absolute()))
 
 

@@ -1,36 +1,100 @@
-"""The verbs of an engine that speaks SQL, over its `Shell`."""
+"""The verbs of `sudare.engines.protocol.Engine` for engines that speak SQL: written once, over a `Shell`."""
 
 # ruff: noqa: S608 - names are ours
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sudare.engines.attribute_sql import count_sql, unit_sql
+from sudare.domain.sql import UNKNOWN, SourceColumn
 from sudare.engines.bound_sql import (
     NOBODY,
     NOBODY_COLUMN,
     OUTSIDE,
     chosen,
+    count_sql,
     own_rows_sql,
     settled,
     spread_units,
     tuples_sql,
+    unit_sql,
     values_sql,
 )
 from sudare.engines.dialect import Shell
-from sudare.engines.place_sql import locate_rows, outside_refusal, place_rows
-from sudare.engines.protocol import UNKNOWN, CountRows, Groups, Placement, RowBound, SourceColumn
+from sudare.engines.examine import Examination, examine_rows
+from sudare.engines.overlap import Matches, hashes_of, matches_of, sums_of
+from sudare.engines.place_sql import axes_of, locate_rows, outside_refusal, place_rows
+from sudare.engines.protocol import CellCounts, CountRows, Groups, Placement, RowBound
 
 if TYPE_CHECKING:
     import pyarrow
 
 FEW = 2**21
-"""So many rows of one number may be sent to every worker."""
+"""Up to this many rows, a view of one number per row is broadcast to every worker."""
+
+
+class SqlEngine(ABC):
+    """An engine that answers every verb of `Engine` with SQL, in a shell that it opens for each question."""
+
+    columns: Mapping[str, SourceColumn]
+
+    @abstractmethod
+    def opened(self, columns: Sequence[SourceColumn], /) -> AbstractContextManager[Shell]:
+        """A shell in which the view ``source`` has these columns and no others."""
+
+    def count_rows(self, placement: Placement, bound: RowBound | None) -> CellCounts:
+        """See `Engine`."""
+        with self.opened(needed(columns_of(placement), bound)) as shell:
+            found = shell.ask(cells_sql(shell, placement, bound))
+        return CellCounts(found.column("cell").to_numpy(), found.column("kept").to_numpy())
+
+    def read_counts(self, placement: Placement, count: SourceColumn) -> CountRows:
+        """See `Engine`."""
+        with self.opened(needed(columns_of(placement), None, count)) as shell:
+            axes = axes_of(locate_rows(shell, placement, {"counted": count_sql(count, shell.dialect)}))
+            known = [f"COALESCE({axis}, CAST({UNKNOWN} AS BIGINT)) AS {axis}" for axis in axes]
+            rows = shell.ask(f"SELECT counted, {', '.join(known)} FROM {shell.name('located')}")
+        return CountRows(tuple(rows.column(axis).to_numpy() for axis in axes), rows.column("counted").to_numpy())
+
+    def group_rows(self, columns: Sequence[SourceColumn], bound: RowBound | None) -> Groups:
+        """See `Engine`."""
+        with self.opened(needed(columns, bound)) as shell:
+            return groups_of(shell, columns, bound)
+
+    def read_values(self, columns: Sequence[SourceColumn], bound: RowBound | None) -> list[NDArray[Any]]:
+        """See `Engine`."""
+        with self.opened(needed(columns, bound)) as shell:
+            return values_of(shell, columns, bound)
+
+    def hash_rows(self, columns: Sequence[SourceColumn], named: bool) -> pyarrow.Table:
+        """See `Engine`."""
+        with self.opened(columns) as shell:
+            return hashes_of(shell, columns, named)
+
+    def match_rows(self, columns: Sequence[SourceColumn], named: bool, others: pyarrow.Table) -> Matches:
+        """See `Engine`."""
+        with self.opened(columns) as shell:
+            return matches_of(shell, columns, named, others)
+
+    def examine_rows(
+        self, placement: Placement | None, bound: RowBound | None, count: SourceColumn | None, values: bool
+    ) -> Examination:
+        """See `Engine`."""
+        placing = [] if placement is None else columns_of(placement)
+        asked = needed(placing, bound, *([] if count is None else [count]))
+        with self.opened(asked or list(self.columns.values())[:1]) as shell:  # a table of no columns has no rows
+            return examine_rows(shell, placement, bound, count, values)
+
+    def sum_rows(self, columns: Sequence[SourceColumn]) -> tuple[int, int, int]:
+        """See `Engine`."""
+        with self.opened(columns) as shell:
+            return sums_of(shell, columns)
 
 
 def needed(columns: Sequence[SourceColumn], bound: RowBound | None, *further: SourceColumn) -> list[SourceColumn]:
@@ -70,14 +134,6 @@ def cells_sql(shell: Shell, placement: Placement, bound: RowBound | None) -> str
     return f"SELECT cell, CAST(sum(kept) AS BIGINT) AS kept FROM ({cells}) GROUP BY cell HAVING sum(kept) > 0"
 
 
-def counts_of(shell: Shell, placement: Placement, count: SourceColumn) -> CountRows:
-    """See `Engine.read_counts`."""
-    axes = locate_rows(shell, placement, {"counted": count_sql(count, shell.dialect)})
-    known = [f"COALESCE({axis}, CAST({UNKNOWN} AS BIGINT)) AS {axis}" for axis in axes]
-    rows = shell.ask(f"SELECT counted, {', '.join(known)} FROM {shell.name('located')}")
-    return CountRows(tuple(rows.column(axis).to_numpy() for axis in axes), rows.column("counted").to_numpy())
-
-
 def groups_of(shell: Shell, columns: Sequence[SourceColumn], bound: RowBound | None) -> Groups:
     """See `Engine.group_rows`."""
     rows = own_rows_sql(columns, bound, shell.dialect, shell.name("source"))
@@ -105,7 +161,7 @@ def values_of(shell: Shell, columns: Sequence[SourceColumn], bound: RowBound | N
 
 
 def refuse_nobody(bound: RowBound, found: pyarrow.Table) -> None:
-    """Refuse rows without a unit: of those that `rows_sql` leaves where they are refused, one is enough."""
+    """Refuse rows without a unit: one of the few that the bounded query keeps for this purpose is enough."""
     import pyarrow.compute
 
     if pyarrow.compute.any(found.column(NOBODY_COLUMN)).as_py():

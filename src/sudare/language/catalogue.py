@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cache
 from gettext import GNUTranslations
@@ -53,6 +53,8 @@ class Words:
     """
 
     language: str = "en"
+    counted: str = ""
+    """What is counted, where that is not people: messages that speak of people then speak of it."""
 
     def __post_init__(self) -> None:
         if self.language not in LANGUAGES:
@@ -61,6 +63,8 @@ class Words:
     def __call__(self, key: str, /, **gaps: str | float) -> str:
         """The message ``key``; exactly its gaps must be given, and as a number the one that its form depends on."""
         messages = catalogue(self.language)
+        if self.counted and f"units.{key}" in messages:
+            key, gaps = f"units.{key}", {**gaps, "unit": self.counted}
         if key not in messages:
             raise ParameterError("there is no such message", value=key, hint=did_you_mean(key, messages))
         message = messages[key]
@@ -75,6 +79,14 @@ class Words:
             chosen = _translations(self.language).ngettext(key, key, int(count))
         return _filled(chosen, {name: self._written(value) for name, value in gaps.items()})
 
+    def counting(self, unit: str) -> Words:
+        """The same words for a table of something else than people.
+
+        >>> Words("en").counting("accident")("table.total"), Words("en").counting("person")("table.total")
+        ('in all, as released (accident)', 'people in all, as released')
+        """
+        return self if unit in ("person", "row") else replace(self, counted=self.label("unit", unit))
+
     def messages(self, *families: str) -> dict[str, str | tuple[str, ...]]:
         """All messages whose keys begin with one of ``families``, gaps and all: for pages that fill them themselves.
 
@@ -86,31 +98,14 @@ class Words:
         found = {key: message for key, message in catalogue(self.language).items() if key.startswith(families)}
         return {key: (one.counted, *one.forms) if one.counted else one.forms[0] for key, one in found.items()}
 
-    def labels(self, family: str) -> dict[str, str]:
-        """What pages of a kind name, from English to this language; nothing in English.
-
-        What is of a column stands without it.
-
-        >>> Words("ja").labels("weights")["query"], Words("ja").labels("weights")["mean of"]
-        ('問い合わせ', '平均：')
-        """
-        return {} if self.language == "en" else _labels(self.language, family)
-
     def label(self, family: str, name: str) -> str:
-        """The word for one of a list that may grow, such as a method's name; the name itself where there is none.
-
-        The name is the rest of the message's key, or the English word itself; what is of a column is found without it.
+        """The message ``family.name``, for names of a list that may grow; the name itself where there is none.
 
         >>> Words("ja").label("unit", "person"), Words("ja").label("unit", "device-7")
         ('個人', 'device-7')
-        >>> Words("ja").label("sample", "ncp of age"), Words("ja").label("weights", "mean of age")
-        ('情報損失（NCP）：age', '平均：age')
         """
-        if message := catalogue(self.language).get(f"{family}.{name}"):
-            return message.forms[-1]
-        names = self.labels(family)
-        what, of, column = name.partition(" of ")
-        return names.get(name) or (f"{names[what + of.rstrip()]}{column}" if what + of.rstrip() in names else name)
+        message = catalogue(self.language).get(f"{family}.{name}")
+        return name if message is None else message.forms[-1]
 
     def listing(self, items: Sequence[str]) -> str:
         """Several things in a row.
@@ -121,15 +116,12 @@ class Words:
         return format_list(items, locale=locale(self.language))
 
     def number(self, value: float) -> str:
-        """See `numbers.number`."""
         return numbers.number(value, self.language)
 
     def percent(self, share: float) -> str:
-        """See `numbers.percent`."""
         return numbers.percent(share, self.language)
 
     def chance(self, share: Decimal, *, up: bool) -> str:
-        """See `numbers.chance`."""
         return numbers.chance(share, up=up, language=self.language)
 
     def moment(self, time: datetime.datetime) -> str:
@@ -185,15 +177,6 @@ def catalogue(language: str) -> dict[str, Entry]:
 def _translations(language: str) -> GNUTranslations:
     with _file(language).open("rb") as file:
         return GNUTranslations(file)
-
-
-@cache
-def _labels(language: str, family: str) -> dict[str, str]:
-    english, here = catalogue("en"), catalogue(language)
-    found = (key for key in english if key.startswith(f"{family}."))
-    return {
-        english[key].forms[-1].removesuffix(" {column}"): here[key].forms[-1].removesuffix("{column}") for key in found
-    }
 
 
 def _file(language: str) -> Path:

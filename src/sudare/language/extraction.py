@@ -1,7 +1,7 @@
 """How Babel finds the templates of errors: a method of extraction, which ``babel.cfg`` names.
 
-A template is a text that is given to `Message` or to an error's class, also as ``allowed=`` or ``hint=``, and either
-text of ``a if condition else b``.
+A template is a text that is given to `Message`, to an error's class, or to a parameter ``error`` that is such a class,
+also as ``allowed=`` or ``hint=``, and either text of ``a if condition else b``.
 """
 
 from __future__ import annotations
@@ -27,14 +27,15 @@ def extract(file: Any, keywords: Any, tags: Any, options: Any) -> Iterator[tuple
 
 def _name(called: ast.expr, within: bool) -> str | None:
     """The name of what is called where it takes templates; ``within`` the class of an error also its own ways."""
-    name = ast.unparse(called)
+    name = ast.unparse(called).removesuffix(".from_system")
     is_error = (
         name.endswith(("Error", "Warning"))
         and not name.startswith("Pydantic")
         and name.isidentifier()
         and not hasattr(builtins, name)
     )
-    return name if is_error or name == "Message" or (within and name in ("cls", "super().__init__")) else None
+    takes = is_error or name in ("Message", "error") or (within and name in ("cls", "super().__init__"))
+    return name if takes else None
 
 
 def _texts(node: ast.expr) -> Iterator[str]:

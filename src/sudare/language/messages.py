@@ -1,6 +1,4 @@
-"""How far long work is: a stage and, where it is counted, which one of how many.
-
-Messages: what is to be said, as a key of the catalogue and the values that fill its gaps.
+"""Messages: what is to be said, as a key of the catalogue and the values of its fields; and the progress of long work.
 
 Code passes messages; pages, commands and notebooks make text of them, in their language. ``str()`` is English.
 """
@@ -16,8 +14,8 @@ from sudare.errors import SudareError
 from sudare.language.catalogue import ENGLISH, Words
 from sudare.language.translation import text
 
-Value: TypeAlias = Union[str, int, float, "PageMessage", SudareError]
-"""What may fill a gap: text that is nobody's language (names, paths), a number, a message, an error."""
+Value: TypeAlias = Union[str, int, float, "PageMessage", SudareError, tuple["Value", ...]]
+"""What may fill a gap: text that is nobody's language (names, paths), a number, a message, an error, or several."""
 
 
 @dataclass(frozen=True, init=False)
@@ -37,7 +35,6 @@ class PageMessage:
         object.__setattr__(self, "fields", tuple(sorted(fields.items())))
 
     def text(self, words: Words) -> str:
-        """In words."""
         return words(self.key, **{name: said(value, words) for name, value in self.fields})
 
     def __str__(self) -> str:
@@ -47,9 +44,11 @@ class PageMessage:
 def said(value: Value, words: Words = ENGLISH) -> str:
     """A value in words: a message or an error in the language, a number as it writes them, text as it is.
 
-    >>> said(1200), said("people")
-    ('1,200', 'people')
+    >>> said(1200), said("people"), said(("sex", "age", "town"))
+    ('1,200', 'people', 'sex, age and town')
     """
+    if isinstance(value, tuple):
+        return words.listing([said(each, words) for each in value])
     if isinstance(value, PageMessage):
         return value.text(words)
     if isinstance(value, SudareError):
@@ -74,6 +73,7 @@ def lines(facts: Lines, words: Words = ENGLISH) -> dict[str, str]:
 class Stage(StrEnum):
     """What is being done."""
 
+    EXAMINING = "examining"
     READING = "reading"
     SPENDING = "spending"
     PROTECTING = "protecting"
@@ -104,7 +104,6 @@ class Progress:
     detail: str = ""
 
     def text(self, words: Words) -> str:
-        """In words."""
         said = words(f"stage.{self.stage}", **({"detail": self.detail} if self.detail else {}))
         return said if self.total is None else words("stage.counted", stage=said, done=self.done, total=self.total)
 
@@ -112,12 +111,10 @@ class Progress:
         return self.text(ENGLISH)
 
     def to_json(self) -> dict[str, Any]:
-        """Plain JSON."""
         return {"stage": str(self.stage), "done": self.done, "total": self.total, "detail": self.detail}
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Progress:
-        """The inverse of `to_json`."""
         return cls(**{**data, "stage": Stage(data["stage"])})
 
 

@@ -1,13 +1,11 @@
-"""Errors and messages in the language of the reader.
+"""Errors and messages in the language of the reader, and refusals of Pydantic and tomllib as messages of ours.
 
-``locale/<language>/LC_MESSAGES/errors.po`` has each English template of the code and what a reader of the language
-sees, with the same fields; ``errors.mo`` is made from it by ``make messages``. A sentence of which one part is not
-known is said in English as a whole: never half in one language and half in the other.
+``locale/<language>/LC_MESSAGES/errors.po`` has each English template of the code and its translation, with the same
+fields; ``make messages`` compiles ``errors.mo`` from it. If one part of a sentence is not translated, the whole
+sentence is English, never a mixture.
 
-What Pydantic and tomllib refuse, as messages of ours.
-
-Pydantic names each kind of mistake by a type and gives the numbers in it. tomllib has nothing but its text before
-Python 3.14, so that this is the one place where the text of an error is looked at; the rest stays as it is.
+Pydantic names each kind of mistake by a type and gives the numbers in it. tomllib gives nothing but its text before
+Python 3.14, so this is the only place where the text of an error is read; a text that is not known stays as it is.
 """
 
 from __future__ import annotations

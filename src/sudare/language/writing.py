@@ -1,13 +1,9 @@
-"""Numbers and dates as a person reads them, in the language of the page.
+"""Numbers and dates as a person reads them, in the language of the page, by Babel.
 
-Numbers as a person reads them: digits are grouped and the point is set by Babel, as the language does.
-
-Our own are the rules that carry meaning. A number has three digits that mean something, since noise makes more of them
-worthless; a chance is rounded away from what it would promise too much; a minus is the sign and no hyphen; the sign of
-per cent follows an English number after a space, as ISO 80000-1 has it, and others as Babel does; a size is in powers
-of 1,000. English is that of Britain: 5 July 2026; sex, age and town.
-
-Dates as a person reads them, by Babel.
+Some rules are our own, since they carry meaning. A number has three significant digits, since noise makes further ones
+worthless; a probability is rounded in the direction that does not promise too much; a minus is the mathematical sign,
+not a hyphen; a percent sign follows an English number after a space (ISO 80000-1), and is placed as Babel does
+elsewhere; sizes are in powers of 1,000. English is British: 5 July 2026; sex, age and town.
 """
 
 from __future__ import annotations

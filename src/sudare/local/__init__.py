@@ -11,6 +11,7 @@ from sudare.local.choosing import Choice, choose, encoding_from_json
 from sudare.local.encoding import Encoding
 from sudare.local.estimation import Estimate, estimate
 from sudare.local.files import ReportFile, decode_report, encode_report
+from sudare.local.flood import FORGED, honest_chance
 from sudare.local.hadamard import HadamardResponse
 from sudare.local.hashing import LocalHashing
 from sudare.local.permanent import Memory, PermanentUnary, Rappor, rappor
@@ -23,6 +24,7 @@ from sudare.registry import ENCODINGS
 
 __all__ = [
     "ENCODINGS",
+    "FORGED",
     "Choice",
     "Encoding",
     "Estimate",
@@ -44,6 +46,7 @@ __all__ = [
     "encode_report",
     "encoding_from_json",
     "estimate",
+    "honest_chance",
     "rappor",
     "repeated",
     "shuffled",

@@ -1,13 +1,12 @@
 """What reports promise together: when they arrive shuffled, and when a person sends several.
 
-Amplification by shuffling: how well a person hides among clones.
-
-Let R be e0-LDP, x and x' the two values suspected of one person, and T, T' the positive parts of R(x) - R(x') and of
-R(x') - R(x), normalised. Since R(x) <= e**e0 R(x') and the reverse, R(x) is a mixture with at least e**e0 times as much
-of T as R(x') has, and both have the same rest; and the report of every other person contains both T and T' with a
-chance that is at least 1/e**e0 of theirs. In the worst case (all of R(x) and R(x') is T and T') these chances are
-e**e0/(e**e0 + 1) and 1/(e**e0 + 1) for the person, and 1/(e**e0 + 1) each for the others; every other case is this one
-with reports struck out at random. Whoever sees the shuffled reports therefore learns at most the numbers of T and T':
+Amplification by shuffling, after Feldman, McMillan and Talwar ("hiding among the clones"). Let R be e0-LDP, x and x'
+two possible values of one person, and T, T' the positive parts of R(x) - R(x') and of R(x') - R(x), normalised. Since
+R(x) <= e**e0 R(x') and the reverse, R(x) is a mixture with at least e**e0 times as much of T as R(x') has, and both
+have the same rest; and the report of every other person contains both T and T' with a probability that is at least
+1/e**e0 of theirs. In the worst case (all of R(x) and R(x') is T and T') these probabilities are e**e0/(e**e0 + 1) and
+1/(e**e0 + 1) for the person, and 1/(e**e0 + 1) each for the others; every other case is this one with reports deleted
+at random. An observer of the shuffled reports therefore learns at most the numbers of T and T':
 
     A + D and C + 1 - A - D,  C ~ Bin(others, 2/(e**e0 + 1)), A ~ Bin(C, 1/2), D ~ Bernoulli(e**e0/(e**e0 + 1)),
 
@@ -23,9 +22,10 @@ import numpy as np
 
 from sudare.errors import ParameterError, either
 from sudare.local.encoding import Encoding
+from sudare.measure.science import scipy_of
 from sudare.privacy import Adjacency, Fact, Guarantee, Number, Unit, asked_delta
 
-_BLOCKS = 512  # numbers of clones are taken together, each block at its smallest: never less than the truth
+_BLOCKS = 512  # values of C are grouped, each block counted as its smallest: an upper bound
 _STEPS = 40
 _SLACK = 1e-10  # relative error that is granted to the binomial tails
 
@@ -62,7 +62,7 @@ def delta_of(epsilon: float, local: float, others: int) -> float:
 
     Given C the quotient of the two grows with the count, so the sum runs from where it passes e**epsilon.
     """
-    from scipy.stats import binom
+    binom = scipy_of("stats").binom
 
     own, clone = 1 / (1 + math.exp(-local)), 2 / (1 + math.exp(local))
     if epsilon >= local:
@@ -81,8 +81,8 @@ def delta_of(epsilon: float, local: float, others: int) -> float:
 
 
 def _tails(others: int, clone: float) -> np.ndarray:
-    """Numbers of clones far below the usual, which weigh little but hide badly."""
-    from scipy.stats import binom
+    """Small values of C: improbable, but with the largest loss."""
+    binom = scipy_of("stats").binom
 
     return np.asarray(np.maximum(binom.ppf(10.0 ** -np.arange(3, 17), others, clone), 0))
 
@@ -93,12 +93,12 @@ _MARGIN = 1 + 1e-9  # far above the rounding errors of the formula in doubles
 
 
 def shuffled(encoding: Encoding, reports: int, delta: Number, *, bound: str = "numerical") -> Guarantee:
-    """The central guarantee of ``reports`` reports that somebody trusted has shuffled, to whoever sees them then.
+    """The central guarantee of ``reports`` reports after a trusted party has shuffled them.
 
-    Privacy: to hide among clones (Feldman, McMillan and Talwar 2021 and 2023). With e0 the epsilon of a report, each of
-    the others sends with chance 2/(e**e0 + 1) what one of the two suspected values would have sent, so that only the
-    numbers of such reports tell the two apart. ``"numerical"`` adds up that law; ``"closed"`` is the closed form of
-    2023. Never more than e0, rounded up; where the reports are too few, the guarantee is the local one.
+    Privacy: hiding among clones (Feldman, McMillan and Talwar 2021 and 2023). With e0 the epsilon of a report, each of
+    the others sends with probability 2/(e**e0 + 1) what one of the two possible values would have sent, so that only
+    the numbers of such reports tell the two apart. ``"numerical"`` sums that distribution; ``"closed"`` is the closed
+    form of 2023. Never more than e0, rounded up; where the reports are too few, the guarantee is the local one.
 
     >>> from sudare.local import SymmetricUnary
     >>> encoding = SymmetricUnary(size=23, epsilon=1)
@@ -108,7 +108,7 @@ def shuffled(encoding: Encoding, reports: int, delta: Number, *, bound: str = "n
     closed 0.0604
     """
     if type(reports) is not int or reports < 1:
-        raise ParameterError("reports is no number of reports", value=reports, allowed="a whole number from 1 on")
+        raise ParameterError("reports is not a number of reports", value=reports, allowed="a whole number from 1 on")
     if bound not in BOUNDS:
         raise ParameterError("unknown bound", value=bound, allowed=either(BOUNDS))
     share = asked_delta(delta)
@@ -131,25 +131,29 @@ def shuffled(encoding: Encoding, reports: int, delta: Number, *, bound: str = "n
     )
 
 
-def repeated(encoding: Encoding, times: int) -> Guarantee:
+def repeated(encoding: Encoding, times: int, *, changes: int = 0) -> Guarantee:
     """What ``times`` reports of one person promise together, about all of that person's values.
 
-    Privacy: reports compose, so epsilons add up: a month of daily reports at 1 is 30. What a device has remembered
-    (`PermanentUnary`) costs its epsilon once for as long as the value is the same, however often it reports.
+    Privacy: reports compose, so epsilons add up: a month of daily reports at 1 is 30. With a permanent randomisation
+    (`PermanentUnary`), the epsilon is spent once for each value that the person holds, however often a device reports
+    it: a value that changes at most ``changes`` times is one of ``changes + 1`` remembered ones. Which values these
+    were is what the epsilon is about; the moments of the changes may become known, and the guarantee says so.
 
     >>> from sudare.local import PermanentUnary, SymmetricUnary
     >>> repeated(SymmetricUnary(size=23, epsilon=1), 30).epsilon
     Fraction(30, 1)
-    >>> repeated(PermanentUnary(size=23, epsilon=2, first=0.5), 30).epsilon
-    Fraction(2, 1)
+    >>> daily = PermanentUnary(size=23, epsilon=2, first=0.5)
+    >>> [int(repeated(daily, 30, changes=changes).epsilon) for changes in (0, 1, 3)]
+    [2, 4, 8]
     """
     if type(times) is not int or times < 1:
-        raise ParameterError("times is no number of reports", value=times, allowed="a whole number from 1 on")
-    lasting = encoding.report_epsilon < encoding.epsilon
+        raise ParameterError("times is not a number of reports", value=times, allowed="a whole number from 1 on")
+    if type(changes) is not int or changes < 0:
+        raise ParameterError("changes is not a number of changes", value=changes, allowed="a whole number from 0 on")
     epsilon = times * encoding.report_epsilon
     assumptions: tuple[Fact, ...] = ()
-    if lasting:
-        epsilon = min(epsilon, encoding.epsilon)
-        assumptions = (Fact("changeless"),)
+    if times > 1 and encoding.report_epsilon < encoding.epsilon:
+        epsilon = min(epsilon, (changes + 1) * encoding.epsilon)
+        assumptions = (Fact("changes", changes=changes) if changes else Fact("changeless"),)
     unit, public = Unit("person", max_rows=times), (Fact("reporters"),)
     return Guarantee("epsilon-LDP", unit, Adjacency.REPLACED, epsilon=epsilon, public=public, assumptions=assumptions)

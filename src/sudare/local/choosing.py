@@ -1,7 +1,4 @@
-"""`choose`: which encoding for so many values at this epsilon, and why.
-
-Encodings by name, so that a survey can be written down and read again.
-"""
+"""`choose`: the encoding for a number of values and an epsilon, with the reason; and encodings read back from JSON."""
 
 from __future__ import annotations
 
@@ -39,11 +36,11 @@ def encoding_from_json(data: Any) -> Encoding:
 
 
 LONGEST = 1024
-"""Bytes beyond which a report is taken only where nothing shorter is there."""
+"""The longest report that is chosen, in bytes."""
 SHORT = 16
-"""Bytes up to which reports count as equally short."""
+"""Reports up to this many bytes count as equally short."""
 WORTH = 1.1
-"""A shorter report may have so many times the standard error of the best."""
+"""A shorter report is worth this factor of the least standard error."""
 
 
 @dataclass(frozen=True)
@@ -70,15 +67,14 @@ class Choice:
 def choose(*, size: int, epsilon: Number, users: int | None = None) -> Choice:
     """The encoding with the shortest report among those whose error is at most a tenth above the least.
 
-    The error is that of an average value, people spread evenly: the root of the mean of the exact variances. With
-    ``users`` the sentence says what it comes to in people. Reports up to 16 bytes
-    count as equally short, and among equals the most exact is taken.
+    The error is the root of the mean of the exact variances over all values, for people spread evenly. With ``users``
+    the sentence gives it in people. Reports up to 16 bytes count as equally short; among equals the most exact wins.
 
     >>> print(choose(size=1024, epsilon=1, users=1_000_000))
     local_hashing: 9 bytes a report, standard error about 1,922 people; subset_selection has 1,917 in 128 bytes
     """
     if users is not None and (type(users) is not int or users < 1):
-        raise ParameterError("users is no number of people", value=users, allowed="a whole number from 1 on")
+        raise ParameterError("users is not a number of people", value=users, allowed="a whole number from 1 on")
     exact_epsilon = positive(epsilon, "epsilon")
     kinds = [RandomisedResponse, SubsetSelection, OptimisedUnary, SymmetricUnary, HadamardResponse]
     if type(size) is int and size <= LARGEST_HASHED:

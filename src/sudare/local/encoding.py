@@ -39,7 +39,10 @@ class Encoding(ABC):
     def __post_init__(self) -> None:
         if type(self.size) is not int or not 2 <= self.size <= LARGEST_SIZE:
             raise ParameterError(
-                "size is no number of values", value=self.size, allowed="2 to {largest_size}", largest_size=LARGEST_SIZE
+                "size is not a number of values",
+                value=self.size,
+                allowed="2 to {largest_size}",
+                largest_size=LARGEST_SIZE,
             )
         epsilon = positive(self.epsilon, "epsilon")
         if not SMALLEST_EPSILON <= epsilon <= LARGEST_EPSILON:
@@ -59,7 +62,7 @@ class Encoding(ABC):
 
     @abstractmethod
     def draw(self, values: NDArray[np.int64], source: Source) -> Packed:
-        """One report for each value, which `randomize` has checked; never call it but through `respond`."""
+        """One report for each value, which `randomize` has checked; called by `sudare.noise.respond` only."""
 
     @property
     @abstractmethod
@@ -68,12 +71,11 @@ class Encoding(ABC):
 
     @property
     def report_bytes(self) -> int:
-        """Length of one report."""
         return self.layout.report_bytes
 
     @property
     def report_epsilon(self) -> Fraction:
-        """The epsilon of one report; less than `epsilon` only where that is for all reports of a lifetime."""
+        """The epsilon of one report; less than `epsilon` only where the latter covers all reports of a device."""
         return self.epsilon
 
     @property
@@ -92,7 +94,7 @@ class Encoding(ABC):
         array = np.asarray(values)
         if array.ndim != 1 or (array.dtype.kind not in "iu" and array.size):
             raise DomainError(
-                "values are no list of whole numbers", allowed="0 to {size}, one per person", size=self.size - 1
+                "values are not a list of whole numbers", allowed="0 to {size}, one per person", size=self.size - 1
             )
         positions = array.astype(np.int64)
         if len(positions) and not 0 <= int(positions.min()) <= int(positions.max()) < self.size:
@@ -104,7 +106,7 @@ class Encoding(ABC):
 
         ``seed`` is for experiments: such reports promise nothing and say so.
         """
-        own = source_of(source, seed)
+        own = Source.chosen(source, seed)
         positions = self.positions(values)
         with metered() as meter:
             packed = respond(positions, self, own, "reports")
@@ -139,7 +141,7 @@ class Encoding(ABC):
         return None
 
     def support_covariance(self, people: NDArray[np.float64]) -> NDArray[np.float64] | None:
-        """Covariances (size, size) of the supports of different values; the diagonal means nothing."""
+        """Covariances (size, size) of the supports of different values; the diagonal is not used."""
         if self.chances is None or self.pair_chances is None:
             return None
         (own, other), (with_true, without) = self.chances, self.pair_chances
@@ -149,15 +151,6 @@ class Encoding(ABC):
     def to_json(self) -> dict[str, Any]:
         """All that a device and a collector need to know; the inverse is `encoding_from_json`."""
         return {"encoding": self.name, "size": self.size, "epsilon": str(self.epsilon)}
-
-
-def source_of(source: Source | None, seed: int | None) -> Source:
-    """The source to draw from: the one given, or a new one from the seed or from the operating system."""
-    if seed is not None and source is not None:
-        raise ParameterError("give a seed or a source, not both")
-    if source is not None:
-        return source
-    return Source.system() if seed is None else Source.from_seed(seed)
 
 
 def power(real: Any, epsilon: Fraction) -> Any:

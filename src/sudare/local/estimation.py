@@ -1,19 +1,24 @@
-"""`estimate`: reports in, counts with standard errors and intervals out."""
+"""`estimate`: reports in, counts with standard errors and intervals out; and these as labelled rows of a CSV file."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import csv
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from itertools import pairwise
+from pathlib import Path
+from statistics import NormalDist
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from sudare.arrays import Floats
-from sudare.errors import InputError, ParameterError, did_you_mean
+from sudare.errors import InputError, Message, OutputError, ParameterError, did_you_mean, system_reason
 from sudare.local.encoding import Encoding
 from sudare.local.estimators import (
     Prior,
+    Supports,
     covariance,
     fit,
     fit_numbers,
@@ -24,7 +29,7 @@ from sudare.local.estimators import (
     unbiased_numbers,
 )
 from sudare.local.reports import Reports
-from sudare.local.supports import Supports
+from sudare.local.square_wave import SquareWave
 from sudare.local.tally import Tally
 from sudare.measure.em import Fitted
 from sudare.measure.simplex import project_rows
@@ -33,7 +38,7 @@ from sudare.privacy import Guarantee
 Given: TypeAlias = Reports | Tally | Iterable[Reports]
 METHODS = ("auto", "mle", "simplex", "em", "ems")
 SMALL = 64
-"""Up to so many values EM is the default."""
+"""EM is the default up to this many values."""
 LARGEST_COVARIANCE = 4096
 
 
@@ -53,7 +58,7 @@ class Estimate:
 
     ``standard_error`` is of the ``unbiased`` counts, which are kept too. ``low`` to ``high`` holds the true count of a
     value with probability ``level``: the interval of the unbiased count, cut to what is possible, and stretched to
-    hold ``counts`` where projection or EM moved them out of it. ``steps`` are those that EM made.
+    hold ``counts`` where these lie elsewhere: moved by projection or EM, or impossible. ``steps`` are those of EM.
     """
 
     encoding: Encoding
@@ -92,7 +97,7 @@ class Estimate:
         chosen = np.unique(np.asarray(values, dtype=np.int64))
         if not len(chosen) or not 0 <= chosen[0] <= chosen[-1] < self.encoding.size:
             raise ParameterError(
-                "values are no part of the domain", allowed="from 0 to {size}", size=self.encoding.size - 1
+                "some of these values are not in the domain", allowed="from 0 to {size}", size=self.encoding.size - 1
             )
         error = float(np.sqrt(max(self.covariance()[np.ix_(chosen, chosen)].sum(), 0.0)))
         count, middle = float(self.counts[chosen].sum()), float(self.unbiased[chosen].sum())
@@ -143,7 +148,7 @@ def estimate(reports: Given, method: str = "auto", level: float = 0.9, *, stop: 
         hint = did_you_mean(str(method), METHODS)
         raise ParameterError("unknown method of estimation", value=method, allowed=METHODS, hint=hint)
     if not 0 < level < 1:
-        raise ParameterError("level is no probability", value=level, allowed="0 < level < 1")
+        raise ParameterError("level is not a probability", value=level, allowed="0 < level < 1")
     tally, parts = _gathered(reports, method)
     if not tally.reports:
         raise InputError("there are no reports to estimate from", allowed="at least one report")
@@ -154,7 +159,7 @@ def estimate(reports: Given, method: str = "auto", level: float = 0.9, *, stop: 
 
 
 def _gathered(reports: Given, method: str) -> tuple[Tally, list[Reports] | None]:
-    """The tally, and the reports themselves where EM will look at each."""
+    """The tally, and the reports themselves where EM needs each of them."""
     if isinstance(reports, Tally):
         return reports, None
     tally: Tally | None = None
@@ -174,7 +179,7 @@ def _chosen(method: str, encoding: Encoding, has_reports: bool) -> str:
     """The method that ``auto`` stands for; refuses one that cannot be done."""
     if encoding.chances is None:
         if method == "simplex":
-            raise ParameterError("numbers are not projected", value=method, allowed="auto, mle, em, ems")
+            raise ParameterError("method simplex is not for numbers", value=method, allowed="auto, mle, em, ems")
         return "em" if method == "auto" else method
     if method == "ems":
         raise ParameterError("smoothing is for numbers", value=method, allowed="auto, mle, simplex, em")
@@ -202,8 +207,7 @@ def _counts(tally: Tally, parts: list[Reports] | None, method: str, level: float
         fitted = _fitted(tally, parts, unbiased, "prior" if stop == "auto" else stop)
         counts, steps = number * fitted.probabilities, fitted.steps
     low, high = interval(encoding, unbiased, number, _reach(level))
-    if method != "mle":
-        low, high = np.minimum(low, counts), np.maximum(high, counts)
+    low, high = np.minimum(low, counts), np.maximum(high, counts)
     error = standard_error(encoding, counts, number)
     return Estimate(encoding, method, number, counts, error, low, high, level, _promise(tally), unbiased, steps)
 
@@ -236,8 +240,7 @@ def _numbers(tally: Tally, method: str, level: float, stop: str | int) -> Estima
     counts = unbiased if method == "mle" else number * fitted.probabilities
     error = np.sqrt(np.diag(matrix))
     low, high = (np.clip(unbiased + sign * _reach(level) * error, 0, number) for sign in (-1, 1))
-    if method != "mle":
-        low, high = np.minimum(low, counts), np.maximum(high, counts)
+    low, high = np.minimum(low, counts), np.maximum(high, counts)
     promise = _promise(tally)
     return Estimate(
         tally.encoding, method, number, counts, error, low, high, level, promise, unbiased, fitted.steps, matrix
@@ -246,9 +249,7 @@ def _numbers(tally: Tally, method: str, level: float, stop: str | int) -> Estima
 
 def _reach(level: float) -> float:
     """Standard errors on each side of an interval."""
-    from scipy.special import ndtri
-
-    return float(ndtri((1 + level) / 2))
+    return NormalDist().inv_cdf((1 + level) / 2)
 
 
 def _promise(tally: Tally) -> Guarantee:
@@ -256,3 +257,57 @@ def _promise(tally: Tally) -> Guarantee:
     if tally.seeded:
         return promised.without_protection()
     return promised if tally.booked else promised.unbooked()
+
+
+class ValueRow(NamedTuple):
+    """One value: its label, the estimated count, its standard error and interval."""
+
+    label: str
+    people: float
+    standard_error: float
+    low: float
+    high: float
+
+
+def named_rows(made: Estimate, labels: Sequence[str] | None = None) -> list[ValueRow]:
+    """One row per value, in order; without ``labels``, numbers from 0 on, or the cells of numbers.
+
+    >>> from sudare.local import SymmetricUnary, estimate
+    >>> reports = SymmetricUnary(size=2, epsilon=2).randomize([0, 0, 0, 1], seed=1)
+    >>> [row.label for row in named_rows(estimate(reports), ["yes", "no"])]
+    ['yes', 'no']
+    """
+    if labels is None and isinstance(made.encoding, SquareWave):
+        edges = made.encoding.edges
+        labels = [f"{low:g} to {high:g}" for low, high in pairwise(edges.tolist())]
+    elif labels is None:
+        labels = [str(value) for value in range(made.encoding.size)]
+    columns = (made.counts, made.standard_error, made.low, made.high)
+    return [ValueRow(*row) for row in zip(labels, *(column.tolist() for column in columns), strict=True)]
+
+
+def read_labels(path: Path, size: int) -> list[str]:
+    """Names of the values, one a line of a text file."""
+    try:
+        labels = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as problem:
+        raise InputError(
+            "the labels cannot be read: {reason}",
+            value=path,
+            reason=system_reason(problem) if isinstance(problem, OSError) else Message("it is not text in UTF-8"),
+        ) from None
+    if len(labels) != size:
+        raise InputError("the labels do not fit the survey", value=len(labels), allowed="{size} lines", size=size)
+    return labels
+
+
+def write_csv(rows: Sequence[ValueRow], path: Path) -> Path:
+    """All rows with all digits."""
+    with (
+        OutputError.from_system("the counts cannot be written: {reason}", value=path),
+        path.open("w", encoding="utf-8", newline="") as file,
+    ):
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(ValueRow._fields)
+        writer.writerows(rows)
+    return path

@@ -1,54 +1,57 @@
-"""Estimates of counts from reports: unbiased, by EM, and for numbers sent through the square wave.
+"""Estimates of counts from reports: the unbiased estimate, EM, and both for numbers sent through the square wave.
 
-Estimates for numbers sent through the square wave: EM, EM with smoothing, and the unbiased estimate behind both.
-
-Reports follow q = A p, p the shares of the cells. EM is stopped by held-out reports; EMS smooths by (1, 2, 1)/4 after
-each step and runs to rest, which suits smooth shapes in fine cells (Li et al. 2020). Both are biased towards smooth
-shapes by an amount that nobody knows. What is known is the error of the unbiased estimate, least squares weighted by
-1/q (the likeliest p if shares could be negative). Given the people that there are, its covariance is
-((A' diag(1/q) A)**-1 - diag(p)) / n; people drawn from p would add (diag(p) - p p') / n. Cells finer than what the
-noise lets through have wide intervals, and rightly so.
-
-The unbiased estimate: how far it may be off, and which counts are compatible with it.
-
-A report supports its own value with chance p and another with chance q, so with ``people`` (size,) among n reports
-the support of value v has mean n q + people_v (p - q), and (support - n q)/(p - q) is unbiased. It may be negative, and
-need not add up to n. Given the people, reports are independent, so its variance is exactly
+**Unbiased.** A report supports its own value with probability p and another with probability q, so with ``people``
+(size,) among n reports the support of value v has mean n q + people_v (p - q), and (support - n q)/(p - q) is unbiased.
+It may be negative, and need not add up to n. Given the people, reports are independent, so its variance is exactly
 
     n a + b people_v,  a = q (1 - q)/(p - q)**2,  b = (1 - p - q)/(p - q).
 
-EM for reports, and how it is kept from fitting the noise.
+**EM** converges to the maximum-likelihood distribution, which is rougher than the truth where reports are few or
+epsilon is small. Four ways to stop it:
 
-EM's limit is the likeliest distribution, which is rougher than the truth where reports are few or epsilon is small.
-Four ways to stop it:
+``"prior"`` (default) runs to convergence under a symmetric Dirichlet prior, which adds A/size people to every value. A
+is estimated from the reports (empirical Bayes): the unbiased shares vary among values by more than noise alone would
+make them, and under the prior shares vary by (1/size)(1 - 1/size)/(A + 1). ``"held_out"`` stops after the number of
+steps at which held-out reports are likeliest. ``"converged"`` goes to the limit, and a number makes that many plain
+steps, as the paper does. The last three start with equal shares, on which they depend; the prior has one maximum, and
+starts near it.
 
-``"prior"`` (default) runs to rest under a symmetric Dirichlet prior: every value is given A/size people beforehand.
-A is read off the reports (empirical Bayes): the unbiased shares vary among values by more than noise alone would make
-them, and under the prior shares vary by (1/size)(1 - 1/size)/(A + 1). ``"held_out"`` stops after as many steps as made
-reports that were held out likeliest. ``"converged"`` goes to the limit, and a number makes that many plain steps, as
-the paper does. The last three start with equal shares, on which they depend; the prior has one maximum, and starts
-near it.
+**Numbers** sent through the square wave: reports follow q = A p, p the shares of the cells. EM is stopped by held-out
+reports; EMS smooths by (1, 2, 1)/4 after each step and runs to convergence, which suits smooth shapes in fine cells (Li
+et al. 2020). Both have an unknown bias towards smooth shapes. What is known is the error of the unbiased estimate,
+least squares weighted by 1/q (the maximum-likelihood p if shares could be negative). Given the people, its covariance
+is ((A' diag(1/q) A)**-1 - diag(p)) / n; people drawn from p would add (diag(p) - p p') / n. Cells finer than the noise
+can resolve have wide intervals.
+
+**Exact EM** works through `Supports`, which values each report supports. The likelihood of value v given report u is
+proportional to 1 + gain z_uv, gain = e**epsilon - 1, with z_uv = 1 where u supports v. EM needs two products per step:
+Z theta, and Z transposed times weights. Both are done on packed bits, eight values at a time: a byte selects one of 256
+sums that are known beforehand. Equal reports are merged.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from math import expm1
 from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sudare.arrays import Floats
 from sudare.errors import ParameterError
 from sudare.local.encoding import Encoding
+from sudare.local.layout import Packed
+from sudare.local.reports import Reports
 from sudare.measure import em
-from sudare.measure.em import Fitted, Stop, accelerate
+from sudare.measure.em import FLOOR, Fitted, Stop, accelerate, onto_simplex
 from sudare.measure.simplex import project_rows
 from sudare.noise.response import Channel
 
 
 def smoothed(shares: Floats) -> Floats:
-    """(1, 2, 1)/4 along the last axis; what would leave at an end stays in its cell.
+    """(1, 2, 1)/4 along the last axis, with the end cells repeated, so that the sum is kept.
 
     >>> smoothed(np.array([0.0, 1.0, 0.0, 0.0])).tolist()
     [0.25, 0.5, 0.25, 0.0]
@@ -133,7 +136,8 @@ def covariance(encoding: Encoding, people: Floats, reports: int) -> Floats:
         raise ParameterError(
             "the covariance of this encoding is not known",
             value=encoding.name,
-            hint="Standard errors are; values share hash buckets in ways that three of them are not independent in.",
+            hint="Standard errors are known. Hash buckets are independent for pairs of values only, and a covariance "
+            "needs three.",
         )
     matrix = matrix / (own - other) ** 2
     np.fill_diagonal(matrix, standard_error(encoding, people, reports) ** 2)
@@ -142,16 +146,15 @@ def covariance(encoding: Encoding, people: Floats, reports: int) -> Floats:
 
 Apply: TypeAlias = Callable[[Floats], Floats]
 STOPS = ("prior", "held_out", "converged")
-_FLOOR = 1e-15
 _ROUND = 24
 _NOTHING = 0.05
-"""A round of steps that raises the log likelihood of all reports by less than this tells nothing any more."""
-_LARGEST_PRIOR = 1e6  # people beforehand per report: nothing but the prior is left
+"""EM stops when a round of steps raises the log likelihood of all reports by less than this."""
+_LARGEST_PRIOR = 1e6  # people of the prior per report: beyond, the prior decides alone
 
 
 @dataclass(frozen=True)
 class Prior:
-    """A symmetric Dirichlet prior that stands for so many ``people``, and about where it leads: ``start`` (size,)."""
+    """A symmetric Dirichlet prior that weighs as much as ``people`` people, and ``start`` (size,), near its maximum."""
 
     people: float
     start: Floats
@@ -168,7 +171,7 @@ class Prior:
         size = len(unbiased)
         own, most = (1 - 1 / size) / size, _LARGEST_PRIOR * reports
         spread = max(float(unbiased.var(ddof=1)) - variance, own / (most + 1))
-        # Where the posterior mean would be if all were Gaussian, but for a little that keeps every share positive.
+        # The posterior mean of a Gaussian model, with a little added so that every share is positive.
         weight = 0.99 * spread / (spread + variance)
         nearest = project_rows(unbiased[None], np.ones(1))[0]
         return cls(min(max(own / spread - 1, 0.0), most), (1 - weight) / size + weight * nearest)
@@ -200,11 +203,11 @@ def fit(
 
     def score(point: Floats) -> float:
         own = float(counts @ np.log(likely(point)))
-        return (own + each * float(np.log(np.maximum(point, _FLOOR)).sum())) / (total + prior.people)
+        return (own + each * float(np.log(np.maximum(point, FLOOR)).sum())) / (total + prior.people)
 
     point, best, made = prior.start, score(prior.start), 0
     while True:
-        found = accelerate(step, point, score, tolerance=tolerance, steps=_ROUND, repair=_onto_simplex)
+        found = accelerate(step, point, score, tolerance=tolerance, steps=_ROUND, repair=onto_simplex)
         point, made, gained = found.point, made + found.steps, (found.score - best) * (total + prior.people)
         best = found.score
         if found.converged or gained < _NOTHING:
@@ -222,13 +225,8 @@ def _rule(stop: str | int) -> Stop:
     return rules[stop]
 
 
-def _onto_simplex(point: Floats) -> Floats:
-    kept = np.maximum(point, _FLOOR)
-    return np.asarray(kept / kept.sum())
-
-
 def _remembering(forward: Apply) -> Apply:
-    """``forward`` with its last two answers kept: the safeguard and the next step ask for the same point."""
+    """``forward`` with its last two results cached: the safeguard and the next step evaluate the same point."""
     known: list[tuple[Floats, Floats]] = []
 
     def answer(point: Floats) -> Floats:
@@ -241,3 +239,90 @@ def _remembering(forward: Apply) -> Apply:
         return answered
 
     return answer
+
+
+_ROWS = 1 << 16
+_SAMPLE = 1 << 12
+_WORD = 8
+_BITS = (np.arange(256)[:, None] >> np.arange(8) & 1).astype(np.float64)
+
+
+class Supports:
+    """Merged reports of one encoding: ``counts`` (rows,) says how many there are of each.
+
+    Memory: a bit per value and report, once, in columns of bytes, of at most 65,536 reports each.
+
+    >>> from sudare.local import SymmetricUnary
+    >>> reports = SymmetricUnary(size=3, epsilon=1).randomize([0] * 500 + [2] * 500, seed=1)
+    >>> seen = Supports(reports.encoding, [reports])
+    >>> len(seen.counts), float(seen.counts.sum())
+    (8, 1000.0)
+    """
+
+    def __init__(self, encoding: Encoding, parts: Iterable[Reports]) -> None:
+        self.size = encoding.size
+        self.gain = expm1(float(encoding.report_epsilon))
+        width = -(-self.size // 8)
+        counts, self._columns = [np.empty(0)], list[NDArray[np.uint8]]()
+        for rows, number in merged((encoding.bitmaps(part.packed) for part in parts), width):
+            counts.append(number)
+            self._columns += [
+                np.ascontiguousarray(rows[start : start + _ROWS].T) for start in range(0, len(rows), _ROWS)
+            ]
+        self.counts: Floats = np.concatenate(counts)
+
+    def forward(self, law: Floats) -> Floats:
+        """(size,) to (rows,): how likely each report is when values follow ``law``, up to a factor of its own."""
+        table = _padded(law) @ _BITS.T
+        likely = np.empty(len(self.counts))
+        start = 0
+        for columns in self._columns:
+            inner = np.zeros(columns.shape[1])
+            for sums, column in zip(table, columns, strict=True):
+                inner += sums.take(column)
+            likely[start : start + len(inner)] = inner
+            start += len(inner)
+        likely *= self.gain
+        likely += law.sum()
+        return likely
+
+    def back(self, score: Floats) -> Floats:
+        """(rows,) to (size,): the adjoint of `forward`."""
+        table = np.zeros((-(-self.size // 8), 256))
+        start = 0
+        for columns in self._columns:
+            weights = score[start : start + columns.shape[1]]
+            for sums, column in zip(table, columns, strict=True):
+                sums += np.bincount(column, weights, minlength=256)
+            start += len(weights)
+        return np.asarray(score.sum() + self.gain * (table @ _BITS).ravel()[: self.size])
+
+
+def merged(parts: Iterable[Packed], width: int) -> Iterable[tuple[Packed, Floats]]:
+    """Bitmaps of ``width`` bytes with how many there are of each; chunks that share next to nothing stay as they are.
+
+    Up to eight bytes, all reports are merged by sorting words. Longer ones seldom repeat: a sample shows whether.
+    """
+    listed = list(parts)
+    if width <= _WORD:
+        words = np.concatenate([np.empty(0, dtype="<u8"), *(_words(part) for part in listed)])
+        distinct, number = np.unique(words, return_counts=True)
+        rows = distinct.astype("<u8").view(np.uint8).reshape(-1, _WORD)[:, :width]
+        return [(rows, number.astype(np.float64))]
+    sample = np.concatenate([part[:_SAMPLE] for part in listed[:1]])
+    if len(np.unique(sample, axis=0)) > 0.9 * len(sample):
+        return ((part, np.ones(len(part))) for part in listed)
+    rows, number = np.unique(np.concatenate(listed), axis=0, return_counts=True)
+    return [(rows, number.astype(np.float64))]
+
+
+def _words(packed: Packed) -> NDArray[np.uint64]:
+    wide = np.zeros((len(packed), _WORD), dtype=np.uint8)
+    wide[:, : packed.shape[1]] = packed
+    return wide.view("<u8").ravel()
+
+
+def _padded(law: Floats) -> Floats:
+    wide = np.zeros(-(-len(law) // 8) * 8)
+    wide[: len(law)] = law
+    return wide.reshape(-1, 8)

@@ -78,7 +78,7 @@ def decode_report(text: Any, encoding: Encoding) -> bytes:
     try:
         report = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
     except (AttributeError, TypeError, ValueError, binascii.Error):
-        raise InputError("a report is no base64url text") from None
+        raise InputError("a report is not base64url text") from None
     if len(report) != encoding.report_bytes:
         raise InputError(
             "a report has the wrong length",
@@ -87,7 +87,7 @@ def decode_report(text: Any, encoding: Encoding) -> bytes:
             report_bytes=encoding.report_bytes,
         )
     if encode_report(report) != text.rstrip("="):
-        raise InputError("a report is no base64url text", hint="Its last character holds bits that belong to no byte.")
+        raise InputError("a report is not base64url text", hint="Its last character has bits beyond the last byte.")
     return report
 
 
@@ -164,7 +164,7 @@ def _batches(file: Any, path: Path) -> Iterator[Any]:
 
 
 def write_json_lines(reports: Reports, path: Path) -> Path:
-    """A first line that says the survey, then one line per report."""
+    """A first line with the encoding, then one line per report."""
     first = {"format": FORMAT, "survey": reports.encoding.to_json(), "seeded": reports.seeded}
     try:
         with path.open("w", encoding="utf-8", newline="\n") as file:
@@ -197,7 +197,7 @@ def read_json_lines(path: Path, encoding: Encoding | None = None) -> Iterator[Re
             yield Reports(own, _none(own), seeded)
             yield from _chunks(own, seeded, lines)
     except UnicodeDecodeError:
-        raise InputError("the reports are no UTF-8 text", value=path) from None
+        raise InputError("the reports are not text in UTF-8", value=path) from None
     except OSError as problem:
         raise InputError("the reports cannot be read: {reason}", value=path, reason=_reason(problem)) from None
 
@@ -215,7 +215,7 @@ def _chunks(encoding: Encoding, seeded: bool, lines: Iterator[tuple[int, dict[st
 
 
 def _reason(problem: OSError) -> Message:
-    """What the system says, without the path that Arrow puts around it."""
+    """The system's reason, without the path that Arrow adds to its message."""
     return system_reason(problem) if problem.errno else Message("not a file")
 
 
@@ -225,7 +225,7 @@ def _object(line: str, path: Path, number: int) -> dict[str, Any]:
     except (ValueError, RecursionError):
         value = None
     if not isinstance(value, dict):
-        raise InputError("line {number} is no JSON object", value=path, number=number)
+        raise InputError("line {number} is not a JSON object", value=path, number=number)
     return value
 
 

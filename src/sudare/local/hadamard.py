@@ -41,12 +41,10 @@ class HadamardChannel:
 
     @property
     def inputs(self) -> int:
-        """Number of values."""
         return self.size
 
     @property
     def outputs(self) -> int:
-        """Number of reports."""
         return self.order
 
     def forward(self, law: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -79,7 +77,6 @@ class HadamardResponse(Encoding):
 
     @property
     def order(self) -> int:
-        """K."""
         return 1 << self.size.bit_length()
 
     @property

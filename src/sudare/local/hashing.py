@@ -56,7 +56,6 @@ class Keyed:
 
     @property
     def sums(self) -> int:
-        """One per value."""
         return self.size
 
     @cached_property
@@ -67,7 +66,9 @@ class Keyed:
     def check(self, packed: Packed) -> None:
         """Refuse buckets that do not exist."""
         if len(packed) and int(packed[:, _KEY_BYTES].max()) >= self.buckets:
-            raise InputError("a report names no bucket", allowed="0 to {buckets}", buckets=self.buckets - 1)
+            raise InputError(
+                "a report names a bucket that does not exist", allowed="0 to {buckets}", buckets=self.buckets - 1
+            )
 
     def pack(self, first: NDArray[np.uint32], second: NDArray[np.uint32], bucket: NDArray[np.int64]) -> Packed:
         """The bytes of reports."""
@@ -170,7 +171,6 @@ class LocalHashing(Encoding):
         return own, shared * own + (1 - shared) * miss
 
     def draw(self, values: NDArray[np.int64], source: Source) -> Packed:
-        """One report for each value."""
         words = source.words(2 * len(values))
         first, second = words[: len(values)], words[len(values) :]
         bucket = self._response.draw(bucket_of(values, first, second, self._number), source)

@@ -17,9 +17,7 @@ from sudare.errors import InputError
 Packed: TypeAlias = NDArray[np.uint8]
 """Reports, one a row: (reports, report_bytes) uint8."""
 
-CHUNK_BYTES = 1 << 18
-"""What one step works on, so that it stays in the processor's cache."""
-_ROWS = 255  # sums of so many bits fit a byte
+_ROWS = 255  # sums of up to 255 bits fit a byte
 
 
 class Layout(Protocol):
@@ -53,12 +51,10 @@ class Bitmap:
 
     @property
     def report_bytes(self) -> int:
-        """Length of one report."""
         return -(-self.size // 8)
 
     @property
     def sums(self) -> int:
-        """One per value."""
         return self.size
 
     def check(self, packed: Packed) -> None:
@@ -92,7 +88,6 @@ class Index:
 
     @property
     def report_bytes(self) -> int:
-        """Length of one report."""
         return -(-(self.outputs - 1).bit_length() // 8)
 
     @property
@@ -115,7 +110,7 @@ class Index:
         """Refuse numbers that are no report."""
         if len(packed) and int(self.unpack(packed).max()) >= self.outputs:
             raise InputError(
-                "a report is no number that a device sends", allowed="0 to {outputs}", outputs=self.outputs - 1
+                "a report is a number that no device sends", allowed="0 to {outputs}", outputs=self.outputs - 1
             )
 
     def tally(self, packed: Packed) -> NDArray[np.int64]:

@@ -1,7 +1,8 @@
 """Permanent plus instantaneous randomised response: a device may report every day, and the loss stays bounded.
 
-The device randomises its value once and remembers the result; each report is a fresh randomisation of what it
-remembers (full RAPPOR, Erlingsson, Pihur and Korolova 2014).
+The device randomises each value that it holds once and remembers the result; each report is a fresh randomisation of
+what it remembers of its present value (full RAPPOR, Erlingsson, Pihur and Korolova 2014). A value that returns gets its
+old answer: a new one would tell more each time that a person comes home.
 """
 
 from __future__ import annotations
@@ -16,37 +17,53 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sudare.errors import ParameterError
-from sudare.local.encoding import Encoding, logistic, power, source_of
-from sudare.local.layout import Bitmap, Packed
+from sudare.local.encoding import logistic, power
+from sudare.local.layout import Packed
 from sudare.local.reports import Reports
-from sudare.local.unary import SymmetricUnary, coins, independent_pairs
+from sudare.local.unary import SymmetricUnary, UnaryEncoding, coins
 from sudare.noise import Bernoulli, Source, metered, respond
 from sudare.privacy import Budget, Number, exact, positive
 
 
 @dataclass(frozen=True, eq=False)
 class Memory:
-    """What devices remember, one row each: it stays on the device, and would already be epsilon-LDP if it leaked."""
+    """The permanent randomisations of devices: they stay there, and each is epsilon-LDP itself.
+
+    Row i of ``packed`` is that of device ``keys[i] // size`` for the value ``keys[i] % size``; keys ascend. ``held``
+    are the rows of the values that the devices hold now, one each.
+    """
 
     encoding: PermanentUnary
     packed: Packed
+    keys: NDArray[np.int64]
+    held: NDArray[np.int64]
     seeded: bool = False
 
+    @property
+    def values(self) -> NDArray[np.int64]:
+        """How many values each device remembers: what its reports cost is epsilon for each of them."""
+        return np.bincount(self.keys // self.encoding.size, minlength=len(self.held))
+
     def __repr__(self) -> str:
-        return f"Memory({len(self.packed)} devices, {self.encoding!r})"
+        return f"Memory({len(self.held)} devices, {self.encoding!r})"
 
 
 @dataclass(frozen=True)
-class PermanentUnary(Encoding):
+class PermanentUnary(UnaryEncoding):
     """Symmetric unary at ``epsilon`` for a lifetime, seen through a second symmetric flip: ``first`` for one report.
 
     Privacy: all reports about one value are made from the remembered bits alone, so together they are epsilon-LDP,
     however many. One report has bits kept with p = e**(first/2)/(1 + e**(first/2)): the two flips in a row are one
-    flip with that chance, so by itself it is first-LDP. A value that changes is remembered anew, and costs anew.
+    flip with that chance, so by itself it is first-LDP. Remembered bits of two values are independent, so a person who
+    held m values in all has spent m epsilon on which they were, whatever the number of reports and returns. When a
+    value changed, and when an old one returned, is not hidden by this: reports from one memory are alike.
 
     >>> daily = PermanentUnary(size=23, epsilon=2, first=0.5)
     >>> memory = daily.remember([4, 4, 11], seed=1)
     >>> monday, tuesday = daily.report(memory, seed=2), daily.report(memory, seed=3)
+    >>> moved = daily.remember([4, 7, 11], known=memory, seed=4)
+    >>> moved.values.tolist()
+    [1, 2, 1]
     """
 
     first: Fraction = Fraction(0)
@@ -57,17 +74,13 @@ class PermanentUnary(Encoding):
         super().__post_init__()
         first = positive(self.first, "first")
         if first >= self.epsilon:
-            raise ParameterError("one report costs less than all", value=self.first, allowed="first < epsilon")
+            raise ParameterError(
+                "one report must cost less than all reports together", value=self.first, allowed="first < epsilon"
+            )
         object.__setattr__(self, "first", first)
 
     @property
-    def layout(self) -> Bitmap:
-        """One bit per value."""
-        return Bitmap(self.size)
-
-    @property
     def report_epsilon(self) -> Fraction:
-        """The epsilon of one report."""
         return self.first
 
     @property
@@ -76,22 +89,18 @@ class PermanentUnary(Encoding):
         return logistic(self.first / 2), logistic(-self.first / 2)
 
     @property
-    def pair_chances(self) -> tuple[float, float]:
-        """Bits are independent."""
-        return independent_pairs(self.chances)
-
-    @property
     def permanent(self) -> SymmetricUnary:
-        """The first flip."""
+        """The permanent randomisation: drawn once for a value, and remembered by the device."""
         return SymmetricUnary(self.size, self.epsilon)
+
+    def flip(self, real: Any) -> Any:
+        """The chance of the second flip, in an mpmath context."""
+        kept, seen = (1 / (1 + power(real, -amount / 2)) for amount in (self.epsilon, self.first))
+        return (kept - seen) / (2 * kept - 1)
 
     @cached_property
     def _second_flip(self) -> Bernoulli:
-        def chance(real: Any) -> Any:
-            kept, seen = (1 / (1 + power(real, -amount / 2)) for amount in (self.epsilon, self.first))
-            return (kept - seen) / (2 * kept - 1)
-
-        return Bernoulli(chance)
+        return Bernoulli(self.flip)
 
     def draw(self, values: NDArray[np.int64], source: Source) -> Packed:
         """Remember and report, for devices that report once."""
@@ -100,20 +109,34 @@ class PermanentUnary(Encoding):
     def _second(self, remembered: Packed, source: Source) -> Packed:
         return remembered ^ coins(self._second_flip, source, len(remembered), self.size)
 
-    def remember(self, values: ArrayLike, *, source: Source | None = None, seed: int | None = None) -> Memory:
-        """What each device shall remember, drawn once per value that it holds."""
-        own = source_of(source, seed)
+    def remember(
+        self, values: ArrayLike, known: Memory | None = None, *, source: Source | None = None, seed: int | None = None
+    ) -> Memory:
+        """What each device stores for its value: what ``known`` has of it, else a randomisation that is drawn now."""
+        own = Source.chosen(source, seed)
+        positions = self.positions(values)
+        wanted = np.arange(len(positions)) * self.size + positions
+        if known is None:
+            keys, packed = wanted[:0], np.empty((0, self.report_bytes), dtype=np.uint8)
+        elif known.encoding == self and len(known.held) == len(positions):
+            keys, packed = known.keys, known.packed
+        else:
+            raise ParameterError("the memory is of other devices or another encoding", value=len(known.held))
+        new = ~np.isin(wanted, keys)
         with metered() as meter:
-            packed = respond(self.positions(values), self.permanent, own, "memory")
+            drawn = respond(positions[new], self.permanent, own, "memory")
         meter.check(Budget(epsilon=self.epsilon))
-        return Memory(self, packed, own.seeded)
+        keys, packed = np.concatenate([keys, wanted[new]]), np.concatenate([packed, drawn])
+        order = np.argsort(keys)
+        seeded = own.seeded or (known is not None and known.seeded)
+        return Memory(self, packed[order], keys[order], np.searchsorted(keys[order], wanted), seeded)
 
     def report(self, memory: Memory, *, source: Source | None = None, seed: int | None = None) -> Reports:
         """One more report of every device: post-processing of what it remembers."""
         if memory.encoding != self:
             raise ParameterError("the memory is of another encoding", value=memory.encoding.to_json())
-        own = source_of(source, seed)
-        return Reports(self, self._second(memory.packed, own), seeded=own.seeded or memory.seeded)
+        own = Source.chosen(source, seed)
+        return Reports(self, self._second(memory.packed[memory.held], own), seeded=own.seeded or memory.seeded)
 
     def to_json(self) -> dict[str, Any]:
         """Also the epsilon of one report."""
@@ -142,7 +165,9 @@ def rappor(f: Number, p: Number, q: Number) -> Rappor:
     """
     shares = {name: exact(share, name) for name, share in (("f", f), ("p", p), ("q", q))}
     if not (0 < shares["f"] < 1 and 0 <= shares["p"] < shares["q"] <= 1):
-        raise ParameterError("no parameters of RAPPOR", value=(f, p, q), allowed="0 < f < 1 and 0 <= p < q <= 1")
+        raise ParameterError(
+            "these are not parameters of RAPPOR", value=(f, p, q), allowed="0 < f < 1 and 0 <= p < q <= 1"
+        )
     even = shares["f"] / 2 * (shares["p"] + shares["q"])
     own, other = (even + (1 - shares["f"]) * shares[name] for name in ("q", "p"))
     lifetime = 2 * (log(1 - shares["f"] / 2) - log(shares["f"] / 2))

@@ -24,7 +24,7 @@ _REPORTS = -1
 def tally(frame: Any, encoding: Encoding, column: str = "report", *, seeded: bool = False) -> Tally:
     """The sums over all reports of a Spark frame, one report (bytes) a row: all that `sudare.local.estimate` needs.
 
-    Reports are noisy already and each is its person's whole release, so that adding them up costs nobody anything.
+    Reports are epsilon-LDP already, so adding them up is post-processing.
     Workers send sums, never reports. EM over single unary, hashed or subset reports does need them: use "simplex".
     """
     from pyspark.sql import functions as sql

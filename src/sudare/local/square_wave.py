@@ -1,4 +1,4 @@
-"""The square wave, for numbers: the report is a number near the true one, or seldom any other."""
+"""The square wave, for numbers: the report is a number near the true one, or less often any other."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from sudare.local.layout import Index, Packed
 from sudare.noise import Source
 
 MOST_CELLS = 2048
-"""The unbiased estimate inverts a matrix of so many rows."""
+"""The unbiased estimate inverts a matrix with this many rows."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class SquareWave(Encoding):
             low, high = np.nan, np.nan
         if not (isfinite(low) and isfinite(high) and low < high and isfinite(high - low)):
             raise ParameterError(
-                "low and high are no bounds", value=(self.low, self.high), allowed="low < high, finite"
+                "low and high are not bounds", value=(self.low, self.high), allowed="low < high, finite"
             )
         object.__setattr__(self, "low", low)
         object.__setattr__(self, "high", high)
@@ -82,7 +82,7 @@ class SquareWave(Encoding):
         except (TypeError, ValueError):
             numbers = np.full((1, 1), np.nan)
         if numbers.ndim != 1 or not bool(np.isfinite(numbers).all()):
-            raise DomainError("values are no list of finite numbers", allowed="one per person")
+            raise DomainError("values are not a list of finite numbers", allowed="one per person")
         if len(numbers) and not self.low <= float(numbers.min()) <= float(numbers.max()) <= self.high:
             raise DomainError(
                 "a value lies outside the declared bounds", allowed="{low:g} to {high:g}", low=self.low, high=self.high
@@ -91,7 +91,6 @@ class SquareWave(Encoding):
         return np.minimum(cells, self.size - 1)
 
     def draw(self, values: NDArray[np.int64], source: Source) -> Packed:
-        """One report for each cell."""
         return self.layout.pack(self.channel.draw(values, source))
 
     def to_json(self) -> dict[str, Any]:

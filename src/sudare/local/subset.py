@@ -1,8 +1,7 @@
-"""Reports that are a value or a set of values: generalised randomised response and subset selection.
+"""Reports that are a value or a set of values.
 
-Generalised randomised response: the report is a value itself, mostly the true one.
-
-Subset selection: the report is a set of values of fixed size, which mostly holds the true one.
+Generalised randomised response: the report is a value, with high probability the true one. Subset selection: the
+report is a set of values of a fixed size, which contains the true one with high probability.
 """
 
 from __future__ import annotations
@@ -44,7 +43,6 @@ class RandomisedResponse(Encoding):
 
     @property
     def chances(self) -> tuple[float, float]:
-        """p and q."""
         return response_chances(self.size, self.epsilon)
 
     @property
@@ -58,7 +56,6 @@ class RandomisedResponse(Encoding):
         return noise.RandomisedResponse(self.size, self.epsilon)
 
     def draw(self, values: NDArray[np.int64], source: Source) -> Packed:
-        """One report for each value."""
         return self.layout.pack(self.channel.draw(values, source))
 
 
@@ -88,7 +85,7 @@ class SubsetSelection(Encoding):
             object.__setattr__(self, "subset", min(max(1, best), self.size - 1))
         elif type(self.subset) is not int or not 1 <= self.subset < self.size:
             raise ParameterError(
-                "subset is no size of a set", value=self.subset, allowed="1 to {size}", size=self.size - 1
+                "subset is not the size of a set", value=self.subset, allowed="1 to {size}", size=self.size - 1
             )
 
     @property

@@ -1,4 +1,4 @@
-"""Sums over reports that suffice for an estimate: they stream, they merge, and they can be written down."""
+"""Sums over reports that suffice for an estimate: computed in a stream, merged by addition, written as JSON."""
 
 from __future__ import annotations
 
@@ -69,7 +69,6 @@ class Tally:
         return merged
 
     def to_json(self) -> dict[str, Any]:
-        """Plain JSON."""
         return {
             "format": FORMAT,
             "survey": self.encoding.to_json(),
@@ -81,7 +80,6 @@ class Tally:
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Tally:
-        """The inverse of `to_json`."""
         try:
             InputError.refuse_newer(Message("the tally"), data.get("format", 1), FORMAT)
             tally = cls(encoding_from_json(data["survey"]))
@@ -93,7 +91,7 @@ class Tally:
         except (AttributeError, KeyError, TypeError, ValueError, OverflowError):
             raise InputError("the JSON of a tally lacks a part", allowed="survey, reports, seeded, sums") from None
         if not 0 <= tally.reports < 2**62:
-            raise InputError("a tally is not of so many reports", allowed="0 to 2**62")
+            raise InputError("the number of reports of a tally is out of range", allowed="0 to 2**62")
         if sums.shape != tally.sums.shape or (len(sums) and not 0 <= sums.min() <= sums.max() <= tally.reports):
             raise InputError("the sums of a tally do not fit its survey", allowed="{count} sums", count=len(tally.sums))
         tally.sums = sums

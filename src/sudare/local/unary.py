@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -16,7 +17,28 @@ from sudare.noise import Bernoulli, Source
 
 
 @dataclass(frozen=True)
-class SymmetricUnary(Encoding):
+class UnaryEncoding(Encoding):
+    """One bit per value, all independent."""
+
+    @property
+    def layout(self) -> Bitmap:
+        """One bit per value."""
+        return Bitmap(self.size)
+
+    @property
+    @abstractmethod
+    def chances(self) -> tuple[float, float]:
+        """The probabilities that the bit of the true value and that of another value are set."""
+
+    @property
+    def pair_chances(self) -> tuple[float, float]:
+        """See `Encoding`: products, since bits are independent."""
+        own, other = self.chances
+        return own * other, other**2
+
+
+@dataclass(frozen=True)
+class SymmetricUnary(UnaryEncoding):
     """Basic RAPPOR: each bit of the one-hot vector is kept with p = e**(epsilon/2)/(1 + e**(epsilon/2)), else flipped.
 
     Privacy: bits are independent, and the one-hot vectors of two values differ in two bits. For each of the two
@@ -31,19 +53,9 @@ class SymmetricUnary(Encoding):
     name: ClassVar[str] = "symmetric_unary"
 
     @property
-    def layout(self) -> Bitmap:
-        """One bit per value."""
-        return Bitmap(self.size)
-
-    @property
     def chances(self) -> tuple[float, float]:
         """p and 1 - p."""
         return logistic(self.epsilon / 2), logistic(-self.epsilon / 2)
-
-    @property
-    def pair_chances(self) -> tuple[float, float]:
-        """Bits are independent."""
-        return independent_pairs(self.chances)
 
     @cached_property
     def _flip(self) -> Bernoulli:
@@ -58,7 +70,7 @@ class SymmetricUnary(Encoding):
 
 
 @dataclass(frozen=True)
-class OptimisedUnary(Encoding):
+class OptimisedUnary(UnaryEncoding):
     """The true bit is a fair coin, every other bit is set with chance q = 1/(e**epsilon + 1) (Wang et al. 2017).
 
     Privacy: the one-hot vectors of two values differ in two bits. A report with the first set and the second not
@@ -72,19 +84,9 @@ class OptimisedUnary(Encoding):
     name: ClassVar[str] = "optimised_unary"
 
     @property
-    def layout(self) -> Bitmap:
-        """One bit per value."""
-        return Bitmap(self.size)
-
-    @property
     def chances(self) -> tuple[float, float]:
         """One half and q."""
         return 0.5, logistic(-self.epsilon)
-
-    @property
-    def pair_chances(self) -> tuple[float, float]:
-        """Bits are independent."""
-        return independent_pairs(self.chances)
 
     @cached_property
     def _other_coin(self) -> Bernoulli:
@@ -95,12 +97,6 @@ class OptimisedUnary(Encoding):
         packed = coins(self._other_coin, source, len(values), self.size)
         mark(packed, values, Bernoulli(Fraction(1, 2)).draw(source, len(values)))
         return packed
-
-
-def independent_pairs(chances: tuple[float, float]) -> tuple[float, float]:
-    """Pair chances of independent bits."""
-    own, other = chances
-    return own * other, other**2
 
 
 def coins(coin: Bernoulli, source: Source, rows: int, size: int) -> Packed:

@@ -1,21 +1,20 @@
 """Error by the size of an area: blocks of 2**level neighbouring cells in index order.
 
-How many blocks of a domain hold at least one logical cell: the number that errors are averaged over.
-
-A block of 2**level cells in index order is a box: along each axis it is an aligned run of coordinates. So the
-blocks that are neither padding nor masked are counted attribute by attribute and multiplied.
+Errors are averaged over the blocks that hold at least one logical cell. A block is a box: along each axis it is an
+aligned run of coordinates. So the blocks that are neither padding nor masked are counted attribute by attribute and
+multiplied. `block_area` and its kin say how large blocks are on the ground.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from sudare.arrays import Floats, Integers, Numbers
-from sudare.domain import CountTable, Domain
+from sudare.domain import CountTable, Domain, Place
 from sudare.domain.attribute import Attribute
 from sudare.errors import ParameterError
 from sudare.measure.comparison import ColumnArrays, pair
@@ -121,6 +120,58 @@ def error_by_block(truth: CountTable, released: CountTable, levels: Iterable[int
     )
 
 
+MOST = 0.9
+"""The share of areas with people for which what is said of a size must hold."""
+
+
+@dataclass(frozen=True)
+class PeopledErrors(ColumnArrays):
+    """One entry per level: blocks with people apart from empty ones.
+
+    ``populated`` is how many blocks truly hold people and ``people_each`` how many on average; ``populated_error`` and
+    ``empty_error`` are root mean squares over the blocks with and without people; ``relative_error`` is what the error
+    of nine of ten blocks with people keeps to, as a share of the people in them. NaN where there is no such block.
+    """
+
+    level: Integers
+    populated: Integers
+    people_each: Floats
+    populated_error: Floats
+    empty_error: Floats
+    relative_error: Floats
+
+
+def error_with_people(truth: CountTable, released: CountTable, levels: Iterable[int]) -> PeopledErrors:
+    """Errors of blocks with people, and of those without: nobody's empty cells are averaged into a town's error.
+
+    >>> truth, released = CountTable.from_array([4, 0, 0, 0]), CountTable.from_array([3, 0, 2, 0])
+    >>> found = error_with_people(truth, released, [0, 2])
+    >>> found.populated_error.tolist(), found.relative_error.tolist()
+    ([1.0, 1.0], [0.25, 0.25])
+    """
+    both, chosen = pair(truth, released), sorted(set(levels))
+    rows = []
+    index, true, error, reached = both.index, both.truth, both.error, 0
+    for level in chosen:
+        block = index >> (level - reached)
+        (index, error), (_, true), reached = _merge(block, error), _merge(block, true), level
+        size, held = np.abs(error.astype(np.float64)), true > 0
+        populated = int(held.sum())
+        empty = logical_blocks(truth.domain, level) - populated
+        relative = size[held] / true[held]
+        rows.append(
+            (
+                level,
+                populated,
+                float(true.sum()) / populated if populated else np.nan,
+                float(np.sqrt(np.mean(size[held] ** 2))) if populated else np.nan,
+                float(np.sqrt(np.sum(size[~held] ** 2) / empty)) if empty else np.nan,
+                float(np.quantile(relative, MOST, method="higher")) if populated else np.nan,
+            )
+        )
+    return PeopledErrors(*(np.array(column) for column in zip(*rows, strict=True)))
+
+
 def _merge(block: Integers, error: Numbers) -> tuple[Integers, Numbers]:
     """Sum the errors of equal neighbours; ``block`` is ascending."""
     first = np.flatnonzero(np.diff(block, prepend=-1))
@@ -128,7 +179,56 @@ def _merge(block: Integers, error: Numbers) -> tuple[Integers, Numbers]:
 
 
 def margin_of(level: int, index: Integers, count: Integers) -> Integers:
-    """Exact sums (2**level,) of cells by where they lie in their place. They go nowhere but into `measure`."""
+    """Exact, hence private, sums (2**level,) of cells by their position in their block: only for `measure`."""
     sums = np.zeros(1 << level, dtype=np.int64)
     np.add.at(sums, index & ((1 << level) - 1), count)
     return sums
+
+
+GOOD = 0.1
+"""The relative error up to which a number is called publishable."""
+
+
+def square_km(domain: Domain, level: int) -> float | None:
+    """The area on the ground of a block of 2**level cells: the mean over all blocks that have a cell.
+
+    None where a block is no area: without exactly one place on the earth, and where a block holds only a part
+    of the people of a place. As exact as `Place.square_km`.
+
+    >>> from sudare.domain import Categories, Mesh
+    >>> domain = Domain(mesh=Mesh("1km", codes=["5339"]), sex=Categories(["f", "m"]))
+    >>> square_km(domain, 0), round(square_km(domain, 1), 3), round(square_km(domain, domain.bits))
+    (None, 1.046, 6697)
+    """
+    places = [attribute for attribute in domain.attributes.values() if attribute.spatial]
+    if len(places) != 1 or not isinstance(places[0], Place):
+        return None
+    for shift, length, axis in zip(domain.plan.shifts(level), domain.shape, domain.axes, strict=True):
+        if not domain.attributes[axis.name].spatial and shift < (length - 1).bit_length():
+            return None
+    return places[0].square_km / logical_blocks(domain, level)
+
+
+def smallest_publishable(
+    cells: Sequence[float], relative: Sequence[float], good: float = GOOD
+) -> tuple[int, float] | None:
+    """The size of area from which on the relative error stays at most ``good``; None where no size has it.
+
+    ``cells`` of an area, ascending, and the ``relative`` error there. Returns the first of these sizes, by position,
+    and the cells at which the error passes ``good``: between two sizes on a straight line in logarithms, to three
+    digits.
+
+    >>> smallest_publishable([1, 100], [1.0, 0.01])
+    (1, 10.0)
+    """
+    first = len(relative)
+    while first and relative[first - 1] <= good:
+        first -= 1
+    if first == len(relative):
+        return None
+    if first == 0 or relative[first] <= 0:
+        return first, float(cells[first])
+    before, after = math.log(relative[first - 1]), math.log(relative[first])
+    share = (before - math.log(good)) / (before - after)
+    between = math.exp((1 - share) * math.log(cells[first - 1]) + share * math.log(cells[first]))
+    return first, float(f"{between:.3g}")

@@ -1,15 +1,5 @@
-"""A released table beside the true one: cells paired, one number for the whole, density, errors by size of count.
-
-Results as columns of equal length, ready for Arrow, a data frame or a template.
-
-Two sparse tables laid side by side: one entry per cell that either of them stores.
-
-One number for a whole table.
-
-Which cells are not zero: density, and the cells that appear or vanish.
-
-Error by the size of the true count: do small counts grow and large ones shrink?
-"""
+"""A released table compared with the true one, cell by cell: L1 accuracy, density, cells that appear or vanish, and
+errors by the size of the true count. Results are columns of equal length, ready for Arrow or a data frame."""
 
 from __future__ import annotations
 

@@ -1,11 +1,10 @@
-"""EM of a distribution that was seen through a known channel: iterative Bayes, for reports and perturbed records alike.
+"""EM for a distribution that is observed through a known channel (iterative Bayes), for reports and perturbed records.
 
-Values follow p, reports q = A p with A known. Given how often each report came, EM raises the likelihood of p at every
-step: p <- p * A^T(h / A p), h the shares of the reports (Agrawal and Aggarwal 2001; the paper's IBT). Its limit fits
-the noise as well as the people where reports are few. So by default it stops early, by a rule that needs no truth:
-when reports that were held out stop becoming likelier.
-
-Fixed points of slow iterations such as EM, reached in fewer steps: SQUAREM (Varadhan and Roland 2008).
+Values follow p, reports q = A p with A known. Given how often each report occurred, EM raises the likelihood of p at
+every step: p <- p * A^T(h / A p), h the shares of the reports (Agrawal and Aggarwal 2001; the paper's IBT). Where
+reports are few, its limit fits the noise too. So by default it stops early, by a rule that needs no truth: when
+held-out reports stop becoming likelier. `accelerate` reaches fixed points of slow iterations such as EM in fewer steps,
+by SQUAREM (Varadhan and Roland 2008).
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from sudare.errors import ParameterError
 
 @dataclass(frozen=True)
 class Fixed:
-    """Where an iteration ended: the point, its score, how many steps were made, and whether they had come to rest."""
+    """Where an iteration ended: the point, its score, how many steps were made, and whether it converged."""
 
     point: NDArray[np.float64]
     score: float
@@ -75,12 +74,13 @@ Array: TypeAlias = NDArray[np.float64]
 Apply: TypeAlias = Callable[[Array], Array]
 Stop: TypeAlias = Literal["held_out", "converged"] | int
 FOLDS = 5
+FLOOR = 1e-15
 _TINY = 1e-300
 
 
 @dataclass(frozen=True)
 class Fitted:
-    """A distribution: probabilities of any shape, steps made, mean log likelihood of a report, and whether at rest."""
+    """A distribution: probabilities of any shape, steps made, mean log likelihood of a report, and convergence."""
 
     probabilities: Array
     steps: int
@@ -104,9 +104,9 @@ def em(
 
     ``forward`` maps probabilities (the shape of ``start``) to the law of reports (the shape of ``counts``) and ``back``
     is its adjoint; the matrix is never formed. ``stop``: "converged" iterates, accelerated, until nothing moves by
-    more than ``tolerance``; a number makes so many plain steps; "held_out" parts the reports at random into five
-    folds (``generator``), takes the number of steps after which the held-out ones were likeliest, and makes so
-    many on all. ``smooth`` is applied after each step (EMS, Silverman et al. 1990).
+    more than ``tolerance``; a number makes that many plain steps; "held_out" splits the reports at random into five
+    folds (``generator``), finds the number of steps after which held-out reports are likeliest, and makes that many
+    steps on all. ``smooth`` is applied after each step (EMS, Silverman et al. 1990).
 
     >>> channel = np.array([[0.8, 0.3], [0.2, 0.7]])
     >>> reports, start = np.array([550.0, 450.0]), np.array([0.9, 0.1])
@@ -125,7 +125,7 @@ def em(
         return np.asarray(moved / moved.sum())
 
     def likelihood(point: Array, seen: Array = shares) -> float:
-        # 0 log 0 is 0: a report that never came says nothing.
+        # 0 log 0 is 0: reports that did not occur contribute nothing.
         return float((seen * np.log(np.maximum(forward(point), _TINY))).sum())
 
     if stop == "converged":
@@ -135,7 +135,7 @@ def em(
             likelihood,
             tolerance=tolerance,
             steps=steps,
-            repair=_onto_simplex,
+            repair=onto_simplex,
         )
         return Fitted(found.point, found.steps, found.score, found.converged)
     if stop == "held_out":
@@ -150,9 +150,9 @@ def em(
     return Fitted(point, chosen, likelihood(point), False)
 
 
-def _onto_simplex(point: Array) -> Array:
-    # Not to 0: from there EM would never come back.
-    kept = np.maximum(point, 1e-15)
+def onto_simplex(point: Array) -> Array:
+    """A point with positive shares that add up to 1: a share of 0 would stay 0 in every further step of EM."""
+    kept = np.maximum(point, FLOOR)
     return np.asarray(kept / kept.sum())
 
 
@@ -164,8 +164,8 @@ def _likeliest_step(
     generator: np.random.Generator,
     steps: int,
 ) -> int:
-    """The step at which held-out reports are likeliest, all folds together; found when it has long been passed."""
-    # Of few reports a fold may hold none, or all: such a fold judges nothing.
+    """The step at which held-out reports are likeliest over all folds; stops when it has been passed by far."""
+    # A fold of few reports may hold none of them, or all: it is left out.
     total = counts.sum()
     folds = [fold for fold in split(counts, generator) if 0 < fold.sum() < total]
     if not folds:

@@ -1,9 +1,8 @@
-"""The point of {b >= 0, sum b = total} nearest to integers z: b = max(z - t, 0), in exact integers.
+"""Projection onto the simplex {b >= 0, sum b = total}: the nearest point to z is b = max(z - t, 0).
 
-The threshold t solves sum max(z - t, 0) = total. It is found by Michelot's method: start with all cells, drop
-those not above the t of the rest, repeat; a few linear passes, no sort.
-
-Many small simplex projections at once: each row of a matrix against its own total.
+The threshold t solves sum max(z - t, 0) = total. For integers z it is found exactly, by Michelot's method: start with
+all cells, drop those not above the t of the rest, repeat; a few linear passes, no sort. `project_rows` projects each
+row of a matrix onto its own total.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from sudare.arrays import Floats, Integers
 from sudare.errors import ParameterError
 
 _GRAIN = 20
-"""Fractions that agree in so many bits are ties: what differs further down is the rounding of floats."""
+"""Fractions that agree in this many bits are ties: the bits below are rounding errors of floats."""
 
 
 def simplex_level(values: NDArray[np.int64], total: int | Fraction) -> int:

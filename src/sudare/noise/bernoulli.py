@@ -5,7 +5,8 @@ first place where they differ, heads is where p has the 1. A word holds one plac
 of all of them costs one comparison; half of the coins still open are settled by each further place, and words whose
 coins are all settled are left alone. So p may be any real number, and the law is exactly the one asked for.
 
-Real numbers to any precision: the thresholds that exact sampling compares random bits with.
+The p of a law is often irrational, such as exp(-1/scale). `scaled_floor`, `Rate` and `first_words` give the leading
+bits of such numbers, with as much precision as it takes to be certain of each bit.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ _LOCK = Lock()
 
 @cache
 def _context() -> Any:
-    """An mpmath context of our own, so that nobody's precision changes ours (imported late: it is slow)."""
+    """An mpmath context of our own, so that its precision is not changed elsewhere (imported late: it is slow)."""
     import mpmath
 
     return mpmath.mp.clone()
@@ -102,7 +103,7 @@ def first_words(approximate: NDArray[np.float64], bits: Callable[[int, int], int
 
 _CHUNK = 1 << 12
 _ALL = np.uint64(2**64 - 1)
-_SOLID = 6  # places that every word looks at before open ones are singled out
+_SOLID = 6  # places compared for every word before the open ones are selected
 
 
 class Bernoulli:
@@ -115,7 +116,7 @@ class Bernoulli:
 
     def __init__(self, chance: Fraction | Callable[[Any], Real]) -> None:
         if isinstance(chance, Fraction) and not 0 <= chance <= 1:
-            raise ParameterError("a chance outside 0 to 1", value=str(chance))
+            raise ParameterError("a probability is not between 0 and 1", value=str(chance))
         self._chance = chance
         self._known, self._bits = 64, self._floor(64)
 
@@ -181,7 +182,7 @@ def uniform(bound: int, source: Source, size: int) -> NDArray[np.int64]:
     [0, 1, 2]
     """
     if not 1 <= bound <= 2**62:
-        raise ParameterError("a bound outside 1 to 2**62", value=bound)
+        raise ParameterError("the bound is not between 1 and 2**62", value=bound)
     if bound <= 2**16:  # 32 bits are seldom beyond the last multiple
         return _below(bound, source.words(size), source.words).astype(np.int64)
     return _below(bound, _long(source, size), lambda count: _long(source, count)).astype(np.int64)

@@ -5,11 +5,10 @@ and L in [0, B) truncated geometric, independent; and L splits again into digits
 thousand thresholds, whatever the scale. Past the end of H's table the draw starts anew and adds the table's
 length, which is exact because the variable has no memory.
 
-Exact draws by inversion: a random word finds its place among thresholds known to any precision.
-
-A real number U, uniform in [0, 1), is revealed 32 bits at a time. The outcome is how many thresholds are at
-most U. One word decides almost always; where a threshold has the same first 32 bits as U, more bits of both
-are compared until they differ. So the law is exactly the one of the thresholds, which are real numbers.
+Each part is drawn by inversion (`Inversion`). A real number U, uniform in [0, 1), is revealed 32 bits at a time, and
+the outcome is the number of thresholds that are at most U. One word decides almost always; where a threshold has the
+same first 32 bits as U, more bits of both are compared until they differ. So the law is exactly that of the thresholds,
+which are real numbers.
 """
 
 from __future__ import annotations

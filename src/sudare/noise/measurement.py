@@ -1,4 +1,4 @@
-"""The one seam where private values meet noise, and the tape that can keep what passes it."""
+"""The one seam where private values meet noise, and the tape that can record and replay its measurements."""
 
 from __future__ import annotations
 
@@ -14,12 +14,11 @@ from numpy.typing import NDArray
 
 from sudare.arrays import Integers
 from sudare.errors import AccountingError, TableError
-from sudare.noise.added import Added, AddedGaussian, added
+from sudare.noise.discrete import Added, AddedGaussian, Refined, added
 from sudare.noise.meter import Blocks, meter_here
 from sudare.noise.response import Law, Sampled, draw_sample
 from sudare.noise.source import Source
-from sudare.noise.sparse import Sparse, SparseNoise
-from sudare.noise.sparse_gaussian import SparseGaussian
+from sudare.noise.sparse import Sparse, SparseGaussian, SparseNoise
 from sudare.privacy import Budget, Number, positive
 
 _LARGEST_VALUE = 2**61
@@ -27,14 +26,18 @@ _LARGEST_VALUE = 2**61
 
 @dataclass(frozen=True)
 class Measured:
-    """One measurement on a tape, and the ``law`` it was drawn by: the exact values stay with the steward."""
+    """One measurement on a tape, and the ``law`` it was drawn by: the exact values stay with the steward.
+
+    Where it refines earlier noisy values, these are ``coarse``.
+    """
 
     label: str
     exact: NDArray[np.int64] | Sparse
     sensitivity: Fraction
     budget: Budget
     noisy: NDArray[Any] | SparseNoise
-    law: Added | Law
+    law: Added | Refined | Law
+    coarse: NDArray[np.int64] | None = None
 
 
 @dataclass
@@ -52,7 +55,13 @@ class Tape:
     drawn: bool = False
 
     def next_noisy(
-        self, label: str, sensitivity: Fraction, budget: Budget, law: Added | Law, values: NDArray[Any] | Sparse
+        self,
+        label: str,
+        sensitivity: Fraction,
+        budget: Budget,
+        law: Added | Refined | Law,
+        values: NDArray[Any] | Sparse,
+        coarse: NDArray[np.int64] | None = None,
     ) -> NDArray[Any] | SparseNoise:
         """The frozen result for the next measurement: the same question, as many values, by the same law."""
         assert self.replayed is not None  # noqa: S101 - only called while replaying
@@ -64,6 +73,8 @@ class Tape:
             raise AccountingError("the replay measures something else", value=label, allowed=[frozen.label])
         if (type(frozen.exact), frozen.exact.size) != (type(values), values.size):
             raise AccountingError("the replay measures another number of values", value=label)
+        if coarse is not None and not np.array_equal(coarse, frozen.coarse if frozen.coarse is not None else ()):
+            raise AccountingError("the replay refines other noisy values", value=label)
         return frozen.noisy
 
     def next_sample(self, label: str, rate: Fraction) -> Sampled:
@@ -82,14 +93,14 @@ _tape: ContextVar[Tape | None] = ContextVar("tape", default=None)
 
 
 @contextmanager
-def record(replay: Tape | None = None, *, drawn: bool = False) -> Iterator[Tape]:
+def record(replay: Tape | None = None, *, drawn: bool = False, onto: Tape | None = None) -> Iterator[Tape]:
     """Keep every measurement made inside; with ``replay``, answer from that tape instead of drawing noise.
 
     Running a neighbour's data under the replay of a tape must give the same release byte for byte, and exact
     values within the declared sensitivity: that is how releases are audited. ``drawn`` is for samples: whether
-    records that the recording did not have are in them.
+    records that the recording did not have are in them. ``onto`` is a tape of the caller's, which may answer otherwise.
     """
-    tape = Tape(replayed=replay, drawn=drawn)
+    tape = Tape(replayed=replay, drawn=drawn) if onto is None else onto
     token = _tape.set(tape)
     try:
         yield tape
@@ -98,7 +109,7 @@ def record(replay: Tape | None = None, *, drawn: bool = False) -> Iterator[Tape]
 
 
 def secret(source: Source, label: str) -> int:
-    """A random number of 128 bits that is no noise: a hash key, the seed of a random rounding.
+    """A random number of 128 bits that is not noise: a hash key, the seed of a random rounding.
 
     It belongs to the release as the noise does, so a tape keeps it and a replay repeats it.
     """
@@ -114,7 +125,7 @@ def secret(source: Source, label: str) -> int:
 
 
 def stamped(label: str, made: str) -> str:
-    """What every run makes anew by design, such as a time or an identifier: recorded, and repeated by a replay.
+    """A value that differs in every run by design, such as a time or an identifier: recorded, and repeated by a replay.
 
     So that a whole publication can be compared byte for byte with that of a neighbour. Without a tape it is ``made``.
     """
@@ -170,7 +181,7 @@ def measure(
     if counts.dtype != np.int64 or (len(counts) and max(-int(counts.min()), int(counts.max())) > _LARGEST_VALUE):
         raise TableError("only whole numbers up to 2**61 can be measured", value=label)
     if rows is not None and len(rows.number) != counts.size:
-        raise AccountingError("a measurement has not one block of rows for each value", value=label)
+        raise AccountingError("a measurement needs one block of rows for each value", value=label)
     if (meter := meter_here()) is not None:
         meter.add(label, budget, rows, final=final)
     tape, law = _tape.get(), added(bound, budget)
@@ -186,6 +197,62 @@ def measure(
     if tape is not None:
         tape.measured.append(Measured(label, values, bound, budget, noisy, law))
     return noisy
+
+
+def refine(
+    values: NDArray[np.int64],
+    coarse: NDArray[np.int64],
+    sensitivity: Number,
+    first: Budget,
+    budget: Budget,
+    source: Source,
+    label: str,
+    *,
+    of: str,
+    final: bool = False,
+    rows: Blocks | None = None,
+) -> NDArray[np.int64]:
+    """Finer noisy values in place of the ``coarse`` ones that `measure` gave for ``first``: as if for both budgets.
+
+    Sensitivity: as in `measure`, and the same for both. With s the sensitivity, a and r the epsilon of ``first`` and of
+    ``budget``, the coarse noise n1 has scale s/a and the fine noise n2 scale s/(a + r), and they are drawn such that n1
+    is n2 with further noise that depends on nothing (see `sudare.noise.discrete`). So for all values x the pair has
+
+        P(z1, z2 | x) = f2(z2 - x) g(z1 - z2),
+
+    in which x stands in f2 alone: both together are (a + r)-DP. This is not adaptive composition: given z1, z2 alone
+    could cost (2 a + r). Hence what the meter books here, r, means something only on top of the a that it booked for
+    the measurement labelled ``of``, and the coarse value is refined once. The fine one may be refined again, by its own
+    label and with ``first`` the sum of both: each value in the chain is the next one with further noise. ``final`` and
+    ``rows`` are those of `measure`. Which values are refined may depend on noisy values, of these and of others: for a
+    value that is not refined the sum over z2 of the pair's law is f1(z1 - x), so that the law of all that is seen has
+    one factor for each value, f1 or f2 times g, however the choice is made.
+
+    >>> values, source = np.array([5, 0]), Source.from_seed(3)
+    >>> parts = Budget(epsilon=Fraction(1)).split([1, 3])
+    >>> coarse = measure(values, 1, parts[0], source, "blocks")
+    >>> refine(values, coarse, 1, *parts, source, "blocks, finer", of="blocks").dtype
+    dtype('int64')
+    """
+    bound = positive(sensitivity, "sensitivity")
+    if first.epsilon is None or budget.epsilon is None:
+        raise AccountingError("only noise that is paid in epsilon is refined", value=label)
+    if values.dtype != np.int64 or coarse.dtype != np.int64 or values.shape != coarse.shape:
+        raise TableError("only values that were measured can be refined", value=label)
+    if rows is not None and len(rows.number) != values.size:
+        raise AccountingError("a measurement needs one block of rows for each value", value=label)
+    if (meter := meter_here()) is not None:
+        meter.add(label, budget, rows, final=final, refines=(of, first))
+    tape, law = _tape.get(), Refined(bound / first.epsilon, bound / (first.epsilon + budget.epsilon))
+    if tape is not None and tape.replayed is not None:
+        frozen = tape.next_noisy(label, bound, budget, law, values, coarse)
+        assert isinstance(frozen, np.ndarray)  # noqa: S101 - a refinement is dense
+        finer: NDArray[np.int64] = frozen
+    else:
+        finer = values + law.draw(coarse - values, source.child(label))
+    if tape is not None:
+        tape.measured.append(Measured(label, values, bound, budget, finer, law, coarse))
+    return finer
 
 
 def respond(values: NDArray[np.int64], law: Law, source: Source, label: str) -> NDArray[Any]:
@@ -235,7 +302,7 @@ def sample(keys: Integers, counts: Integers, rate: Fraction, source: Source, lab
 
 
 def sparse_noise(values: Sparse, law: Added, source: Source) -> SparseNoise:
-    """The noisy values of a long vector, drawn where somebody looks; `measure` is who may ask for a private one."""
+    """The noisy values of a long vector, drawn only where needed; for private vectors called by `measure` only."""
     if isinstance(law, AddedGaussian):
         return SparseGaussian(values, law.variance, source)
     return SparseNoise(values, law.scale, source)

@@ -1,4 +1,4 @@
-"""The meter: what the measurements under it cost together, and which rows may not be measured any more."""
+"""The meter: the total cost of the measurements made under it, and the rows that may not be measured again."""
 
 from __future__ import annotations
 
@@ -36,9 +36,8 @@ class Blocks:
             raise AccountingError("the blocks of a measurement do not ascend, so that rows may be counted twice")
 
     def touches(self, other: Blocks) -> bool:
-        """Whether a cell lies in both: finer blocks as those that they lie in, the shorter list sought in the longer.
-
-        A tree's later blocks lie 16 and more to an earlier one, so that few are left to be sought.
+        """Whether a cell lies in both: finer blocks are mapped to the coarser ones around them, and the shorter list is
+        searched in the longer. In a tree 16 or more later blocks lie in an earlier one, so that few are searched.
         """
         fine, coarse = sorted((self, other), key=lambda blocks: blocks.bits)
         within = fine.number >> (coarse.bits - fine.bits)
@@ -54,18 +53,31 @@ class Blocks:
 class Meter:
     """Adds up what the measurements made under it cost.
 
-    A ``final`` measurement is of rows that no later measurement touches: its cost stands beside what comes later and
-    not on top of it (parallel composition over disjoint rows), so it adds to what came before only. This is not
-    believed but checked: a final measurement names the blocks whose rows it counts, and so does every one after it,
-    which may not touch them.
+    A ``final`` measurement is of rows that no later measurement touches: by parallel composition over disjoint rows,
+    its cost adds to what came before and not to what comes later. This is checked, not assumed: a final measurement
+    names the blocks whose rows it counts, and so does every one after it, which may not touch them. A refinement adds
+    to the measurement that it ``refines``, named by its label and by its cost, which must have been booked: the noises
+    of both are a pair of these scales.
     """
 
     costs: list[tuple[str, Budget, bool]] = field(default_factory=list)
     done: list[Blocks] = field(default_factory=list)
     """What was measured as final."""
+    refinable: dict[str, Budget] = field(default_factory=dict)
+    """By label: what values that are not final cost so far, with those that they refine."""
 
-    def add(self, label: str, budget: Budget, rows: Blocks | None = None, *, final: bool = False) -> None:
+    def add(
+        self,
+        label: str,
+        budget: Budget,
+        rows: Blocks | None = None,
+        *,
+        final: bool = False,
+        refines: tuple[str, Budget] | None = None,
+    ) -> None:
         """Count one measurement, or refuse it before any noise is drawn."""
+        if refines is not None and self.refinable.get(refines[0]) != refines[1]:
+            raise AccountingError("values are refined that were not measured with this budget", value=label)
         if rows is None and (final or self.done):
             raise AccountingError(
                 "a measurement does not name its rows, where some are measured for the last time",
@@ -75,6 +87,10 @@ class Meter:
         if rows is not None and any(rows.touches(done) for done in self.done):
             raise AccountingError("rows are measured again that were measured for the last time", value=label)
         self.costs.append((label, budget, final))
+        if not final:
+            self.refinable[label] = budget if refines is None else refines[1] + budget
+            if refines is not None:
+                del self.refinable[refines[0]]
         if final and rows is not None:
             self.done.append(rows)
 
@@ -121,7 +137,7 @@ def metered() -> Iterator[Meter]:
 
 
 def delegate(label: str, budget: Budget, rows: Blocks | None = None) -> None:
-    """Meter what workers elsewhere are to measure: each of them works under a meter of its own, checked for the same.
+    """Meter what workers elsewhere will measure; each of them has a meter of its own, checked for the same cost.
 
     Their parts together are one vector of sums over disjoint cells, and the noise of each is scaled to how far a unit
     moves all of it (max_rows in L1, however its rows are shared out): all of them cost ``budget`` once. ``rows`` is

@@ -4,11 +4,9 @@ Both draw the report from a favoured set of values around the true one with a la
 with a smaller one, in the ratio e**epsilon: exactly epsilon-LDP, whatever the true value. As channels they are applied
 without a matrix: ``forward`` gives the law of reports from a law of values, ``back`` is its adjoint, as EM needs them.
 
-Which records take part: an exact coin for each, recorded and replayed like noise.
-
-A sample protects as noise does, by what an onlooker cannot know: whether a record was drawn. So its coins belong to the
-seam. They are tossed for kinds of records (all records with equal values are one kind, told apart by a key), since
-records of one kind are interchangeable; a tape keeps how many of each were kept.
+Samples are drawn here too (`draw_sample`). Whether a record was drawn is unknown to an observer and protects it, as
+noise does; so the coins are part of the seam, and are recorded and replayed. All records with equal values are one
+kind, identified by a key. Records of one kind are interchangeable, so a tape keeps how many of each kind were kept.
 """
 
 from __future__ import annotations
@@ -87,18 +85,16 @@ class RandomisedResponse:
         """
         share = exact(kept, Message("the kept share"))
         if not 0 < share < 1:
-            raise ParameterError("a share kept outside 0 to 1", value=kept)
+            raise ParameterError("the kept share is not between 0 and 1", value=kept)
         odds = float(np.log1p(float(share * size / (1 - share))))
         return cls(size, Fraction(nextafter(odds * (1 - 2**-50), 0)))
 
     @property
     def inputs(self) -> int:
-        """Number of values."""
         return self.size
 
     @property
     def outputs(self) -> int:
-        """Number of reports."""
         return self.size
 
     @cached_property
@@ -106,7 +102,6 @@ class RandomisedResponse:
         return Bernoulli(lambda real: (self.size - 1) / (_power(real, self.epsilon) + self.size - 1))
 
     def draw(self, values: NDArray[np.int64], source: Source) -> NDArray[np.int64]:
-        """One report for each value."""
         _inside(values, self.size)
         changed = self._other_coin.draw(source, len(values))
         # One of the size - 1 others, reached by a step around the circle of values.
@@ -126,12 +121,12 @@ class RandomisedResponse:
 
 @dataclass(frozen=True)
 class SquareWave:
-    """The discrete square wave: a number in one of ``cells`` bins reports a bin near it, or seldom any other.
+    """The discrete square wave: a number in one of ``cells`` bins reports a bin near it, or less often any other.
 
     Value i in [0, cells) reports j in [0, cells + 2 reach); those at most ``reach`` away from i + reach
-    are e**epsilon times as likely as the others. ``reach`` follows the continuous law of Li et al. (2020), chosen for
-    what a report tells. Privacy: every value has 2 reach + 1 near reports of chance p and cells - 1 others of chance
-    q = p/e**epsilon, so the quotient for two values is at most e**epsilon, and reaches it.
+    are e**epsilon times as likely as the others. ``reach`` follows the continuous law of Li et al. (2020), who chose it
+    for the information of a report. Privacy: every value has 2 reach + 1 near reports of chance p and cells - 1 others
+    of chance q = p/e**epsilon, so the quotient for two values is at most e**epsilon, and reaches it.
     """
 
     cells: int
@@ -153,12 +148,10 @@ class SquareWave:
 
     @property
     def inputs(self) -> int:
-        """Number of values."""
         return self.cells
 
     @property
     def outputs(self) -> int:
-        """Number of reports."""
         return self.cells + 2 * self.reach
 
     @cached_property
@@ -167,7 +160,6 @@ class SquareWave:
         return Bernoulli(lambda real: far / (near * _power(real, self.epsilon) + far))
 
     def draw(self, values: NDArray[np.int64], source: Source) -> NDArray[np.int64]:
-        """One report for each value."""
         _inside(values, self.cells)
         far = self._far_coin.draw(source, len(values))
         near = values + uniform(2 * self.reach + 1, source, len(values))
@@ -214,7 +206,7 @@ def _power(real: Any, epsilon: Fraction) -> Real:
 def _inside(values: NDArray[np.int64], size: int) -> None:
     if values.dtype != np.int64 or (len(values) and not 0 <= values.min() <= values.max() < size):
         raise DomainError(
-            "values that are no positions of the declared list", allowed="whole numbers 0 to {size}", size=size - 1
+            "some values are not positions in the declared list", allowed="whole numbers 0 to {size}", size=size - 1
         )
 
 
@@ -246,7 +238,7 @@ def draw_sample(counts: Integers, rate: Fraction, source: Source) -> Integers:
 
 @dataclass(frozen=True)
 class Sampled:
-    """One sample on a tape: of ``counts`` records of each kind, told apart by the rows of ``keys``, ``kept`` ones."""
+    """One sample on a tape: ``counts`` records of each kind (a row of ``keys``), of which ``kept`` were drawn."""
 
     label: str
     rate: Fraction
@@ -255,10 +247,10 @@ class Sampled:
     kept: Integers
 
     def again(self, keys: Integers, counts: Integers, drawn: bool) -> Integers:
-        """How many of a neighbour's records are kept, who has the same coins for the records that both have.
+        """How many records of a neighbouring data set are kept, with the same coins for the records that both have.
 
-        Of a kind with fewer records now, those that were not kept are gone first; records that are new were all
-        ``drawn``, or none of them.
+        Of a kind with fewer records now, records that were not kept are removed first; new records are all ``drawn``,
+        or none of them.
 
         >>> tape = Sampled("rows", Fraction(1, 2), np.array([[0], [1]]), np.array([3, 2]), np.array([2, 2]))
         >>> tape.again(np.array([[0], [1], [2]]), np.array([2, 1, 1]), drawn=True).tolist()

@@ -1,7 +1,7 @@
-"""Where random bits come from: AES-CTR keyed by the operating system, or by a seed for experiments.
+"""The source of random bits: AES-CTR keyed by the operating system, or by a seed for experiments.
 
-A `Grant` gives keys for work that is done elsewhere, perhaps more than once: the same part of the same data, the same
-noise.
+A `Grant` derives keys for workers in other processes, which may run the same task twice: the same part of the same data
+gets the same noise.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from numpy.typing import NDArray
 
 from sudare.errors import AccountingError, ParameterError
+from sudare.privacy.budget import whole
 
 KEY_BYTES = 32
 _ZEROS = bytes(1 << 16)
@@ -24,12 +25,12 @@ _ZEROS = bytes(1 << 16)
 class Source:
     """A stream of random words that belongs to one owner.
 
-    There is no global source: whoever draws holds one. `child` derives an independent source from the key
-    and a label alone, so the noise of a part does not depend on the order in which parts are worked on.
+    There is no global source: it is passed to what draws from it. `child` derives an independent source from the key
+    and a label alone, so the noise of a part does not depend on the order in which parts are computed.
     A forked process never repeats its parent's words. One thread at a time; give each thread a child.
 
-    ``Source(key)`` is seeded, whatever the key: whoever gave it can draw the same noise again and take it off. Only
-    `system`, whose key nobody ever held, is not, with what derives from it: children, and parts of its grants.
+    ``Source(key)`` is seeded, whatever the key: whoever knows it can draw the same noise again and subtract it. Only
+    `system`, whose key nobody knows, is not, with what derives from it: children, and parts of its grants.
 
     >>> Source.system().words(3).shape
     (3,)
@@ -37,7 +38,7 @@ class Source:
 
     def __init__(self, key: bytes) -> None:
         if len(key) != KEY_BYTES:
-            raise ParameterError("a key of the wrong length", allowed="{key_bytes} bytes", key_bytes=KEY_BYTES)
+            raise ParameterError("the key has the wrong length", allowed="{key_bytes} bytes", key_bytes=KEY_BYTES)
         self.seeded = True
         self._labels: set[str] = set()
         self._keys: set[bytes] = set()
@@ -52,12 +53,12 @@ class Source:
     def resumed(cls, key: bytes) -> Source:
         """The source of a publication that was interrupted, from the key that was sealed for this alone.
 
-        As little seeded as it was: nobody chose the key, and whoever kept it could have kept the noise as well.
+        Not seeded, as it was before: nobody chose the key, and who could keep it could have kept the noise as well.
         """
         return cls._derived(key, seeded=False)
 
     def key_to_seal(self) -> bytes:
-        """The key, to be sealed until the release is out: see `sudare.workflow.pending`. Who has it has the noise."""
+        """The key, kept encrypted until the release is out (`sudare.workflow.pending`). All noise follows from it."""
         self._check_process()
         return self._key
 
@@ -71,9 +72,16 @@ class Source:
     @classmethod
     def from_seed(cls, seed: int) -> Source:
         """A source anyone can repeat, for experiments and tests: what it protects carries no guarantee."""
-        if type(seed) is not int or seed < 0:
-            raise ParameterError("seed is not a whole number from 0 on", value=seed)
-        return cls(hashlib.blake2b(b"seed %d" % seed, digest_size=KEY_BYTES).digest())
+        return cls(hashlib.blake2b(b"seed %d" % whole(seed, "seed", least=0), digest_size=KEY_BYTES).digest())
+
+    @classmethod
+    def chosen(cls, source: Source | None, seed: int | None) -> Source:
+        """The source given, or a new one from the seed, or from the operating system without either."""
+        if seed is not None and source is not None:
+            raise ParameterError("give a seed or a source, not both")
+        if source is not None:
+            return source
+        return cls.system() if seed is None else cls.from_seed(seed)
 
     def _start(self, key: bytes) -> None:
         self._key = key

@@ -1,21 +1,15 @@
 """The papers' data where they are at hand, and invented stand-ins that say so elsewhere.
 
-The census of 2020 on the 500 m mesh where it is at hand; elsewhere an invented stand-in that says so.
-
-The file is not part of the package. It is looked for in the folder that the variable SUDARE_DATA names, else in
+No file is part of the package: they are looked for in the folder that the variable SUDARE_DATA names, else in
 ``../shared/data``.
 
-The 23 wards of Tokyo in the paper's experiment: who was where at six times of a day, and where the wards lie.
-
-The paper prints ten wards and the totals of all. How the other 13 share the rest is invented here: at every hour they
-decrease evenly from 1.4 to 0.6 times their mean, in the order below, which keeps each of them below the tenth printed
-ward over the day.
-
-The Adult records that the paper on k-anonymity uses, and its trees; elsewhere an invented stand-in that says so.
-
-The files are not part of the package. They are looked for in the folder that the variable SUDARE_DATA names, else in
-``../shared/data``. Age is cut to decades. The tree of workclass is the paper's; those of age beyond the sixties, of
-education and of income are not printed there and are ours.
+- The census of 2020 on the 500 m mesh.
+- The 23 wards of Tokyo: who was where at six times of a day. The paper prints ten wards and the totals of all. How the
+  other 13 share the rest is invented: at every hour they decrease evenly from 1.4 to 0.6 times their mean, in the order
+  below, which keeps each of them below the tenth printed ward over the day.
+- Adult for the thesis on k-anonymity, age cut to decades (its 45,223 records are 45,222: errata K2). The tree of
+  workclass is the thesis's and one leaf, for people without pay; those of age beyond the sixties, of education and of
+  income are not printed there and are ours. `six_leaves` uses the printed trees alone.
 """
 
 from __future__ import annotations
@@ -23,15 +17,17 @@ from __future__ import annotations
 import gzip
 import os
 import zlib
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sudare.anonymity import Hierarchy
-from sudare.anonymity.tuples import Tuples
+from sudare.anonymity.lattice import Tuples
 from sudare.domain import CountTable, Domain, Mesh
 from sudare.errors import InputError
+from sudare.language.messages import PageMessage
 from sudare.render.place_charts import TileLayout
 from sudare.tables.synthetic import synthetic_table
 
@@ -40,12 +36,17 @@ TOKYO = Mesh("500m", rows=(8426, 8938), columns=(6044, 6556))
 JAPAN = Mesh("500m", rows=(6782, 10878), columns=(4541, 8637))
 
 
-def census_window(mesh: Mesh, people: int, populated_share: float) -> tuple[CountTable, str]:
+def data_folder() -> Path:
+    """Where real data are looked for."""
+    return Path(os.environ.get("SUDARE_DATA") or Path("..") / "shared" / "data")
+
+
+def census_window(mesh: Mesh, people: int, populated_share: float) -> tuple[CountTable, PageMessage]:
     """The people of ``mesh``, and what the table is: the census, or ``people`` invented ones as dense as it."""
     domain = Domain(mesh=mesh)
-    path = Path(os.environ.get("SUDARE_DATA") or Path("..") / "shared" / "data") / FILE
+    path = data_folder() / FILE
     if not path.exists():
-        return synthetic_table(domain, people, populated_share=populated_share), "an invented stand-in, no real census"
+        return synthetic_table(domain, people, populated_share=populated_share), PageMessage("paper.basis.stand_in")
     try:
         with gzip.open(path, "rt", encoding="utf-8") as lines:
             header = lines.readline().strip().split(",")
@@ -54,7 +55,7 @@ def census_window(mesh: Mesh, people: int, populated_share: float) -> tuple[Coun
     except (OSError, EOFError, ValueError, zlib.error):
         raise InputError("the census file cannot be read", value=path, allowed="columns mesh500m and pop") from None
     index, inside = domain.locate({"mesh": code})
-    return CountTable(domain, index[inside], count[inside]), "the census of 2020"
+    return CountTable(domain, index[inside], count[inside]), PageMessage("paper.basis.census")
 
 
 HOURS = ("8:00", "11:00", "14:00", "17:00", "20:00", "23:00")
@@ -72,20 +73,9 @@ PRINTED = {
     "Nakano": (154, 117, 116, 133, 141, 142),
 }
 INVENTED = (
-    "Toshima",
-    "Koto",
-    "Ota",
-    "Meguro",
-    "Taito",
-    "Nerima",
-    "Sumida",
-    "Edogawa",
-    "Itabashi",
-    "Adachi",
-    "Kita",
-    "Katsushika",
-    "Arakawa",
-)
+    "Toshima", "Koto", "Ota", "Meguro", "Taito", "Nerima", "Sumida", "Edogawa", "Itabashi", "Adachi", "Kita",
+    "Katsushika", "Arakawa",
+)  # fmt: skip
 WARDS = (*PRINTED, *INVENTED)
 EPSILONS = (0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 4.5, 5.0)
 PAPER = {
@@ -129,39 +119,20 @@ def tiles() -> TileLayout:
 FILES = ("adult.data.gz", "adult.test.gz")
 RECORDS = 45_222
 FIELDS = (
-    "age",
-    "workclass",
-    "weight",
-    "education",
-    "education-num",
-    "marital-status",
-    "occupation",
-    "relationship",
-    "race",
-    "sex",
-    "capital-gain",
-    "capital-loss",
-    "hours-per-week",
-    "native-country",
-    "income",
-)
+    "age", "workclass", "weight", "education", "education-num", "marital-status", "occupation", "relationship",
+    "race", "sex", "capital-gain", "capital-loss", "hours-per-week", "native-country", "income",
+)  # fmt: skip
 
-AGE = Hierarchy.from_nested(
-    {
-        "10s-20s": ["10s", "20s"],
-        "30s-40s": ["30s", "40s"],
-        "50s-60s": ["50s", "60s"],
-        "70s-90s": ["70s", "80s", "90s"],
-    }
-)
-WORKCLASS = Hierarchy.from_nested(
-    {
-        "Government": ["Local-gov", "State-gov", "Federal-gov"],
-        "Self": ["Self-emp-inc", "Self-emp-not-inc"],
-        "Private": None,
-        "Without-pay": None,
-    }
-)
+_AGES = {"10s-20s": ["10s", "20s"], "30s-40s": ["30s", "40s"], "50s-60s": ["50s", "60s"]}
+_WORK = {
+    "Government": ["Local-gov", "State-gov", "Federal-gov"],
+    "Self": ["Self-emp-inc", "Self-emp-not-inc"],
+    "Private": None,
+}
+PRINTED_TREES = {"age": Hierarchy.from_nested(_AGES), "workclass": Hierarchy.from_nested(_WORK)}
+"""Figure 2.1, with six leaves each. Adult has people above 69 and without pay, for whom they have no leaf."""
+AGE = Hierarchy.from_nested({**_AGES, "70s-90s": ["70s", "80s", "90s"]})
+WORKCLASS = Hierarchy.from_nested({**_WORK, "Without-pay": None})
 EDUCATION = Hierarchy.from_nested(
     {
         "School": ["Preschool", "1st-4th", "5th-6th", "7th-8th", "9th", "10th", "11th", "12th", "HS-grad"],
@@ -173,36 +144,53 @@ INCOME = Hierarchy.from_nested(["<=50K", ">50K"])
 TREES = {"age": AGE, "workclass": WORKCLASS, "education": EDUCATION, "income": INCOME}
 
 
+def six_leaves(population: Tuples) -> Tuples:
+    """The records that the trees of figure 2.1 have leaves for, under these trees."""
+    trees = [PRINTED_TREES.get(name, tree) for name, tree in zip(population.names, population.hierarchies, strict=True)]
+    codes = np.stack(
+        [
+            new.locate([old.leaves[code] for code in population.codes[:, place]])
+            for place, (old, new) in enumerate(zip(population.hierarchies, trees, strict=True))
+        ],
+        axis=1,
+    )
+    kept = (codes >= 0).all(axis=1)
+    return Tuples(population.names, tuple(trees), codes[kept].astype(np.int32), population.counts[kept])
+
+
 def adult_folder() -> Path | None:
     """Where the files of Adult are, if they are at hand."""
-    folder = Path(os.environ.get("SUDARE_DATA") or Path("..") / "shared" / "data") / "adult"
+    folder = data_folder() / "adult"
     return folder if all((folder / name).exists() for name in FILES) else None
 
 
-def adult_columns(folder: Path) -> dict[str, list[str]]:
-    """The complete records by column: a line that is no record is left out, and the full stop behind labels."""
+def adult_columns(folder: Path, files: Sequence[str] = FILES, *, complete: bool = True) -> dict[str, list[str]]:
+    """The records by column: a line that is no record is left out, the full stop behind labels too, and where
+    ``complete`` each record that lacks a value."""
     rows: list[list[str]] = []
-    for name in FILES:
+    for name in files:
         try:
             with gzip.open(folder / name, "rt", encoding="utf-8") as lines:
                 rows += [[field.strip().rstrip(".") for field in line.split(",")] for line in lines]
         except (OSError, EOFError, UnicodeError, zlib.error):
             raise InputError("the Adult file cannot be read", value=folder / name) from None
-    complete = [row for row in rows if len(row) == len(FIELDS) and "?" not in row]
-    return {name: [row[place] for row in complete] for place, name in enumerate(FIELDS)}
+    kept = [row for row in rows if len(row) == len(FIELDS) and not (complete and "?" in row)]
+    if not kept:
+        raise InputError("the Adult file cannot be read", value=folder)
+    return {name: [row[place] for row in kept] for place, name in enumerate(FIELDS)}
 
 
-def adult_tuples() -> tuple[Tuples, str]:
+def adult_tuples() -> tuple[Tuples, PageMessage]:
     """The complete records as distinct tuples, and what they are: Adult, or a stand-in of as many records."""
     folder = adult_folder()
     if folder is None:
-        return _counted(_invented()), "an invented stand-in, no real records"
+        return _counted(_invented()), PageMessage("paper.basis.stand_in")
     columns = adult_columns(folder)
     decades = [f"{age[:-1]}0s" for age in columns["age"]]
     codes = np.stack([tree.locate({**columns, "age": decades}[name]) for name, tree in TREES.items()], axis=1)
     if (codes < 0).any():
         raise InputError("the Adult files hold values that the trees do not have", value=folder)
-    return _counted(codes), "Adult, complete records"
+    return _counted(codes), PageMessage("paper.basis.adult")
 
 
 def _invented() -> NDArray[np.int64]:

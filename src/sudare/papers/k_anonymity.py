@@ -1,37 +1,44 @@
-"""Paper 3, main part: the epsilon of a k-anonymised sample of Adult, by rate and by k.
+"""Horigome 2020, main part: the epsilon of a k-anonymised sample of Adult, by rate and by k.
 
 堀込光, 差分プライバシーのプライバシー費用による一般化 k-匿名化の評価手法の提案, graduation thesis, Meiji University,
-2020. Its trees for education and income are not printed, so the sizes of epsilon need not agree; what should is that
-epsilon grows with the rate and falls with k. Recodings that could explain the paper's sizes stand beside it.
+2020. Epsilon is that of its proposition as printed, without the absolute value (errata K1). Its trees for education and
+income are not printed, so the sizes of epsilon need not agree (errata K4); what should is that epsilon grows with the
+rate and falls with k. Recodings that could explain the paper's sizes stand beside it, and so does the utility of a
+differentially private table at the epsilon that the sample guarantees: the paper's future work.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from sudare.anonymity.classes import Classes
+from sudare.anonymity.anonymized import class_epsilons, excluded
 from sudare.anonymity.delta import smallest_epsilon
-from sudare.anonymity.evaluated import class_epsilons, excluded
+from sudare.anonymity.lattice import Tuples
 from sudare.anonymity.recoders import recode
-from sudare.anonymity.tuples import Tuples
+from sudare.anonymity.recoding import Classes
 from sudare.arrays import Floats, Integers
-from sudare.errors import ParameterError
-from sudare.language.messages import OnProgress, Progress, Stage, unheard
+from sudare.language.messages import OnProgress, Progress, Stage, Value, unheard
 from sudare.noise import Source
 from sudare.noise.response import draw_sample
-from sudare.papers.data import adult_tuples
-from sudare.papers.sheet import Entry, Sheet, make_folder, write_files
-from sudare.render.charts import Spec, fill
+from sudare.papers.data import adult_tuples, six_leaves
+from sudare.papers.k_anonymity_figures import figures
+from sudare.papers.k_anonymity_utility import Utility, sampled, utility
+from sudare.papers.reproduction import Reproduction, repetitions
+from sudare.papers.sheet import Entry, Sheet
+from sudare.papers.units import Unit, run_units
+from sudare.render.charts import Spec
 
-RUNS, QUICK_RUNS, VARIANT_RUNS = 100, 10, 10
+RUNS, VARIANT_RUNS = (100, 10), 10
+"""In full and if quick, and of other recodings at most."""
 DELTA = Fraction(1, 10**6)
 
 
@@ -66,23 +73,18 @@ class SampleOutput(NamedTuple):
     excluded: bool = False
 
     def largest(self, sample: Fraction) -> float:
-        """The largest epsilon of a class, without the floor -ln(1 - beta): what the paper prints."""
-        return float(class_epsilons(self.taken, self.held, sample).max(initial=0.0))
+        """The largest epsilon of a class by the proposition as printed; 0 without classes."""
+        return float(max(class_epsilons(self.taken, self.held, sample, printed=True), default=0.0))
 
 
 Variant = Callable[[Tuples, Setting, Source], SampleOutput]
-
-
-def _drawn(population: Tuples, sample: Fraction, source: Source) -> Tuples:
-    counts = draw_sample(population.counts, sample, source)
-    return population.selected(counts > 0, counts[counts > 0])
 
 
 def _on_sample(method: str, limit: float = 0.0, relaxed: bool = False) -> Variant:
     """Recode the sample, as the paper does, by one of our methods."""
 
     def variant(population: Tuples, setting: Setting, source: Source) -> SampleOutput:
-        drawn = _drawn(population, setting.sample, source)
+        drawn = sampled(population, setting.sample, source)
         made = recode(drawn, drawn.judge(setting.k), method, limit, relaxed).published(setting.k)
         classes = Classes(made, population)
         cuts = b"" if made.generalisation is None else b"".join(cut.tobytes() for cut in made.generalisation.cuts)
@@ -105,9 +107,15 @@ def _sampled_last(population: Tuples, setting: Setting, source: Source) -> Sampl
     return SampleOutput(draw_sample(made.sizes, setting.sample, source), made.sizes)
 
 
+def _six_leaves(population: Tuples, setting: Setting, source: Source) -> SampleOutput:
+    """The paper's algorithm under the trees of figure 2.1 as printed."""
+    return _on_sample("greedy")(six_leaves(population), setting, source)
+
+
 VARIANTS: dict[str, Variant] = {
     "greedy": _on_sample("greedy"),
-    "greedy, 5 % suppressed": _on_sample("greedy", 0.05),
+    "greedy, trees of figure 2.1": _six_leaves,
+    "greedy, a twentieth suppressed": _on_sample("greedy", 0.05),
     "suppression alone": _suppressed,
     "passes": _on_sample("passes"),
     "Mondrian": _on_sample("mondrian"),
@@ -148,29 +156,65 @@ class SettingOutcome:
         return float(finite.mean()) if len(finite) else math.nan, float(np.isinf(largest).mean())
 
 
-@dataclass(frozen=True)
-class Reproduction:
-    """The paper's experiment, done again: ``sheets`` are its table with our numbers, ``files`` what was written."""
+PRINTED_CUTS = {5: ("10s-20s", "30s", "40s", "50s", "60s"), 10: ("10s-20s", "30s", "40s", "50s-60s")}
+"""Figures 2.2 and 2.3: what age is generalised to, by k; the text names the last two at k = 10."""
+CUT_RATE = Fraction(1, 5)
+UTILITY = tuple(setting for setting in SETTINGS if setting.k == 10 and setting.sample <= CUT_RATE)
 
+
+class AgeCuts(NamedTuple):
+    """The values that age is generalised to: as printed, in most of our samples, and the shares of samples with each.
+
+    The paper shows one sample. Which of several ends the algorithm reaches depends on the sample, and on the trees of
+    education and income, which are not printed.
+    """
+
+    paper: tuple[str, ...]
+    here: tuple[str, ...]
+    as_paper: float
+    as_here: float
+
+
+def age_cuts(population: Tuples, k: int, runs: int) -> AgeCuts:
+    """What the paper's algorithm makes of age in samples at beta = 0.2, under the trees of figure 2.1."""
+    fitting = six_leaves(population)
+    place = fitting.names.index("age")
+    found: Counter[tuple[str, ...]] = Counter()
+    for run in range(runs):
+        drawn = sampled(fitting, CUT_RATE, Source.from_seed(1000 * k + run))
+        made = recode(drawn, drawn.judge(k), "greedy")
+        assert made.generalisation is not None  # noqa: S101 - greedy recoding is global
+        nodes = dict.fromkeys(made.generalisation.cuts[place].tolist())
+        found[tuple(str(fitting.hierarchies[place].label(node)) for node in nodes)] += 1
+    [(here, often)] = found.most_common(1)
+    return AgeCuts(PRINTED_CUTS[k], here, found[PRINTED_CUTS[k]] / runs, often / runs)
+
+
+@dataclass(frozen=True)
+class KAnonymityReproduction(Reproduction):
+    """On a ``population``: table 4.1 by setting, what age is generalised to by k, and utility."""
+
+    key = "k-anonymity"
     population: Tuples
-    basis: str
-    runs: int
     outcomes: tuple[SettingOutcome, ...]
-    files: tuple[Path, ...] = ()
+    cuts: dict[int, AgeCuts]
+    utilities: dict[Setting, tuple[float, dict[str, Utility]]]
 
     @property
-    def facts(self) -> dict[str, str]:
-        """A short summary for people."""
-        tuples = len(self.population.counts)
+    def said(self) -> dict[str, dict[str, Value]]:
+        """Data and runs, what epsilon is, and how far its sizes are."""
+        records, tuples = self.population.total, len(self.population.counts)
         return {
-            "paper": "堀込 2020: the epsilon of k-anonymised samples (table 4.1, figures 4.1 to 4.3)",
-            "data": f"{self.basis}: {self.population.total:,} records, {tuples:,} distinct tuples of "
-            + ", ".join(self.population.names),
-            "runs": f"{self.runs} samples each for the paper's algorithm, {VARIANT_RUNS} at most for the variants",
-            "what epsilon is": "the largest class's |ln(1 - beta) - ln(1 - n/d)|: of one output, no guarantee",
-            "size": f'no recoding tried has the paper\'s sizes; the nearest is "{self.nearest[0]}", '
-            f"typically at {self.nearest[1]:.0%} of them",
+            "data": {"basis": self.basis, "records": records, "tuples": tuples},
+            "runs": {"runs": self.runs, "variants": VARIANT_RUNS},
+            "epsilon": {},
+            "size": {"percent": round(100 * self.nearest[1])},
         }
+
+    @property
+    def figures(self) -> dict[str, Spec]:
+        """2.2 and 2.3 what age is generalised to, 4.1 the record counts, 4.2 and 4.3 epsilon by rate and by k."""
+        return figures(self)
 
     @property
     def nearest(self) -> tuple[str, float]:
@@ -184,18 +228,35 @@ class Reproduction:
 
     @property
     def sheets(self) -> tuple[Sheet, ...]:
-        """The paper's table, what could explain it, and plain sampling."""
-        return self._table(), self._explanations(), self._plain()
+        """Table 4.1, its nearest reading and what could explain it, proposition 1, figures 2.2 and 2.3, utility."""
+        explained = self._table(), self._nearest(), self._explanations()
+        return *explained, self._plain(), self._cuts(), self._utility()
 
-    def to_json(self) -> dict[str, Any]:
-        """Plain JSON."""
-        return {
-            "paper": "k-anonymity",
-            "basis": self.basis,
-            "runs": self.runs,
-            "sheets": [sheet.to_json() for sheet in self.sheets],
-            "files": [str(path) for path in self.files],
-        }
+    def _nearest(self) -> Sheet:
+        name, _ = self.nearest
+        rows = [
+            (float(one.setting.sample), one.setting.k, one.setting.mean, found, found / one.setting.mean)
+            for one in self.outcomes
+            for found in [one.variant(name)[0]]
+        ]
+        return Sheet("nearest", ("beta", "k", "paper", name, "here/paper"), tuple(rows))
+
+    def _cuts(self) -> Sheet:
+        rows = tuple(
+            (k, ", ".join(cuts.paper), cuts.as_paper, ", ".join(cuts.here), cuts.as_here)
+            for k, cuts in self.cuts.items()
+        )
+        header = ("k", "paper", "share of samples here", "most often here", "share of samples")
+        return Sheet("figures2_2_and_2_3", header, rows)
+
+    def _utility(self) -> Sheet:
+        rows = tuple(
+            (float(setting.sample), setting.k, epsilon, name, found.one, found.two)
+            for setting, (epsilon, by_method) in self.utilities.items()
+            for name, found in by_method.items()
+        )
+        header = ("beta", "k", "epsilon, delta 1e-6", "method", "one attribute", "two attributes")
+        return Sheet("utility", header, rows)
 
     def _table(self) -> Sheet:
         rows: list[tuple[Entry, ...]] = []
@@ -233,7 +294,7 @@ class Reproduction:
             "same recoding",
             "guaranteed, delta 1e-6",
         )
-        return Sheet("table4_1", "Table 4.1: epsilon of the paper's algorithm", header, tuple(rows))
+        return Sheet("table4_1", header, tuple(rows))
 
     def _explanations(self) -> Sheet:
         rows = [
@@ -246,8 +307,7 @@ class Reproduction:
             for outcome in self.outcomes
         ]
         header = ("beta", "k", "paper", *VARIANTS)
-        title = "What could explain the paper's size: mean of the largest finite epsilon under other recodings"
-        return Sheet("explanations", title, header, tuple(rows))
+        return Sheet("explanations", header, tuple(rows))
 
     def _plain(self) -> Sheet:
         """Proposition 1: sampling alone."""
@@ -260,9 +320,7 @@ class Reproduction:
             infinite = int(np.isinf(epsilons).sum())
             rows.append((float(rate), len(counts), infinite, float(finite.max(initial=0.0)), -math.log1p(-float(rate))))
         header = ("beta", "distinct tuples", "of them wholly drawn (infinite)", "largest finite", "floor")
-        return Sheet(
-            "proposition_1", "Proposition 1: plain sampling, without k-anonymity (one sample)", header, tuple(rows)
-        )
+        return Sheet("proposition_1", header, tuple(rows))
 
 
 def reproduce(
@@ -270,96 +328,55 @@ def reproduce(
     quick: bool = False,
     progress: OnProgress = unheard,
     *,
-    data: tuple[Tuples, str] | None = None,
+    data: tuple[Tuples, Value] | None = None,
     runs: int | None = None,
-) -> Reproduction:
+) -> KAnonymityReproduction:
     """Run the experiment, 100 samples a setting or 10 if ``quick``, and write tables (CSV) and figures (PNG).
 
     ``data`` are other tuples with what to call them, ``runs`` another number of samples. It evaluates private counts:
     its files are as private as the records.
     """
-    repetitions = runs if runs is not None else QUICK_RUNS if quick else RUNS
-    if repetitions < 1:
-        raise ParameterError("runs is not a whole number from 1 on", value=repetitions)
-    make_folder(folder)
+    runs = repetitions(runs, quick, RUNS)
     progress(Progress(Stage.READING))
     population, basis = data or adult_tuples()
-    outcomes = tuple(_outcomes(population, repetitions, progress))
-    made = Reproduction(population, basis, repetitions, outcomes)
-    return replace(made, files=write_files(folder, made.sheets, figures(made), progress))
-
-
-def _outcomes(population: Tuples, runs: int, progress: OnProgress) -> Iterator[SettingOutcome]:
-    algorithm, *_ = VARIANTS.values()
-    for number, setting in enumerate(SETTINGS):
-        progress(
-            Progress(Stage.EXPERIMENT, number + 1, len(SETTINGS), f"beta {float(setting.sample):g}, k {setting.k}")
+    units = [
+        Unit(f"beta {float(setting.sample):g}, k {setting.k}", partial(_outcome, population, runs, number))
+        for number, setting in enumerate(SETTINGS)
+    ]
+    units += [Unit(f"age at k = {k}", partial(age_cuts, population, k, runs)) for k in PRINTED_CUTS]
+    guaranteed = {setting: SettingOutcome(setting, (), {}).guaranteed for setting in UTILITY}
+    units += [
+        Unit(
+            f"utility, beta {float(setting.sample):g}",
+            partial(utility, population, setting.sample, setting.k, epsilon, few),
         )
-
-        def source(kind: int, run: int, number: int = number) -> Source:
-            return Source.from_seed((number * 100 + kind) * 10**6 + run)
-
-        outputs = tuple(algorithm(population, setting, source(0, run)) for run in range(runs))
-        few = range(min(runs, VARIANT_RUNS))
-        variants = {
-            name: tuple(outputs[run] if kind == 0 else variant(population, setting, source(kind, run)) for run in few)
-            for kind, (name, variant) in enumerate(VARIANTS.items())
-        }
-        yield SettingOutcome(setting, outputs, variants)
-
-
-def figures(made: Reproduction) -> dict[str, Spec]:
-    """The paper's figures: 4.1 the distribution of record counts, 4.2 and 4.3 epsilon by rate and by k."""
-    by_rate = [outcome for outcome in made.outcomes if outcome.setting.k == 10]
-    by_k = [outcome for outcome in made.outcomes if outcome.setting.sample == Fraction(1, 5)]
-    return {
-        "record_counts": _record_counts(made.population, made.basis),
-        "epsilon_by_rate": _curves(by_rate, lambda setting: float(setting.sample), "sampling rate beta", "k = 10"),
-        "epsilon_by_k": _curves(by_k, lambda setting: float(setting.k), "k", "beta = 0.2"),
+        for few in [min(runs, VARIANT_RUNS)]
+        for setting, epsilon in guaranteed.items()
+        if epsilon is not None
+    ]
+    settings = {"paper": "k-anonymity", "runs": runs, "basis": basis, "records": population.total}
+    found = run_units(folder, units, settings, progress)
+    outcomes = tuple(found[unit.name] for unit in units[: len(SETTINGS)])
+    cuts = {k: found[f"age at k = {k}"] for k in PRINTED_CUTS}
+    utilities = {
+        setting: (epsilon, found[f"utility, beta {float(setting.sample):g}"])
+        for setting, epsilon in guaranteed.items()
+        if epsilon is not None
     }
+    return KAnonymityReproduction(basis, runs, population, outcomes, cuts, utilities).written(folder, progress)
 
 
-def _record_counts(population: Tuples, basis: str) -> Spec:
-    """How many distinct tuples have so many records, in doubling steps."""
-    step = np.floor(np.log2(population.counts)).astype(int)
-    often = np.bincount(step)
-    labels = ["1", *(f"{2**each}-{2 ** (each + 1) - 1}" for each in range(1, len(often)))]
-    return fill(
-        "record_counts",
-        steps=[{"label": label, "value": int(value)} for label, value in zip(labels, often, strict=True)],
-        title="Records per distinct tuple",
-        subtitle=f"{basis}: {population.total:,} records, {len(population.counts):,} tuples",
-        label_title="records with the same values",
-        value_title="distinct tuples",
-        width=760,
-        height=300,
-    )
+def _outcome(population: Tuples, runs: int, number: int) -> SettingOutcome:
+    algorithm, *_ = VARIANTS.values()
+    setting = SETTINGS[number]
 
+    def source(kind: int, run: int) -> Source:
+        return Source.from_seed((number * 100 + kind) * 10**6 + run)
 
-def _curves(outcomes: list[SettingOutcome], where: Callable[[Setting], float], title: str, fixed: str) -> Spec:
-    points: list[dict[str, Any]] = []
-
-    def add(series: str, outcome: SettingOutcome, mean: float, spread: float = 0.0) -> None:
-        if math.isfinite(mean):
-            low, high = max(mean - spread, 0.0), mean + spread
-            points.append({"series": series, "x": where(outcome.setting), "y": mean, "low": low, "high": high})
-
-    for outcome in sorted(outcomes, key=lambda outcome: where(outcome.setting)):
-        finite = outcome.epsilons[np.isfinite(outcome.epsilons)]
-        spread = float(finite.std()) if len(finite) else 0.0
-        add("paper", outcome, outcome.setting.mean, outcome.setting.deviation)
-        add("here: the paper's algorithm", outcome, float(finite.mean()) if len(finite) else math.nan, spread)
-        for name in ("passes", "passes on all records, then the sample"):
-            add(f"here: {name}", outcome, outcome.variant(name)[0])
-        add("floor -ln(1 - beta)", outcome, outcome.floor)
-    return fill(
-        "epsilon_curves",
-        points=points,
-        title=f"Evaluated epsilon by {title}",
-        subtitle=f"{fixed}; largest class, mean and standard deviation over samples",
-        x_title=title,
-        y_title="epsilon",
-        x_ticks=sorted({point["x"] for point in points}),
-        width=520,
-        height=340,
-    )
+    outputs = tuple(algorithm(population, setting, source(0, run)) for run in range(runs))
+    few = range(min(runs, VARIANT_RUNS))
+    variants = {
+        name: tuple(outputs[run] if kind == 0 else variant(population, setting, source(kind, run)) for run in few)
+        for kind, (name, variant) in enumerate(VARIANTS.items())
+    }
+    return SettingOutcome(setting, outputs, variants)

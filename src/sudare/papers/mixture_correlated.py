@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from sudare.arrays import Floats
-from sudare.language.messages import OnProgress, Progress, Stage
 from sudare.papers.mixture_synthetic import l1_percent
 from sudare.reconstruct import Mixture, iterative_bayes, perturb
 from sudare.reconstruct.mixture import Covariance
@@ -42,23 +41,20 @@ def records(size: int, seed: int) -> Floats:
     return np.asarray(MEANS[which] + np.einsum("nij,nj->ni", factors[which], rng.standard_normal((size, 2))))
 
 
-def experiment(runs: int, progress: OnProgress) -> list[CorrelatedCase]:
-    """Every case, so many times."""
-    cases = []
-    for size, noise, k, epsilon in CASES:
-        found: dict[str, list[float]] = {}
-        for run in range(runs):
-            progress(Progress(Stage.EXPERIMENT, run + 1, runs, f"correlated, {size:,} records, {noise}"))
-            x = records(size, run)
-            bounds = [(float(column.min()), float(column.max())) for column in x.T]
-            edges = [np.linspace(*ends, BINS + 1) for ends in bounds]
-            true = np.histogram2d(x[:, 0], x[:, 1], bins=edges)[0] / size
-            made = perturb(x, bounds, k=k, epsilon=epsilon, seed=run)
-            for method in METHODS:
-                fit = Mixture(components=2, covariance=method).fit(made.values, made.channel)
-                found.setdefault(f"mixture, {method}", []).append(l1_percent(true, fit.cross_table(edges)))
-            table = iterative_bayes(made.values, made.channel, edges).probabilities
-            found.setdefault("IBT", []).append(l1_percent(true, table))
-        accuracy = {name: float(np.mean(each)) for name, each in found.items()}
-        cases.append(CorrelatedCase(size, noise, float(made.scale[0]), accuracy))
-    return cases
+def experiment(case: tuple[int, str, float | None, int | None], runs: int) -> CorrelatedCase:
+    """One of the `CASES`, so many times."""
+    size, noise, k, epsilon = case
+    found: dict[str, list[float]] = {}
+    for run in range(runs):
+        x = records(size, run)
+        bounds = [(float(column.min()), float(column.max())) for column in x.T]
+        edges = [np.linspace(*ends, BINS + 1) for ends in bounds]
+        true = np.histogram2d(x[:, 0], x[:, 1], bins=edges)[0] / size
+        made = perturb(x, bounds, k=k, epsilon=epsilon, seed=run)
+        for method in METHODS:
+            fit = Mixture(components=2, covariance=method).fit(made.values, made.channel)
+            found.setdefault(f"mixture, {method}", []).append(l1_percent(true, fit.cross_table(edges)))
+        table = iterative_bayes(made.values, made.channel, edges).probabilities
+        found.setdefault("IBT", []).append(l1_percent(true, table))
+    accuracy = {name: float(np.mean(each)) for name, each in found.items()}
+    return CorrelatedCase(size, noise, float(made.scale[0]), accuracy)

@@ -1,4 +1,4 @@
-"""Paper 3, appendix A: ward populations from RAPPOR reports, by maximum likelihood and by EM.
+"""Horigome 2020, appendix A: ward populations from RAPPOR reports, by maximum likelihood and by EM.
 
 H. Horigome, graduation thesis, Meiji University, 2020 (appendix A: estimating populations under local differential
 privacy). Users of 23 wards at six times of a day send one-hot vectors with every bit flipped with chance
@@ -13,15 +13,14 @@ held-out reports, and the other encodings. Then the same on real traces of 1,024
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from sudare.arrays import Floats
-from sudare.errors import ParameterError
-from sudare.language.messages import OnProgress, Progress, Stage, unheard
+from sudare.language.messages import OnProgress, Value, unheard
 from sudare.local import (
     Encoding,
     HadamardResponse,
@@ -33,16 +32,20 @@ from sudare.local import (
     SymmetricUnary,
     estimate,
 )
-from sudare.local.supports import Supports
+from sudare.local.estimators import Supports
 from sudare.papers.data import CORRELATION, EPSILONS, HOURS, PAPER, TOTALS, WARDS, people
 from sudare.papers.rappor_figures import figures
-from sudare.papers.sheet import Entry, Sheet, make_folder, write_files
+from sudare.papers.reproduction import Reproduction, repetitions
+from sudare.papers.sheet import Entry, Sheet
 from sudare.papers.traces import Traces, trace_experiment
+from sudare.papers.units import Unit, run_units
 from sudare.privacy import exact
+from sudare.render.charts import Spec
 
 DIFFERENCE = 1871.515
 """Between the errors of MLE and EM at 17:00 and epsilon 0.5."""
-RUNS, QUICK_RUNS = 10, 2
+RUNS = 10, 2
+"""In full, and if quick."""
 SHOWN_HOUR = HOURS.index("17:00")
 TOLERANCE, _MOST_STEPS = 1e-6, 5_000
 
@@ -64,7 +67,8 @@ ENCODINGS: tuple[type[Encoding], ...] = (
 
 
 def plain_em(reports: Reports) -> Floats:
-    """People by the paper's iteration: equal shares at first, plain steps until none moves by more than `TOLERANCE`."""
+    """People by the paper's iteration (with its indices as in errata R2 and R3): equal shares at first, plain steps
+    until none moves by more than `TOLERANCE`."""
     seen = Supports(reports.encoding, [reports])
     share = np.full(reports.encoding.size, 1 / reports.encoding.size)
     for _ in range(_MOST_STEPS):
@@ -86,20 +90,26 @@ class Errors:
 
 
 @dataclass(frozen=True)
-class Reproduction:
-    """The paper's experiment, done again: ``sheets`` are its tables with our numbers, ``files`` what was written.
+class RapporReproduction(Reproduction):
+    """``observed`` (runs, wards): how often each bit was set, at 17:00 and the smallest epsilon."""
 
-    ``observed`` (runs, wards): how often each bit was set, at 17:00 and the smallest epsilon.
-    """
-
-    runs: int
+    key = "rappor-em"
     epsilons: tuple[float, ...]
     hours: tuple[int, ...]
     errors: dict[str, Errors]
     others: dict[tuple[str, str], Floats]
     observed: Floats
     traces: Traces
-    files: tuple[Path, ...] = ()
+
+    @property
+    def said(self) -> dict[str, dict[str, Value]]:
+        """Data, runs and the traces."""
+        return {"data": {"positions": sum(TOTALS)}, "runs": {"runs": self.runs}, "traces": {"basis": self.basis}}
+
+    @property
+    def figures(self) -> dict[str, Spec]:
+        """Every figure of the appendix that shows numbers, and the real traces."""
+        return figures(self)
 
     @property
     def shown(self) -> int:
@@ -107,30 +117,9 @@ class Reproduction:
         return SHOWN_HOUR if SHOWN_HOUR in self.hours else self.hours[-1]
 
     @property
-    def facts(self) -> dict[str, str]:
-        """A short summary for people."""
-        return {
-            "paper": "Horigome 2020, appendix A: populations from RAPPOR reports (table A.5, figures A.1 to A.20)",
-            "data": f"{sum(TOTALS):,} positions of users in 23 wards at six hours: ten wards and the totals are the "
-            "paper's, the split among the other 13 is invented (from 1.4 to 0.6 times their mean, evenly)",
-            "runs": f"{self.runs}; error S = sum over wards of |estimate - truth|, mean over hours and runs",
-            "traces": self.traces.basis,
-        }
-
-    @property
     def sheets(self) -> tuple[Sheet, ...]:
         """Table A.5, the other encodings, correlations, the people, and the real traces."""
         return self._table(), self._encodings(), self._correlations(), self._people(), self.traces.sheet
-
-    def to_json(self) -> dict[str, Any]:
-        """For machines."""
-        return {
-            "paper": "rappor-em",
-            "runs": self.runs,
-            "basis": self.facts["data"],
-            "sheets": [sheet.to_json() for sheet in self.sheets],
-            "files": [str(path) for path in self.files],
-        }
 
     def correlation(self, name: str) -> float:
         """Between a ward's mean absolute error and its people, at the shown hour and the smallest epsilon."""
@@ -144,9 +133,7 @@ class Reproduction:
             known = EPSILONS.index(epsilon) if epsilon in EPSILONS else None
             printed = [None if known is None else PAPER[name][known] for name in ("EM", "MLE")]
             rows.append((epsilon, *printed, *(float(one.mean[place].mean()) for one in self.errors.values())))
-        return Sheet(
-            "table_a5", "Table A.5: error S by epsilon, symmetric unary encoding (RAPPOR)", header, tuple(rows)
-        )
+        return Sheet("table_a5", header, tuple(rows))
 
     def _encodings(self) -> Sheet:
         names = dict.fromkeys(encoding for encoding, _ in self.others)
@@ -157,7 +144,7 @@ class Reproduction:
                 rest = [float(self.others[name, way][place].mean()) for name in names]
                 rows.append((epsilon, "EM (prior)" if way == "em" else "Simplex", symmetric, *rest))
         header = ("epsilon", "estimate", "symmetric_unary", *names)
-        return Sheet("encodings", "Error S by encoding, as table A.5", header, tuple(rows))
+        return Sheet("encodings", header, tuple(rows))
 
     def _correlations(self) -> Sheet:
         true = people(self.shown)
@@ -170,15 +157,14 @@ class Reproduction:
         rows.append(("MLE less EM (plain)", None, None, ours[0] - ours[1]))
         rows.append(("the same in the paper", None, None, DIFFERENCE))
         header = ("estimate", "correlation, paper", "correlation, here", "S here")
-        title = f"Error and people of a ward, {HOURS[self.shown]}, epsilon {self.epsilons[0]:g}"
-        return Sheet("correlations", title, header, tuple(rows))
+        return Sheet("correlations", header, tuple(rows))
 
     def _people(self) -> Sheet:
         counts = np.array([people(hour) for hour in range(len(HOURS))]).T
         rows = [
             (ward, "paper" if place < 10 else "invented", *counts[place].tolist()) for place, ward in enumerate(WARDS)
         ]
-        return Sheet("people", "The people that are estimated", ("ward", "source", *HOURS), tuple(rows))
+        return Sheet("people", ("ward", "source", *HOURS), tuple(rows))
 
 
 def reproduce(
@@ -189,43 +175,58 @@ def reproduce(
     runs: int | None = None,
     epsilons: Sequence[float] = EPSILONS,
     hours: Sequence[int] = tuple(range(len(HOURS))),
-) -> Reproduction:
+) -> RapporReproduction:
     """Run the experiment ten times, or twice if ``quick``, and write tables (CSV) and figures (PNG) into ``folder``.
 
     Fewer ``runs``, ``epsilons`` and ``hours`` make a small one.
     """
-    repetitions = runs if runs is not None else QUICK_RUNS if quick else RUNS
-    if repetitions < 1:
-        raise ParameterError("runs is not a whole number from 1 on", value=repetitions)
-    make_folder(folder)
-    made = _experiment(repetitions, tuple(epsilons), tuple(hours), progress)
-    return replace(made, files=write_files(folder, made.sheets, figures(made), progress))
+    runs, epsilons, hours = repetitions(runs, quick, RUNS), tuple(epsilons), tuple(hours)
+    units = [
+        Unit(f"epsilon {epsilon:g}", partial(_at_epsilon, row, epsilon, runs, hours))
+        for row, epsilon in enumerate(epsilons)
+    ]
+    units.append(Unit("traces", partial(trace_experiment, runs)))
+    settings = {"paper": "rappor-em", "runs": runs, "epsilons": epsilons, "hours": hours}
+    *rows, traces = run_units(folder, units, settings, progress).values()
+    first = rows[0]
+    errors = {name: Errors(np.stack([row.errors[name] for row in rows]), first.shown[name]) for name in ESTIMATES}
+    others = {name: np.stack([row.others[name] for row in rows]) for name in first.others}
+    made = RapporReproduction(traces.basis, runs, epsilons, hours, errors, others, first.observed, traces)
+    return made.written(folder, progress)
 
 
-def _experiment(runs: int, epsilons: tuple[float, ...], hours: tuple[int, ...], progress: OnProgress) -> Reproduction:
+@dataclass(frozen=True)
+class EpsilonRow:
+    """What one epsilon gave: errors by hour of every estimate and of other encodings, and the shown hour's runs."""
+
+    errors: dict[str, Floats]
+    others: dict[tuple[str, str], Floats]
+    shown: dict[str, Floats]
+    observed: Floats
+
+
+def _at_epsilon(row: int, epsilon: float, runs: int, hours: tuple[int, ...]) -> EpsilonRow:
     shown_hour = SHOWN_HOUR if SHOWN_HOUR in hours else hours[-1]
-    errors = {name: Errors(np.zeros((len(epsilons), len(hours))), np.zeros((runs, len(WARDS)))) for name in ESTIMATES}
     ways = ("simplex", "em")
-    others = {(kind.name, way): np.zeros((len(epsilons), len(hours))) for kind in ENCODINGS for way in ways}
+    errors = {name: np.zeros(len(hours)) for name in ESTIMATES}
+    others = {(kind.name, way): np.zeros(len(hours)) for kind in ENCODINGS for way in ways}
+    shown = {name: np.zeros((runs, len(WARDS))) for name in ESTIMATES}
     observed = np.zeros((runs, len(WARDS)))
-    for row, epsilon in enumerate(epsilons):
-        for run in range(runs):
-            progress(Progress(Stage.EXPERIMENT, run + 1, runs, f"epsilon {epsilon:g}"))
-            for column, hour in enumerate(hours):
-                seed = 1000 * (row * len(HOURS) + hour) + run
-                true = people(hour)
-                values = np.repeat(np.arange(len(WARDS)), true)
-                reports = SymmetricUnary(len(WARDS), exact(epsilon)).randomize(values, seed=seed)
-                for name, way in ESTIMATES.items():
-                    counts = way(reports)
-                    errors[name].mean[row, column] += np.abs(counts - true).sum() / runs
-                    if row == 0 and hour == shown_hour:
-                        errors[name].shown[run] = counts
-                        observed[run] = reports.encoding.layout.tally(reports.packed)
-                for kind in ENCODINGS:
-                    sent = kind(len(WARDS), exact(epsilon)).randomize(values, seed=seed + 500)
-                    for method in ways:
-                        found = estimate(sent, method).counts
-                        others[kind.name, method][row, column] += np.abs(found - true).sum() / runs
-    traces = trace_experiment(runs, progress)
-    return Reproduction(runs, epsilons, hours, errors, others, observed, traces)
+    for run in range(runs):
+        for column, hour in enumerate(hours):
+            seed = 1000 * (row * len(HOURS) + hour) + run
+            true = people(hour)
+            values = np.repeat(np.arange(len(WARDS)), true)
+            reports = SymmetricUnary(len(WARDS), exact(epsilon)).randomize(values, seed=seed)
+            for name, way in ESTIMATES.items():
+                counts = way(reports)
+                errors[name][column] += np.abs(counts - true).sum() / runs
+                if hour == shown_hour:
+                    shown[name][run] = counts
+                    observed[run] = reports.encoding.layout.tally(reports.packed)
+            for kind in ENCODINGS:
+                sent = kind(len(WARDS), exact(epsilon)).randomize(values, seed=seed + 500)
+                for method in ways:
+                    found = estimate(sent, method).counts
+                    others[kind.name, method][column] += np.abs(found - true).sum() / runs
+    return EpsilonRow(errors, others, shown, observed)

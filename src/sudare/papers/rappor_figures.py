@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sudare.local import SymmetricUnary, estimate
+from sudare.measure.science import scipy_of
 from sudare.papers import traces
 from sudare.papers.data import CORRELATION, EPSILONS, HOURS, PAPER, WARDS, people, tiles
 from sudare.privacy import exact
@@ -16,7 +17,7 @@ from sudare.render.maps import Frame, Panel, panels
 from sudare.render.place_charts import TileMap, estimates, tile_maps
 
 if TYPE_CHECKING:
-    from sudare.papers.rappor_em import Reproduction
+    from sudare.papers.rappor_em import RapporReproduction
 
 _MAIN = ("MLE", "EM (plain)", "EM (prior)")
 _STEPS = 60
@@ -24,12 +25,13 @@ _SHINJUKU = WARDS.index("Shinjuku")
 _AFTERNOON = HOURS.index("14:00")
 
 
-def figures(made: Reproduction) -> dict[str, Spec]:
+def figures(made: RapporReproduction) -> dict[str, Spec]:
     """Every figure of the appendix that shows numbers, and the real traces."""
     return {
         "a1_flip_chance": flip_chance(),
         "a2_law_of_count": law_of_count(),
         "a3_by_iteration": by_iteration(),
+        "a4_by_hour": by_hour(),
         "a8_wards": by_ward(made),
         "a9_scatter": scatter(made),
         "a10_a11_error_by_people": error_by_people(made),
@@ -54,10 +56,10 @@ def flip_chance() -> Spec:
 def law_of_count() -> Spec:
     """A.2: the law of n' for Shinjuku at 14:00 (505 of 4,640 people, epsilon 0.5), and draws of it.
 
-    n' is the sum of two independent binomials, so its law is their convolution; the paper adds where it should sum
-    products.
+    n' is the sum of two independent binomials, so its law is their convolution; the paper adds the laws
+    (errata R1).
     """
-    from scipy.stats import binom
+    binom = scipy_of("stats").binom
 
     encoding = SymmetricUnary(len(WARDS), exact("0.5"))
     own, other = encoding.chances
@@ -104,7 +106,25 @@ def by_iteration() -> Spec:
     )
 
 
-def by_ward(made: Reproduction) -> Spec:
+def by_hour() -> Spec:
+    """A.4: people of four wards over the day. Koto's are invented (`data`); the others are the paper's."""
+    hours = [int(hour.split(":")[0]) for hour in HOURS]
+    counts = np.array([people(hour) for hour in range(len(HOURS))])
+    wards = ("Nakano", "Koto", "Chuo", "Bunkyo")
+    chart = curves(
+        [
+            Series(ward + (" (invented)" if ward == "Koto" else ""), hours, counts[:, WARDS.index(ward)])
+            for ward in wards
+        ],
+        title="A.4  People by time of day",
+        x_title="hour",
+        y_title="people",
+    )
+    chart["encoding"]["x"]["axis"] = {"values": hours}
+    return chart
+
+
+def by_ward(made: RapporReproduction) -> Spec:
     """A.8: mean estimates per ward."""
     true = people(made.shown)
     order = np.argsort(-true, kind="stable")
@@ -118,7 +138,7 @@ def by_ward(made: Reproduction) -> Spec:
     )
 
 
-def scatter(made: Reproduction) -> Spec:
+def scatter(made: RapporReproduction) -> Spec:
     """A.9: mean estimates against the truth."""
     true = people(made.shown)
     ends = [0, float(true.max())]
@@ -132,7 +152,7 @@ def scatter(made: Reproduction) -> Spec:
     )
 
 
-def error_by_people(made: Reproduction) -> Spec:
+def error_by_people(made: RapporReproduction) -> Spec:
     """A.10 and A.11: the mean absolute error of a ward against its people."""
     true = people(made.shown)
     error = {name: np.abs(made.errors[name].shown - true).mean(axis=0) for name in _MAIN}
@@ -156,7 +176,7 @@ def error_by_people(made: Reproduction) -> Spec:
     return beside(charts, 3, title="A.10, A.11  Error against people", subtitle=_what(made))
 
 
-def maps(made: Reproduction) -> Spec:
+def maps(made: RapporReproduction) -> Spec:
     """A.6, A.7 and A.12 to A.14: truth, what was observed, and the estimates, as tiles."""
     true = people(made.shown)
     low, high = 0.0, float(true.max())
@@ -175,7 +195,7 @@ def maps(made: Reproduction) -> Spec:
     return tile_maps(tiles(), drawn, columns=3, title="The 23 wards", subtitle=f"from the third map on: {_what(made)}")
 
 
-def error_by_epsilon(made: Reproduction) -> Spec:
+def error_by_epsilon(made: RapporReproduction) -> Spec:
     """A.15 to A.20: S against epsilon for each hour, and the mean with the paper's."""
     colour_order = ("MLE", "EM (plain)", "Simplex", "EM (prior)")
     top = max(float(made.errors["MLE"].mean.max()), PAPER["MLE"][0]) * 1.03
@@ -204,10 +224,10 @@ def _by_epsilon(series: list[Series], title: str, top: float, width: int = 260, 
     )
 
 
-def trace_maps(made: Reproduction) -> Spec:
+def trace_maps(made: RapporReproduction) -> Spec:
     """The 1,024 regions: truth and estimates from one set of reports."""
     frame = Frame(traces.SIDE, traces.SIDE, x_title="region, west to east", y_title="region, south to north")
-    names = {"truth": made.traces.basis, **dict.fromkeys(traces.METHODS, f"subset selection, epsilon {traces.SHOWN}")}
+    names = {"truth": str(made.basis), **dict.fromkeys(traces.METHODS, f"subset selection, epsilon {traces.SHOWN}")}
     drawn = [
         Panel(name.capitalize() if name == "truth" else name, made.traces.maps[name].reshape(traces.SIDE, -1), subtitle)
         for name, subtitle in names.items()
@@ -215,11 +235,11 @@ def trace_maps(made: Reproduction) -> Spec:
     return panels(frame, drawn, columns=2, what="people per region", width=340)
 
 
-def _what(made: Reproduction) -> str:
+def _what(made: RapporReproduction) -> str:
     return f"{HOURS[made.shown]}, epsilon {made.epsilons[0]:g}"
 
 
-def _runs(made: Reproduction) -> str:
+def _runs(made: RapporReproduction) -> str:
     return f"mean of {made.runs} runs" if made.runs > 1 else "one run"
 
 

@@ -7,7 +7,6 @@ values); `sudare.reweight.importance_weighting` has exact noise.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,15 +14,11 @@ import numpy as np
 
 from sudare.arrays import Floats
 from sudare.errors import Message
-from sudare.privacy import Fact, Guarantee
-from sudare.reweight import Space, Weighting
+from sudare.reweight import Space
 from sudare.reweight.basis import features
-from sudare.reweight.importance import unit_length
-from sudare.reweight.logistic import minimise
-from sudare.reweight.measurement import NoisyMean
-from sudare.reweight.parametric import Parametric
+from sudare.reweight.parametric import Parametric, unit_length
+from sudare.reweight.ratio import minimise
 from sudare.reweight.rows import PublicFeatures, columns_of
-from sudare.reweight.weighting import Model
 
 
 @dataclass(frozen=True)
@@ -35,18 +30,16 @@ class Classifier:
     coefficients: Floats
     regularisation: float
     people: int
-    columns: dict[str, Any]
     public: PublicFeatures
 
     @classmethod
     def of(cls, private: Any, public: Any, space: Space, regularisation: float, degree: int) -> Classifier:
         """Fit it."""
         basis = unit_length(space, degree)
-        columns = columns_of(public, space, Message("public"))
         above = features(basis, space.encode(columns_of(private, space, Message("private"))))
-        rows = PublicFeatures(basis, space.encode(columns))
+        rows = PublicFeatures(basis, space.encode(columns_of(public, space, Message("public"))))
         exact = minimise(above, rows.projected(np.eye(basis.size)), regularisation)
-        return cls(space, basis, exact, regularisation, len(above), dict(columns), rows)
+        return cls(space, basis, exact, regularisation, len(above), rows)
 
     def noisy(self, epsilon: float, seed: int) -> Floats:
         """Coefficients with noise of density proportional to exp(-epsilon n regularisation |t| / 2)."""
@@ -55,50 +48,11 @@ class Classifier:
         length = generator.gamma(self.basis.size, 2 / (self.people * self.regularisation * epsilon))
         return np.asarray(self.coefficients + direction / np.linalg.norm(direction) * length)
 
-    def weights(self, coefficients: Floats) -> Floats:
-        """exp(b'x) of the public rows, with mean one."""
+    def weights(self, coefficients: Floats, x: Any = None) -> Floats:
+        """exp(b'x), with mean one over the public rows: of these, or of the rows ``x``, never above the largest."""
         exponent = self.public.projected(coefficients[:, None])[:, 0]
-        weights = np.exp(exponent - exponent.max())
-        return np.asarray(weights / weights.mean())
-
-
-def spherical_importance_weighting(
-    private: Any,
-    public: Any,
-    epsilon: float,
-    bounds: Any,
-    categories: Any = None,
-    *,
-    regularisation: float,
-    degree: int,
-    seed: int,
-) -> Weighting:
-    """A weighting whose noise is as its authors have it; it promises nothing."""
-    made = Classifier.of(private, public, Space.declare(bounds, categories), regularisation, degree)
-    noisy = made.noisy(epsilon, seed)
-    weights = made.weights(noisy)
-    exponent = made.public.projected(noisy[:, None])[:, 0]
-    offset = -(float(exponent.max()) + math.log(float(np.exp(exponent - exponent.max()).mean())))
-    size = made.basis.size
-    model = Model(
-        made.space,
-        made.basis,
-        noisy,
-        np.eye(size),
-        np.zeros(size),
-        np.zeros((size, size)),
-        "exponential",
-        offset,
-        float(weights.max()),
-    )
-    mean = made.public.weighted_mean(weights / weights.sum())
-    return Weighting(
-        model,
-        weights,
-        Guarantee("none: seeded", assumptions=(Fact("float_noise"),)),
-        "importance weighting, spherical noise",
-        {"regularisation": regularisation, "degree": degree},
-        NoisyMean(mean, 0.0, float(made.people), 2 / regularisation),
-        made.columns,
-        made.public,
-    )
+        top, mean = exponent.max(), np.exp(exponent - exponent.max()).mean()
+        if x is not None:
+            rows = PublicFeatures(self.basis, self.space.encode(columns_of(x, self.space, Message("given"))))
+            exponent = np.minimum(rows.projected(coefficients[:, None])[:, 0], top)
+        return np.asarray(np.exp(exponent - top) / mean)

@@ -8,17 +8,16 @@ says so. Every position is one report: the guarantee is for a person and a time,
 from __future__ import annotations
 
 import gzip
-import os
 import zlib
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
 from sudare.arrays import Floats, Integers
 from sudare.errors import InputError
-from sudare.language.messages import OnProgress, Progress, Stage
+from sudare.language.messages import PageMessage
 from sudare.local import Encoding, HadamardResponse, LocalHashing, SubsetSelection, SymmetricUnary, estimate
+from sudare.papers.data import data_folder
 from sudare.papers.sheet import Entry, Sheet
 from sudare.privacy import exact
 
@@ -38,7 +37,7 @@ class Traces:
     """What the reports of traces gave: ``error`` {(encoding, epsilon, estimate): L1 of shares}, and maps to draw."""
 
     truth: Integers
-    basis: str
+    basis: PageMessage
     error: dict[tuple[str, float, str], float]
     found: dict[tuple[str, float, str], float]
     maps: dict[str, Floats]
@@ -63,17 +62,16 @@ class Traces:
             for epsilon in EPSILONS
             for kind in KINDS
         ]
-        title = f"Real traces: {int(self.truth.sum()):,} reports of 1,024 regions ({self.basis})"
-        return Sheet("traces", title, header, tuple(rows))
+        return Sheet("traces", header, tuple(rows))
 
 
-def positions() -> tuple[Integers, str]:
+def positions() -> tuple[Integers, PageMessage]:
     """Regions 0..1023 of all positions (n,), and what they are."""
-    folder = Path(os.environ.get("SUDARE_DATA") or Path("..") / "shared" / "data") / "tokyo"
+    folder = data_folder() / "tokyo"
     if not all((folder / name).exists() for name in _FILES):
         share = 1 / np.arange(1, SIDE**2 + 1)
         drawn = np.random.default_rng(1).choice(SIDE**2, STAND_IN, p=share / share.sum())
-        return drawn, "an invented stand-in, no real traces"
+        return drawn, PageMessage("paper.basis.stand_in")
     regions = []
     for name in _FILES:
         try:
@@ -82,10 +80,10 @@ def positions() -> tuple[Integers, str]:
                 regions.append(np.loadtxt(lines, delimiter=",", usecols=place, dtype=np.int64) - 1)
         except (OSError, EOFError, ValueError, zlib.error):
             raise InputError("the traces cannot be read", value=folder / name, allowed="a column reg_id") from None
-    return np.concatenate(regions), "Nightley pseudo people flow, CC BY 4.0"
+    return np.concatenate(regions), PageMessage("paper.basis.traces")
 
 
-def trace_experiment(runs: int, progress: OnProgress) -> Traces:
+def trace_experiment(runs: int) -> Traces:
     """Report and estimate all positions ``runs`` times (at most three), by every encoding and epsilon."""
     values, basis = positions()
     truth = np.bincount(values, minlength=SIDE**2)
@@ -96,7 +94,6 @@ def trace_experiment(runs: int, progress: OnProgress) -> Traces:
     maps = {"truth": truth.astype(np.float64)}
     for epsilon in EPSILONS:
         for kind in KINDS:
-            progress(Progress(Stage.EXPERIMENT, detail=f"traces: {kind.name} at epsilon {epsilon}"))
             for run in range(repetitions):
                 reports = kind(SIDE**2, exact(epsilon)).randomize(values, seed=run)
                 for name, method in METHODS.items():

@@ -9,19 +9,20 @@ cross-validation on the private records, which it does not pay for; so do those 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from sudare.language.messages import OnProgress, Progress, Stage, unheard
-from sudare.papers.sheet import Entry, Sheet, make_folder, write_files
+from sudare.language.messages import OnProgress, Value, unheard
+from sudare.papers.reproduction import Reproduction, repetitions
+from sudare.papers.sheet import Entry, Sheet
 from sudare.papers.ulsif_adult import QUERIES as ADULT_QUERIES
 from sudare.papers.ulsif_adult import Answered, load
 from sudare.papers.ulsif_adult import compete as compete_on_adult
 from sudare.papers.ulsif_setting import (
-    BASE,
     CLAIMED,
     CONTENDERS,
     GRID,
@@ -34,52 +35,42 @@ from sudare.papers.ulsif_setting import (
     slopes,
     true_ratio,
 )
+from sudare.papers.units import Unit, run_units
 from sudare.render.charts import Spec
 from sudare.render.curves import Series, beside, curves
 
 EPSILONS = (0.1, 1.0, 10.0)
-RUNS, QUICK_RUNS = 100, 10
+RUNS = 100, 10
+"""In full, and if quick."""
 _TOP = 4.5
 OUTSIDE = {0.1: (27.6, 0.96), 1.0: (2.77, 0.79)}
 """Method B with 50 public centres and lambda 0.1, as others measured it: errors of ratio and weighted mean."""
 
 
 @dataclass(frozen=True)
-class Reproduction:
-    """The paper's experiment with numbers: ``sheets`` are the tables, ``files`` what was written."""
+class UlsifReproduction(Reproduction):
+    """Errors by contender and epsilon, the law of the noise, the real case, and the first draw."""
 
-    runs: int
+    key = "ulsif"
     scores: dict[tuple[str, float], RatioScore]
     slopes: list[Slope]
     adult: list[Answered]
-    adult_basis: str
     first: Draw
-    files: tuple[Path, ...] = ()
 
     @property
-    def facts(self) -> dict[str, str]:
-        """What was done, for people."""
-        return {
-            "paper": "Takabayashi, Arai, Nakagawa: differentially private uLSIF (figures 1 to 4)",
-            "data": "E ~ N(1, 1), 50 public records; D ~ N(2, 1/4), 2,000 private ones; bounds -4 to 6",
-            "runs": f"{self.runs} draws; the same draws for every method",
-            "real case": self.adult_basis,
-            "beside": "A, B and C choose lambda and width on the private records without paying, as in the paper",
-        }
+    def said(self) -> dict[str, dict[str, Value]]:
+        """Data and runs, and who pays for the choice of parameters."""
+        return {"data": {"basis": self.basis}, "runs": {"runs": self.runs}, "note": {}}
 
     @property
     def sheets(self) -> tuple[Sheet, ...]:
         """Errors of the ratio and of queries, the law of the noise, and the real case."""
         return self._ratios(), self._noise(), self._adult()
 
-    def to_json(self) -> dict[str, Any]:
-        """For machines."""
-        return {
-            "paper": "ulsif",
-            "runs": self.runs,
-            "sheets": [sheet.to_json() for sheet in self.sheets],
-            "files": [str(path) for path in self.files],
-        }
+    @property
+    def figures(self) -> dict[str, Spec]:
+        """The paper's figures 1 to 4 as one picture, ours in the same form, and errors by epsilon."""
+        return figures(self)
 
     def _ratios(self) -> Sheet:
         rows: list[tuple[Entry, ...]] = []
@@ -108,7 +99,7 @@ class Reproduction:
             "RMSE elsewhere",
             "mean elsewhere",
         )
-        return Sheet("ratios", "Errors of the ratio under p_E and of queries about D", header, tuple(rows))
+        return Sheet("ratios", header, tuple(rows))
 
     def _noise(self) -> Sheet:
         rows = tuple(
@@ -122,9 +113,8 @@ class Reproduction:
             )
             for slope in self.slopes
         )
-        base = ", ".join(f"{name} {value:g}" for name, value in BASE.items())
         header = ("quantity", "from, to", "exponent, paper", "exponent, here", "noise at first", "noise at last")
-        return Sheet("noise", f"Noise in a coefficient, O(b / (epsilon lambda n)), around {base}", header, rows)
+        return Sheet("noise", header, rows)
 
     def _adult(self) -> Sheet:
         rows = tuple(
@@ -138,33 +128,40 @@ class Reproduction:
             for one in self.adult
         )
         header = ("method", "epsilon", "ten queries, mean error", "worst run", *ADULT_QUERIES)
-        return Sheet("adult", f"Queries on income and hours ({self.adult_basis})", header, rows)
+        return Sheet("adult", header, rows)
 
 
 def reproduce(
     folder: Path, quick: bool = False, progress: OnProgress = unheard, *, runs: int | None = None
-) -> Reproduction:
+) -> UlsifReproduction:
     """Run the experiments, 100 times or 10 if ``quick``, and write tables (CSV) and figures (PNG) into ``folder``."""
-    repetitions = runs or (QUICK_RUNS if quick else RUNS)
-    make_folder(folder)
-    draws = []
-    for seed in range(repetitions):
-        progress(Progress(Stage.EXPERIMENT, seed + 1, repetitions, "drawing and cross-validating"))
-        draws.append(Draw.of(seed))
-    scores = {}
-    for contender in CONTENDERS:
-        for epsilon in EPSILONS if contender.private else EPSILONS[-1:]:
-            progress(Progress(Stage.EXPERIMENT, detail=f"{contender.name}, epsilon {epsilon:g}"))
-            scores[contender.name, epsilon] = compete(contender, epsilon, draws)
-    progress(Progress(Stage.EXPERIMENT, detail="the law of the noise"))
-    found = slopes(5 * min(repetitions, 20))
+    runs = repetitions(runs, quick, RUNS)
     case = load()
-    adult = compete_on_adult(case, EPSILONS, repetitions, progress)
-    made = Reproduction(repetitions, scores, found, adult, case.basis, draws[0])
-    return replace(made, files=write_files(folder, made.sheets, figures(made), progress))
+    draws: list[Draw] = []
+
+    def scored(contender: RatioContender, epsilon: float) -> RatioScore:
+        if not draws:  # the same for all, and quick to make again
+            draws.extend(Draw.of(seed) for seed in range(runs))
+        return compete(contender, epsilon, draws)
+
+    asked = {
+        f"{contender.name}, epsilon {epsilon:g}": (contender, epsilon)
+        for contender in CONTENDERS
+        for epsilon in (EPSILONS if contender.private else EPSILONS[-1:])
+    }
+    units = [Unit(name, partial(scored, *which)) for name, which in asked.items()]
+    units += [
+        Unit("the law of the noise", partial(slopes, 5 * min(runs, 20))),
+        Unit("Adult", lambda: compete_on_adult(case, EPSILONS, runs)),
+    ]
+    found = run_units(folder, units, {"paper": "ulsif", "runs": runs, "basis": case.basis}, progress)
+    scores = {(contender.name, epsilon): found[name] for name, (contender, epsilon) in asked.items()}
+    first = draws[0] if draws else Draw.of(0)
+    made = UlsifReproduction(case.basis, runs, scores, found["the law of the noise"], found["Adult"], first)
+    return made.written(folder, progress)
 
 
-def figures(made: Reproduction) -> dict[str, Spec]:
+def figures(made: UlsifReproduction) -> dict[str, Spec]:
     """The paper's figures 1 to 4 as one picture, and ours in the same form."""
     x = GRID[(GRID >= -2) & (GRID <= 5)]
     named = {contender.name: contender for contender in CONTENDERS}
@@ -219,7 +216,7 @@ def _curve(contender: RatioContender, draw: Draw, x: Any, epsilon: float, name: 
     return Series(name or contender.name, x, contender.ratio(draw, epsilon, 0)(x), "line")
 
 
-def _error_chart(made: Reproduction) -> Spec:
+def _error_chart(made: UlsifReproduction) -> Spec:
     """Median errors against epsilon, both on logarithms."""
     shown = (
         "A: noisy centres",

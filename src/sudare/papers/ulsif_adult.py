@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudare.arrays import Floats
-from sudare.language.messages import OnProgress, Progress, Stage
+from sudare.language.messages import PageMessage
 from sudare.noise import Source
 from sudare.papers.data import adult_columns, adult_folder
 from sudare.papers.spherical_noise import Classifier
@@ -52,7 +52,7 @@ class AdultCase:
     private: Columns
     public: Columns
     space: Space
-    basis: str
+    basis: PageMessage
 
     def truth(self) -> Floats:
         """The answers (10,) of the private records."""
@@ -69,7 +69,7 @@ def load() -> AdultCase:
     kept: Columns = {name: columns[name].astype(np.float64) for name in BOUNDS}
     kept |= {name: columns[name] for name in CATEGORICAL}
     space = Space.declare(BOUNDS, {name: sorted(set(columns[name].tolist())) for name in CATEGORICAL})
-    return _split(kept, women, space, "Adult: women private, men public")
+    return _split(kept, women, space, PageMessage("paper.basis.adult_women"))
 
 
 def _invented() -> AdultCase:
@@ -93,10 +93,10 @@ def _invented() -> AdultCase:
         generator.random(rows) < 0.3, "Never-married", columns["marital-status"].astype("U20")
     )
     space = Space.declare(BOUNDS, {name: sorted(set(columns[name].tolist())) for name in CATEGORICAL})
-    return _split(columns, women, space, "an invented stand-in, no real records")
+    return _split(columns, women, space, PageMessage("paper.basis.stand_in"))
 
 
-def _split(columns: Columns, women: NDArray[np.bool_], space: Space, basis: str) -> AdultCase:
+def _split(columns: Columns, women: NDArray[np.bool_], space: Space, basis: PageMessage) -> AdultCase:
     private = {name: column[women] for name, column in columns.items()}
     return AdultCase(private, {name: column[~women] for name, column in columns.items()}, space, basis)
 
@@ -130,18 +130,16 @@ class Answered:
     errors: Floats
 
 
-def compete(case: AdultCase, epsilons: tuple[float, ...], runs: int, progress: OnProgress) -> list[Answered]:
+def compete(case: AdultCase, epsilons: tuple[float, ...], runs: int) -> list[Answered]:
     """Our default, the same with named pairs, and the importance weighting mechanism at its best strength."""
     truth, public = case.truth(), queries(case.public)
     answered = [Answered("no weights", epsilons[0], np.abs(public.mean(axis=0) - truth)[None, :])]
     for name, pairs in (("Sudare", ()), ("Sudare, four pairs named", PAIRS)):
         run = _tilt(case, list(pairs))
         for epsilon in epsilons:
-            progress(Progress(Stage.EXPERIMENT, detail=f"Adult: {name}, epsilon {epsilon:g}"))
             weights = [run(epsilon, seed) for seed in range(runs)]
             answered.append(Answered(name, epsilon, _errors(weights, public, truth)))
     for strength in STRENGTHS:
-        progress(Progress(Stage.EXPERIMENT, detail=f"Adult: importance weighting, lambda {strength:g}"))
         made = Classifier.of(case.private, case.public, case.space, strength, 1)
         name = f"importance weighting, lambda {strength:g}"
         for epsilon in epsilons:

@@ -11,22 +11,22 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from sudare.arrays import Floats
 from sudare.noise import Source
-from sudare.papers.spherical_noise import spherical_importance_weighting
+from sudare.papers.spherical_noise import Classifier
 from sudare.privacy import Budget
-from sudare.reweight import Gaussian, Weighting, fit, ulsif
+from sudare.reweight import Gaussian, fit, ulsif
 from sudare.reweight.basis import GRID as NOISE_GRID
 from sudare.reweight.kernel import Kernel
 from sudare.reweight.measurement import measure_mean
-from sudare.reweight.ratio import Features
+from sudare.reweight.ratio import REGULARISATIONS, CrossValidationChoice, Features, choose, coefficients
 from sudare.reweight.rows import PublicFeatures
 from sudare.reweight.space import STEPS, Space
-from sudare.reweight.ulsif import REGULARISATIONS, CrossValidationChoice, choose, coefficients
 
 Ratio: TypeAlias = Callable[[Floats], Floats]
 
@@ -128,10 +128,8 @@ def _ours(**options: Any) -> Callable[[Draw, float, int], Ratio]:
 
 def _importance(regularisation: float) -> Callable[[Draw, float, int], Ratio]:
     def ratio(draw: Draw, epsilon: float, seed: int) -> Ratio:
-        made: Weighting = spherical_importance_weighting(
-            draw.private, draw.public, epsilon, BOUNDS, regularisation=regularisation, degree=2, seed=seed
-        )
-        return made.weight
+        made = Classifier.of(draw.private, draw.public, Space.declare(BOUNDS), regularisation, 2)
+        return partial(made.weights, made.noisy(epsilon, seed))
 
     return ratio
 

@@ -1,24 +1,26 @@
-"""Guarantees, units and exact budgets; how they compose; and the ledger that keeps the books.
+"""Guarantees, units and exact budgets; how they compose; and the ledger that records what was spent.
 
 A `Budget` is what one noisy measurement costs, as an exact rational. A `Guarantee` is what a finished
 release promises; `sequential` and `parallel` say what several promise together, and `epsilon_for` reads
-zero-concentrated DP as (epsilon, delta). The `Ledger` adds guarantees up per data set, holds each sum
-against its `Cap`, and refuses what would pass it; a `Balance` is what it answers.
+zero-concentrated DP as (epsilon, delta). The `Ledger` adds guarantees up per data set, compares each sum
+with its `Cap`, and refuses what would exceed it; a `Balance` is its answer.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from sudare.privacy.balance import Balance
-from sudare.privacy.budget import Budget, Number, asked_delta, exact, positive, readable
-from sudare.privacy.cap import Amounts, Cap
-from sudare.privacy.chain import Entry
-from sudare.privacy.composition import parallel, sequential
-from sudare.privacy.fact import Fact
-from sudare.privacy.guarantee import Adjacency, Guarantee, Notion, Publishable, Unit
-from sudare.privacy.zcdp import epsilon_for, rho_for, rho_of_pure
+from sudare.lazy import exports
 
 if TYPE_CHECKING:
-    from sudare.privacy.ledger import Ledger
+    from sudare.privacy.balance import Balance
+    from sudare.privacy.budget import Budget, Number, asked_delta, exact, positive, readable, whole
+    from sudare.privacy.cap import Amounts, Cap
+    from sudare.privacy.chain import Entry
+    from sudare.privacy.composition import parallel, sequential
+    from sudare.privacy.fact import Fact
+    from sudare.privacy.guarantee import Adjacency, Guarantee, Notion, Publishable, Unit
+    from sudare.privacy.ledger import Ledger, SpendTerms
+    from sudare.privacy.zcdp import epsilon_for, rho_for, rho_of_pure
+
 
 __all__ = [
     "Adjacency",
@@ -33,6 +35,7 @@ __all__ = [
     "Notion",
     "Number",
     "Publishable",
+    "SpendTerms",
     "Unit",
     "asked_delta",
     "epsilon_for",
@@ -43,13 +46,20 @@ __all__ = [
     "rho_for",
     "rho_of_pure",
     "sequential",
+    "whole",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    # Only the ledger needs SQLite, and only publishing needs the ledger.
-    if name == "Ledger":
-        from sudare.privacy.ledger import Ledger
-
-        return Ledger
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__getattr__ = exports(
+    __name__,
+    {
+        "balance": ("Balance",),
+        "budget": ("Budget", "Number", "asked_delta", "exact", "positive", "readable", "whole"),
+        "cap": ("Amounts", "Cap"),
+        "chain": ("Entry",),
+        "composition": ("parallel", "sequential"),
+        "fact": ("Fact",),
+        "guarantee": ("Adjacency", "Guarantee", "Notion", "Publishable", "Unit"),
+        "ledger": ("Ledger", "SpendTerms"),
+        "zcdp": ("epsilon_for", "rho_for", "rho_of_pure"),
+    },
+)

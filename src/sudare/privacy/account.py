@@ -7,14 +7,12 @@ import shlex
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from sudare.errors import BudgetError, LedgerError, NoCapError, ParameterError, did_you_mean
-from sudare.privacy.adjacency import common_adjacency, cost_of
-from sudare.privacy.balance import Balance
+from sudare.errors import BudgetError, NoCapError, ParameterError, did_you_mean
+from sudare.privacy.balance import Balance, Member, People
 from sudare.privacy.cap import Cap
 from sudare.privacy.chain import NO_DATASET, Checkpoint, Entry, canonical, text_of
-from sudare.privacy.composition import Total, composes
+from sudare.privacy.composition import Total, common_adjacency, composes, cost_of
 from sudare.privacy.guarantee import Guarantee
-from sudare.privacy.people import Member, People
 
 
 @dataclass(frozen=True)
@@ -161,10 +159,10 @@ class LedgerContents:
                 _ = self._caps[name]  # a data set joins what is there
                 self._members[entry.dataset] = name, Member(entry.dataset, content["part"], content["units"])
         except _UNREADABLE:
-            raise _unreadable(entry) from None
+            raise entry.unreadable() from None
 
     def _guarantee(self, text: str) -> Guarantee:
-        """Read once for all rows that promise the same: a year of releases has few different promises."""
+        """Parsed once for all rows with the same guarantee: a year of releases has few different ones."""
         if text not in self._guarantees:
             self._guarantees[text] = Guarantee.from_json(json.loads(text))
         return self._guarantees[text]
@@ -183,19 +181,9 @@ class LedgerContents:
                         guarantees.append(self._guarantee(canonical(content["guarantee"])))
                     text_of(entry.kind, content)  # what is admitted can also be shown
                 except _UNREADABLE:
-                    raise _unreadable(entry) from None
+                    raise entry.unreadable() from None
             self._read[dataset] = Account(dataset, cap, tuple(guarantees))
         return self._read[dataset]
 
 
 _UNREADABLE = (KeyError, TypeError, ValueError, RecursionError, ParameterError)
-
-
-def _unreadable(entry: Entry) -> LedgerError:
-    return LedgerError(
-        "row {id} of the ledger holds no {kind} that can be read",
-        hint="It was not written by Sudare; restore the ledger from a backup before publishing, and book what "
-        "that lacks with: sudare ledger reconcile.",
-        id=entry.id,
-        kind=entry.kind,
-    )

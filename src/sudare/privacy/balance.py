@@ -1,18 +1,147 @@
-"""Where a data set stands: its cap, what its releases cost together, and what is left."""
+"""Where a data set, or an account of people, stands: its cap, what its releases cost together, and what is left.
+
+An account of people puts several data sets about the same people under one cap. It adds up what all its data sets cost
+one of them, called the account's unit. What must be true for that sum to be a bound:
+
+- *Units.* A guarantee for another unit (a person's day, a row) says nothing of a person until somebody declares how
+  many of those units one person can be: ``units``. Then the person is a group, and costs what `cost_of` says of a
+  group. Without the declaration a release for another unit is refused.
+- *Neighbours.* All data sets are added up under one kind of neighbours (`common_adjacency`).
+- *Parts.* Data sets that are declared to be disjoint ``part``s share no person (prefectures). Whoever is added to or
+  removed from the whole is in one part at most: data sets without a part cost them in any case, and of the parts the
+  largest. For replacing, a person may leave one part and enter another, which costs one step in each: that is never
+  more than the larger of the two whole replacements (`Total.largest`). Where a release of a part is itself about
+  replacing (a public total of the part), leaving the part is not hidden by anything: which part a person is in counts
+  as public then, and the bound is for whoever stays.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from sudare.privacy.adjacency import ADDED, adjacency_of, common_adjacency
+from sudare.errors import BudgetError, Message
 from sudare.privacy.budget import readable
 from sudare.privacy.cap import Amounts, Cap
-from sudare.privacy.composition import ComposedEpsilon, Total, composes
+from sudare.privacy.composition import (
+    ADDED,
+    REPLACED,
+    ComposedEpsilon,
+    Total,
+    adjacency_of,
+    common_adjacency,
+    composes,
+    cost_of,
+)
 from sudare.privacy.guarantee import Guarantee, Unit
-from sudare.privacy.people import People
+from sudare.privacy.names import skeleton
+
+_MOST_PARTS = 100
+"""Up to this many different sums are checked one by one; beyond, one bound that no part exceeds."""
+
+
+@dataclass(frozen=True)
+class Member:
+    """A data set of an account: its part, how many of its units one person can be, and its releases."""
+
+    dataset: str
+    part: str | None = None
+    units: int | None = None
+    guarantees: tuple[Guarantee, ...] = ()
+
+    @property
+    def counted(self) -> Iterator[Guarantee]:
+        """The releases that add up."""
+        return (guarantee for guarantee in self.guarantees if composes(guarantee))
+
+    def total(self, adjacency: str) -> Total:
+        """What its releases cost one person."""
+        return Total.of(self.counted, adjacency, self.units or 1)
+
+
+@dataclass(frozen=True)
+class People:
+    """The account ``name``: its cap, whom it protects, and the data sets that joined.
+
+    >>> from sudare.privacy.guarantee import Unit
+    >>> half = Guarantee("epsilon-DP", Unit("person"), epsilon=0.5)
+    >>> parts = [Member(name, part=name, guarantees=(half,)) for name in ("Tokyo", "Osaka")]
+    >>> People("residents", Cap.of(epsilon=1), members=(*parts, Member("survey", guarantees=(half,)))).total().added
+    Fraction(1, 1)
+    """
+
+    name: str
+    cap: Cap
+    unit: str = "person"
+    members: tuple[Member, ...] = ()
+
+    @property
+    def adjacency(self) -> str:
+        """The neighbours under which all data sets are added up."""
+        return common_adjacency(guarantee for member in self.members for guarantee in member.counted)
+
+    def part_totals(self, adjacency: str) -> tuple[Total, dict[str, Total]]:
+        """What costs everybody, and what each part costs those in it; parts whose names look alike are one."""
+        everybody, parts, names = Total(), dict[str, Total](), dict[str, str]()
+        for member in self.members:
+            total = member.total(adjacency)
+            if member.part is None:
+                everybody += total
+            else:
+                part = names.setdefault(skeleton(member.part), member.part)
+                parts[part] = parts.get(part, Total()) + total
+        return everybody, parts
+
+    def total(self) -> Total:
+        """A bound of what any one person has lost by all data sets."""
+        everybody, parts = self.part_totals(self.adjacency)
+        return everybody + Total.largest(parts.values())
+
+    def totals(self) -> tuple[Total, ...]:
+        """The same part by part, of which each person has lost one; or the one bound that holds for whoever moves."""
+        adjacency = self.adjacency
+        everybody, parts = self.part_totals(adjacency)
+        different = tuple(dict.fromkeys(parts.values()))
+        if adjacency == REPLACED or not 1 < len(different) <= _MOST_PARTS:
+            return (self.total(),)
+        return tuple(everybody + part for part in different)
+
+    def admit(self, dataset: str, guarantee: Guarantee) -> People:
+        """The account with one more release of ``dataset``, or `BudgetError` where its cap would be passed."""
+        members = tuple(
+            replace(member, guarantees=(*member.guarantees, guarantee)) if member.dataset == dataset else member
+            for member in self.members
+        )
+        after = replace(self, members=members)
+        if not composes(guarantee):
+            return after
+        member = next(each for each in members if each.dataset == dataset)
+        self.refuse_unit(member)
+        if not all(self.cap.admits(total) for total in after.totals()):
+            everybody, parts = self.part_totals(after.adjacency)
+            alike = {skeleton(name): total for name, total in parts.items()}
+            own = everybody if member.part is None else everybody + alike[skeleton(member.part)]
+            cost = cost_of(guarantee, after.adjacency, member.units or 1)
+            alone = own + Total.summed([cost])
+            spent = everybody + Total.largest(parts.values()) if self.cap.admits(alone) else own
+            raise self.cap.refusal(self.name, spent, cost, account=True)
+        return after
+
+    def refuse_unit(self, member: Member) -> None:
+        """Refuse releases for another unit than the account's where nobody said how many of those one person can be."""
+        others = {guarantee.unit.kind for guarantee in member.counted} - {self.unit}
+        if member.units is None and others:
+            raise BudgetError(
+                "the account {name!r} adds up what each {unit} has lost, and the release is for another one",
+                value=", ".join(sorted(others)),
+                allowed=[self.unit],
+                hint="Say how many of those one can be at most, with: sudare ledger join --units.",
+                name=self.name,
+                unit=self.unit,
+            )
+
 
 PERIODS = {"hour": (24, 8760), "day": (30, 365), "week": (52,), "month": (12,), "quarter": (4,)}
 """Over how many periods a sum per period is shown besides; the last is a year."""
@@ -29,7 +158,6 @@ class AccountPart:
     spent: Amounts
 
     def to_json(self) -> dict[str, Any]:
-        """Plain JSON."""
         return {"dataset": self.dataset, "part": self.part, "units": self.units, "spent": self.spent.to_json()}
 
 
@@ -43,7 +171,7 @@ class Balance:
     ``adjacency`` could have; None without a cap. Under a delta it may be less than the cap minus ``spent``: many small
     pure releases count as rho where that is less, a single large one does not. ``over``: the same for a person of so
     many periods, where the unit is a period. ``unbounded`` of the ``releases`` promise nothing that adds up, so no
-    number here bounds what they gave away. Where ``units`` has several entries (in ledgers of old; a release for
+    number here bounds what they gave away. Where ``units`` has several entries (in old ledgers; a release for
     another unit is refused) no number bounds what one of them has lost, and none is given. ``account``: where the
     people of the data set stand, if it joined an account.
     """
@@ -132,35 +260,44 @@ class Balance:
 
     @property
     def spent_text(self) -> str:
-        """``spent`` in the cap's currency."""
+        """``spent`` in the cap's currency, in English."""
         if self.cap and self.cap.rho is not None:
-            return _named("rho", self.spent.rho)
-        own_delta = f", delta {readable(self.spent.delta)}" if self.spent.delta else ""
-        return _named("epsilon", self.spent.epsilon) + own_delta
+            return str(_amount("rho", self.spent.rho))
+        epsilon = _amount("epsilon", self.spent.epsilon)
+        return str(_beside_delta(epsilon, self.spent.delta) if self.spent.delta else epsilon)
+
+    @property
+    def remaining_message(self) -> Message:
+        """``remaining``, the cap's currency first."""
+        if self.cap is None or self.remaining is None:
+            return Message("nothing: no cap")
+        epsilon, rho = _amount("epsilon", self.remaining.epsilon), _amount("rho", self.remaining.rho)
+        if self.cap.rho is not None:
+            return Message("{first} or {second}", first=rho, second=epsilon)
+        if not self.cap.delta:
+            return epsilon
+        either = Message("{first} or {second}", first=epsilon, second=rho)
+        return _beside_delta(either, self.remaining.delta)
 
     @property
     def remaining_text(self) -> str:
-        """``remaining``, the cap's currency first."""
-        if self.cap is None or self.remaining is None:
-            return "nothing: no cap"
-        epsilon, rho = _named("epsilon", self.remaining.epsilon), _named("rho", self.remaining.rho)
-        if self.cap.rho is not None:
-            return f"{rho} or {epsilon}"
-        return f"{epsilon} or {rho}, delta {readable(self.remaining.delta)}" if self.cap.delta else epsilon
+        """``remaining_message`` in English."""
+        return str(self.remaining_message)
 
     @property
-    def remarks(self) -> tuple[str, ...]:
-        """What a reader of the numbers must know besides."""
-        remarks = []
+    def remarks(self) -> tuple[Message, ...]:
+        """Facts that qualify the numbers: releases that cannot be added up, mixed neighbours or units, the account."""
+        found = []
         if self.unbounded:
-            remarks.append(f"{self.unbounded} without a guarantee that adds up")
+            found.append(Message("{number} without a guarantee that adds up", number=self.unbounded))
         if len(self.adjacencies) > 1:
-            remarks.append("mixed neighbours: all counted for replacing one record")
+            found.append(Message("mixed neighbours: all counted for replacing one record"))
         if len(self.units) > 1:
-            remarks.append("mixed units, which no sum bounds: " + " / ".join(self.units))
+            found.append(Message("mixed units, which no sum bounds: {units}", units=" / ".join(self.units)))
         if self.account is not None:
-            remarks.append(f"in account {self.account.dataset} remaining {self.account.remaining_text}")
-        return tuple(remarks)
+            name, left = self.account.dataset, self.account.remaining_message
+            found.append(Message("in account {account} remaining {remaining}", account=name, remaining=left))
+        return tuple(found)
 
     @property
     def text(self) -> str:
@@ -171,7 +308,7 @@ class Balance:
             f"remaining {self.remaining_text}",
             f"releases {self.releases}",
         ]
-        return "; ".join([*parts, *self.remarks])
+        return "; ".join([*parts, *map(str, self.remarks)])
 
     def __str__(self) -> str:
         return f"{self.dataset}: {self.text}"
@@ -202,8 +339,14 @@ class Balance:
         }
 
 
-def _named(name: str, amount: Fraction | None) -> str:
-    return f"{name} {readable(amount)}" if amount is not None else f"without a number in {name}"
+def _amount(currency: str, amount: Fraction | None) -> Message:
+    if amount is None:
+        return Message("without a number in {currency}", currency=currency)
+    return Message("{currency} {amount}", currency=currency, amount=readable(amount))
+
+
+def _beside_delta(amount: Message, delta: Fraction) -> Message:
+    return Message("{amount}, delta {delta}", amount=amount, delta=readable(delta))
 
 
 def _amounts(total: Total, delta: Fraction, found: ComposedEpsilon | None = None) -> Amounts:

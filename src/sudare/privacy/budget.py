@@ -10,14 +10,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Context, Decimal
 from fractions import Fraction
-from numbers import Rational
-from typing import SupportsFloat, TypeAlias
+from numbers import Integral, Rational
+from typing import Any, SupportsFloat, TypeAlias
 
 from sudare.errors import Message, ParameterError
 
 Number: TypeAlias = int | float | str | Decimal | Fraction
 
-# Past this many powers of ten a written number is a slip of the pen, and its integers would fill the memory.
+# A number with a larger exponent is a typing error, and its integers would fill the memory.
 _LARGEST_EXPONENT = 400
 
 
@@ -56,12 +56,23 @@ def positive(number: Number | SupportsFloat, name: str) -> Fraction:
     return value
 
 
+def whole(number: Any, name: str, least: int = 1) -> int:
+    """A whole number from ``least`` on, also one of NumPy's; refuses 2.0 and True.
+
+    >>> whole(3, "degree")
+    3
+    """
+    if isinstance(number, bool) or not isinstance(number, Integral) or number < least:
+        raise ParameterError("{name} is not a whole number from {least} on", value=number, name=name, least=least)
+    return int(number)
+
+
 LARGEST_DELTA = Fraction(1, 1000)
-"""With that chance a release may tell everything of a person: more is no protection that anyone should ask for."""
+"""The largest delta that may be asked for: delta is the probability that a release reveals everything of a person."""
 
 
 def asked_delta(number: Number | SupportsFloat) -> Fraction:
-    """A delta that somebody asks for: above 0, and at most 1/1000.
+    """A delta that a caller asks for: above 0, and at most 1/1000.
 
     >>> asked_delta(1e-6)
     Fraction(1, 1000000)

@@ -1,4 +1,4 @@
-"""Caps: the most that may be spent on a data set, what fits under one, and the sentence when it does not.
+"""Caps: the most that may be spent on a data set, what fits under one, and the error where it does not.
 
 A cap is (epsilon, delta), or rho with the delta at which it is read as an epsilon. Under an epsilon cap rho, also that
 of Gaussian noise which was asked for by (epsilon, delta), stays rho until the check, and is converted once, at the
@@ -15,12 +15,10 @@ from fractions import Fraction
 from typing import Any
 
 from sudare.errors import BudgetError, Message, ParameterError
-from sudare.privacy.adjacency import Cost
 from sudare.privacy.budget import Number, asked_delta, exact, positive, readable
-from sudare.privacy.composition import WORTH_IT, Total
-from sudare.privacy.directed import round_down
+from sudare.privacy.composition import WORTH_IT, Cost, Total
 from sudare.privacy.renyi import MOST_VALUES, composed_epsilon, few, power_below, room
-from sudare.privacy.zcdp import epsilon_for, rho_for
+from sudare.privacy.zcdp import epsilon_for, rho_for, round_down
 
 _ZERO = Fraction(0)
 
@@ -101,7 +99,6 @@ class Cap:
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Cap:
-        """The inverse of `to_json`."""
         return cls.of(epsilon=data["epsilon"], delta=data["delta"], rho=data["rho"])
 
     def admits(self, total: Total) -> bool:

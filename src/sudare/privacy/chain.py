@@ -1,19 +1,19 @@
 """The ledger's rows as a chain: each carries the SHA-256 of itself and of the row before.
 
-A row that is changed, taken out, moved or slipped in breaks the chain at that row. Whoever rewrites every
-later hash too, or cuts off the end, leaves a chain that is whole but lacks the hashes that certificates have
+A row that is changed, removed, moved or inserted breaks the chain at that row. An attacker who rewrites every
+later hash too, or truncates the ledger, leaves a valid chain that lacks the hashes that certificates have
 published: that is what the head in a certificate is for.
 
-A checkpoint: what the rows of a ledger came to when they were verified, so that they need not be read again.
+A `Checkpoint` summarises the rows that were verified, so that a spend need not read them again: a spend needs the last
+row, the cap and the sum of all costs. It keeps the number of rows, the hash of the last one, the rows that are not
+releases, and how often each guarantee was booked, from which the same exact sums follow. It is kept in the user's state
+folder (`history`) and is used only where the ledger still has that row with that hash; then a spend verifies the rows
+after it, otherwise all rows.
 
-One spend needs the last row, the cap and the sum of all costs. A checkpoint keeps the number of rows, the hash of the
-last one, the rows that are no releases, and how often each guarantee was booked: sums of it are the same exact
-fractions. It lies in the user's state folder (`state`) and counts only where the ledger still has that row with that
-hash; then a spend verifies the rows after it, and every row where there is none.
-
-Whoever can write the ledger gains nothing: the next spend counts what was verified, not a row changed since then,
-and `sudare ledger verify` and `show` read every row and name it. Rewriting all hashes takes the checkpoint's away, and
-everything is read again. Who can write the user's state folder can run commands in the user's name anyway.
+An attacker who can write the ledger gains nothing: the next spend counts what was verified, not a row changed since,
+and `sudare ledger verify` and `show` read every row and name the changed one. If all hashes are rewritten, the
+checkpoint no longer matches and everything is read again. An attacker who can write the user's state folder can run
+commands as that user anyway.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Entry:
 
     @property
     def content(self) -> dict[str, Any]:
-        """The payload, read."""
+        """The payload as a dictionary."""
         content: dict[str, Any] = json.loads(self.payload)
         return content
 
@@ -57,6 +57,16 @@ class Entry:
     def text(self) -> str:
         """What the row says: the cap's numbers, the release and its guarantee, the account and its terms."""
         return text_of(self.kind, self.content)
+
+    def unreadable(self) -> LedgerError:
+        """The error for a row whose payload is not of its kind."""
+        return LedgerError(
+            "row {id} of the ledger holds no {kind} that can be read",
+            hint="It was not written by Sudare; restore the ledger from a backup before publishing, and book what "
+            "that lacks with: sudare ledger reconcile.",
+            id=self.id,
+            kind=self.kind,
+        )
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON with the payload opened."""
@@ -155,7 +165,7 @@ def _digest(*values: int | str) -> str:
 FEWEST = 200
 """Fewer rows are read at once, so that small ledgers leave nothing in the user's folder."""
 STEP = 100
-"""After so many further rows a checkpoint is moved on."""
+"""A checkpoint is moved on after this many further rows."""
 
 
 @dataclass(frozen=True)

@@ -1,13 +1,26 @@
-"""What several releases promise together.
+"""What a release costs, and what several releases promise together.
 
-In sequence, about the same people, costs add, each as an exact rational: epsilons, deltas and rhos. Gaussian noise is
-counted by its rho however its budget was asked for, and rho is read as an epsilon once, when somebody names a delta.
-At a delta a sum is the least of what is true: the epsilons added, with the conversion of all rho beside them; or all
-of it order by order (`renyi`), which holds zCDP, advanced composition and their mixtures. An (epsilon, delta)-DP
-release is epsilon-DP but for an event of probability delta (Kairouz, Oh and Viswanath 2015, theorem 3.1; Bun and
-Steinke 2016, lemma 8.8), so its delta is taken off and its epsilon is counted like a pure one. In parallel, about
-different people, the largest cost stands for all. Releases may depend on earlier ones; the *sizes* of their budgets
-are taken as fixed without looking at earlier outputs.
+**One release** costs what its neighbours say. Guarantees for "add or remove one unit" and for "replace one record" are
+about different neighbours. Replacing a record is one removal and one addition: two steps of the first kind, one of the
+second. So a guarantee under adding and removing also holds for replacing, at the cost of a group of two; the converse
+does not hold (a public total shows every addition). Once one release is about replacing, all are added up for
+replacing. Local guarantees (epsilon-LDP, and the epsilon behind Pk-anonymity) bound any change of one person's value
+and do not hide presence: they are about replacing, whatever their text says. A group of n units is n steps:
+
+- pure: n epsilon. The odds change by e^epsilon at each step.
+- rho: n^2 rho (Bun and Steinke 2016, proposition 1.9); less where the method shows it (`Guarantee.replace_rho`).
+- (epsilon, delta): n epsilon, and delta (1 + e^epsilon + ... + e^((n-1) epsilon)), rounded up: each step multiplies
+  the delta of the steps before. For two steps that is (1 + e^epsilon) delta.
+
+**Several releases** in sequence, about the same people, add up, each as an exact rational: epsilons, deltas and rhos.
+Gaussian noise is counted by its rho however its budget was asked for, and rho is converted to an epsilon once, when
+somebody names a delta. At a delta the sum is the smallest of two true statements: the epsilons added, with the
+conversion of all rho beside them; or all of it order by order (`renyi`), which covers zCDP, advanced composition and
+their mixtures. An (epsilon, delta)-DP release is epsilon-DP but for an event of probability delta (Kairouz, Oh and
+Viswanath 2015, theorem 3.1; Bun and Steinke 2016, lemma 8.8), so its delta is taken off and its epsilon is counted like
+a pure one. In parallel, about different people, the largest cost stands for all. Releases may depend on earlier ones;
+the *sizes* of their budgets are taken as fixed without looking at earlier outputs. Proof:
+docs/explanation/proofs.md, theorem 4.
 """
 
 from __future__ import annotations
@@ -16,17 +29,83 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import repeat, zip_longest
 
 from sudare.errors import Message, ParameterError
-from sudare.privacy.adjacency import LOCAL, Cost, adjacency_of, cost_of
 from sudare.privacy.budget import Number, exact, positive
 from sudare.privacy.guarantee import Adjacency, Guarantee
 from sudare.privacy.renyi import Counted, composed_epsilon
-from sudare.privacy.zcdp import epsilon_for, rho_of_pure
+from sudare.privacy.zcdp import epsilon_for, exp_above, rho_of_pure, round_up
 
+ADDED, REPLACED = Adjacency
+LOCAL = ("epsilon-LDP", "Pk-anonymity")
 _ZERO = Fraction(0)
+_CERTAIN = Fraction(1)  # a delta of one promises nothing
+
+
+@dataclass(frozen=True)
+class Cost:
+    """A release as it is added up: rho alone, or an epsilon with the delta it may fail by.
+
+    ``stated_delta`` is the delta that was asked for, also where Gaussian noise is counted by its rho.
+    """
+
+    epsilon: Fraction | None = None
+    delta: Fraction = _ZERO
+    rho: Fraction = _ZERO
+    stated_delta: Fraction = _ZERO
+
+
+def adjacency_of(guarantee: Guarantee) -> str:
+    """The neighbours that a guarantee is about."""
+    return REPLACED if guarantee.notion in LOCAL else guarantee.adjacency
+
+
+def common_adjacency(guarantees: Iterable[Guarantee]) -> str:
+    """The neighbours under which all of them hold: replacing, as soon as one of them knows no other.
+
+    >>> common_adjacency([Guarantee("epsilon-DP", epsilon=1), Guarantee("epsilon-LDP", epsilon=1)])
+    'replace one record'
+    """
+    each = {id(guarantee): guarantee for guarantee in guarantees}.values()  # thousands of rows share a few objects
+    return REPLACED if any(adjacency_of(guarantee) == REPLACED for guarantee in each) else ADDED
+
+
+def cost_of(guarantee: Guarantee, adjacency: str | None = None, units: int = 1) -> Cost:
+    """What the release costs a group of ``units`` units, under ``adjacency`` (its own if absent).
+
+    >>> half = Guarantee("epsilon-DP", epsilon=Fraction(1, 2))
+    >>> cost_of(half).epsilon, cost_of(half, "replace one record").epsilon, cost_of(half, units=30).epsilon
+    (Fraction(1, 2), Fraction(1, 1), Fraction(15, 1))
+    """
+    own = adjacency_of(guarantee)
+    steps = units * (2 if own == ADDED and adjacency == REPLACED else 1)
+    if guarantee.rho is not None:
+        moved = guarantee.replace_rho if steps > units else None
+        rho = steps**2 * guarantee.rho if moved is None else units**2 * moved
+        return Cost(rho=rho, stated_delta=guarantee.delta or _ZERO)
+    epsilon = guarantee.epsilon or _ZERO
+    delta = _ZERO if guarantee.delta is None else _group_delta(epsilon, guarantee.delta, steps)
+    return Cost(epsilon=steps * epsilon, delta=delta, stated_delta=delta)
+
+
+@lru_cache(maxsize=1024)
+def _group_delta(epsilon: Fraction, delta: Fraction, steps: int) -> Fraction:
+    """delta (1 + e^epsilon + ... ) with ``steps`` terms, rounded up; at most 1, which promises nothing."""
+    summed, power, factor = _ZERO, Fraction(1), _CERTAIN
+    for step in range(steps):
+        if step == 1:
+            if epsilon > 10**3:
+                return _CERTAIN
+            factor = exp_above(epsilon)
+        power = round_up(power * factor) if step else power
+        summed += power
+        if summed * delta >= 1:
+            return _CERTAIN
+    return delta if steps == 1 else round_up(delta * summed)
+
+
 # A guarantee has a positive epsilon, also where delta alone would do.
 _SMALLEST_EPSILON = Fraction(1, 10**12)
 # Added epsilons are exact and anyone can check them: the sum by orders must be better by this to be preferred.
@@ -82,7 +161,7 @@ class Total:
 
     @classmethod
     def of(cls, guarantees: Iterable[Guarantee], adjacency: str | None = None, units: int = 1) -> Total:
-        """The total of ``guarantees`` for somebody who is ``units`` units; refuses what does not compose.
+        """The total of ``guarantees`` for a group of ``units`` units; refuses what does not compose.
 
         Under ``adjacency``, or each under its own, which adds up only where they agree.
         """
@@ -93,7 +172,7 @@ class Total:
 
     @classmethod
     def summed(cls, costs: Iterable[Cost], times: Iterable[int] = repeat(1)) -> Total:
-        """The total of costs, each so many ``times``."""
+        """The total of costs, each counted its number of ``times``."""
         counts: dict[Fraction, int] = {}
         delta = rho = stated = _ZERO
         for cost, number in zip(costs, times, strict=False):  # one for each by default, without end
@@ -120,7 +199,7 @@ class Total:
 
     @classmethod
     def largest(cls, totals: Iterable[Total]) -> Total:
-        """A total that no one of ``totals`` exceeds: number by number, epsilons from the largest down.
+        """A total that none of ``totals`` exceeds: number by number, epsilons from the largest down.
 
         Every bound here grows with each number, so what holds for it holds for each of them. For totals under
         replacing it also holds for one unit less in one of them and one more in another, which costs each half of

@@ -1,4 +1,4 @@
-"""Facts that certificates state: what is public anyway, what a promise rests on, what weights do not cover.
+"""Facts that certificates state: what is public anyway, the assumptions of a guarantee, what weights do not cover.
 
 A fact is a code with fields, such as ``Fact("areas", areas=3)``: logic compares facts, pages look up their words by the
 code. ``str()`` is its English sentence. Certificates and ledgers hold these sentences, in English whatever the
@@ -17,9 +17,12 @@ from sudare.errors import Message, ParameterError, did_you_mean
 Field = str | int
 
 SENTENCES = {
+    "agreed": "the totals of {areas} areas of an earlier release, with which this one agrees",
     "any_attacker": "epsilon is local and holds for any attacker",
     "areas": "the totals of {areas} areas, given from elsewhere",
+    "asked_for": "nobody sends more reports than the survey asks for",
     "changeless": "the value does not change",
+    "changes": "the value changes at most {changes} times, at moments that may be known",
     "chosen": "no differential privacy, since the generalisation was chosen by looking at the records",
     "closeness": "{t}-closeness of {column} in each combination",
     "combinations": "every combination of {columns} in the file has at least {k} records",
@@ -45,6 +48,8 @@ SENTENCES = {
     "raw_centres": "real records are published as centres: the paper calls this (epsilon, centres / records)-DP,"
     " and so large a delta protects none of them",
     "records": "the number of records",
+    "refused": "whether the release was made at all is public: it was to be refused if more than {share} of the rows"
+    " lay outside the domain or had no id, a test of the private data that no noise covers",
     "reporters": "who reports",
     "rows": "the number of rows",
     "seed": "the noise comes from a seed that anyone may know",
@@ -60,7 +65,7 @@ SENTENCES = {
 """The English sentence of each code, as certificates and ledgers hold it."""
 _CODES = {sentence: code for code, sentence in SENTENCES.items() if "{" not in sentence}
 _GAP = re.compile(r"\{(\w+)\}")
-_WHOLE = frozenset({"areas", "rows"})
+_WHOLE = frozenset({"areas", "changes", "rows"})
 """Fields that are whole numbers; the others are text as the sentence writes it."""
 
 
@@ -107,7 +112,7 @@ class Fact:
 
 @cache
 def _patterns() -> tuple[tuple[str, re.Pattern[str]], ...]:
-    """What sentences with fields look like; ``str()`` of what is read is again the very same text."""
+    """Regular expressions of the sentences with fields; ``str()`` of a fact that was read is the same text again."""
     return tuple(
         (code, re.compile("".join(map(_piece, re.split(r"(\{\w+\})", sentence)))))
         for code, sentence in SENTENCES.items()

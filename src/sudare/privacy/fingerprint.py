@@ -1,16 +1,16 @@
-"""Fingerprints of sources: which data a spend was on, told by a keyed hash of the whole.
+"""Fingerprints of sources: which data a spend was on, identified by a keyed hash of the whole.
 
-The ledger keeps an account under a typed name. Under two names the same people have two budgets, and nothing about a
-name tells. So each spend also keeps a fingerprint of the bytes that were read: HMAC-SHA-256 under a key of the ledger's
-own, in a file beside it that only its owner can read. A file that grew by a row is another one.
+The ledger keeps an account under a typed name. Under two names the same people would have two budgets, and the names do
+not show it. So each spend also records a fingerprint of the bytes that were read: HMAC-SHA-256 under a key of the
+ledger's own, in a file beside it that only its owner can read. A file that grew by a row has another fingerprint.
 
-What it gives away. There is one fingerprint for the whole source and none for a row, so that one can only be tested
-against a guess of the whole file. Even that needs the key: without it the fingerprint of any guess is as good as
-random, and equal fingerprints say that two releases were made of the same file, which is all. It stands in the
-ledger's row, which stays with the steward. A certificate prints the hash of that row, which covers the fingerprint
-and does not show it.
+What it reveals. There is one fingerprint for the whole source and none for a row, so that only a guess of the whole
+file can be tested. Even that needs the key: without it the fingerprint of any guess is as good as random, and equal
+fingerprints show that two releases were made of the same file, and no more. It is in the ledger's row, which stays with
+the steward. A certificate prints the hash of that row, which covers the fingerprint and does not reveal it.
 
-The same data under another name, found by the fingerprints that spends keep; and what must be confirmed then.
+A release of data whose fingerprint was booked under another name is refused unless the steward confirms it
+(`refuse_same_data`).
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ import hashlib
 import hmac
 import os
 import secrets
+import zipfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
 
 KEY_ENDING = ".key"
 KEY_BYTES = 32
+PACKED = (".gz", ".zst", ".zip")
+"""Endings of files whose content is compared unpacked."""
 _PIECE = 1 << 20
 _FIRST = 1 << 16
 _MARK = b"\xef\xbb\xbf"
@@ -53,12 +56,10 @@ class Fingerprint:
     key: str | None = None
 
     def to_json(self) -> dict[str, str | None]:
-        """Plain JSON."""
         return {"fingerprint": self.hash, "key": self.key}
 
     @classmethod
     def from_json(cls, content: dict[str, Any]) -> Fingerprint:
-        """What `to_json` wrote."""
         return cls(content["fingerprint"], content["key"])
 
     @classmethod
@@ -78,7 +79,7 @@ def content_digest(path: Path) -> bytes:
     So a text file has one digest also after an editor has ended its last line, or after it was packed.
     """
     found, held = hashlib.sha256(), b""
-    with _opened(path) as file:
+    with unpacked(path) as file:
         piece = file.read(_PIECE).removeprefix(_MARK)
         while piece:
             text = piece.rstrip(_ENDS)
@@ -100,7 +101,7 @@ def file_digest(path: Path) -> str:
 
 def beginning(path: Path) -> bytes:
     """The first bytes of what `content_digest` covers: where they differ, the whole does."""
-    with _opened(path) as file:
+    with unpacked(path) as file:
         return file.read(_FIRST).removeprefix(_MARK)[: _FIRST - len(_MARK)].rstrip(_ENDS)
 
 
@@ -154,8 +155,21 @@ def _create(path: Path) -> bytes:
     return key
 
 
-def _opened(path: Path) -> BinaryIO:
-    return cast(BinaryIO, gzip.open(path)) if path.suffix.lower() == ".gz" else path.open("rb")
+def unpacked(path: Path) -> BinaryIO:
+    """The bytes of a file, plain, packed by gzip or zstd, or the one file of a zip archive."""
+    packed = path.suffix.lower()
+    if packed == ".gz":
+        return cast(BinaryIO, gzip.open(path))
+    if packed == ".zst":
+        import pyarrow
+
+        return cast(BinaryIO, pyarrow.input_stream(str(path), compression="zstd"))
+    if packed == ".zip" and zipfile.is_zipfile(path):
+        with zipfile.ZipFile(path) as archive:
+            inside = [info for info in archive.infolist() if not info.is_dir()]
+            if len(inside) == 1:
+                return cast(BinaryIO, archive.open(inside[0]))
+    return path.open("rb")
 
 
 def fingerprints_of(entry: Entry) -> tuple[Fingerprint, ...]:
@@ -165,13 +179,7 @@ def fingerprints_of(entry: Entry) -> tuple[Fingerprint, ...]:
     try:
         return tuple(Fingerprint.from_json(source) for source in entry.content.get("sources") or ())
     except (AttributeError, KeyError, TypeError, ValueError, RecursionError):
-        raise LedgerError(
-            "row {id} of the ledger holds no {kind} that can be read",
-            hint="It was not written by Sudare; restore the ledger from a backup before publishing, and book what "
-            "that lacks with: sudare ledger reconcile.",
-            id=entry.id,
-            kind=entry.kind,
-        ) from None
+        raise entry.unreadable() from None
 
 
 def source_text(entry: Entry, words: Words | None = None) -> str:

@@ -1,6 +1,7 @@
 """What a release promises, to whom, and under which assumptions.
 
-What a steward should hear about a promise that can be kept but is worth little: said, and not refused.
+`cautions` are warnings about guarantees that hold but protect little, such as a large epsilon: the release is not
+refused.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from fractions import Fraction
 from typing import Any, Protocol, runtime_checkable
 
 from sudare.errors import Message, ParameterError, PrivacyWarning, together
-from sudare.privacy.budget import Budget, exact, positive, readable
+from sudare.privacy.budget import Budget, exact, positive, readable, whole
 from sudare.privacy.fact import Fact
 from sudare.privacy.zcdp import epsilon_for
 
@@ -84,8 +85,7 @@ class Unit:
     counted_elsewhere: bool = False
 
     def __post_init__(self) -> None:
-        if type(self.max_rows) is not int or self.max_rows < 1:
-            raise ParameterError("max_rows is not a whole number from 1 on", value=self.max_rows)
+        object.__setattr__(self, "max_rows", whole(self.max_rows, "max_rows"))
         if not self.name:
             raise ParameterError("a unit has no name", value=self.name)
         if self.name == "row" and self.max_rows > 1:
@@ -103,7 +103,6 @@ class Unit:
         return self.name + (f"-{self.period}" if self.period else "")
 
     def to_json(self) -> dict[str, Any]:
-        """Plain JSON."""
         plain = {"name": self.name, "max_rows": self.max_rows, "period": self.period}
         return {**plain, "counted_elsewhere": True} if self.counted_elsewhere else plain
 
@@ -127,9 +126,9 @@ class Guarantee:
     epsilon-DP with epsilon = 0.5; neighbours: add or remove one unit; unit: person with at most 1 row
 
     ``rho`` beside (epsilon, delta) is what the same release costs in zCDP, the smaller claim by which it is added to
-    others: the caller's word, which nothing here derives from or compares with epsilon and delta. ``replace_rho`` is
-    what it costs to replace one unit by another, where the neighbours are added or removed and the method shows less
-    than the four times rho that hold for any two steps.
+    others; it is stated by the caller, and neither derived from epsilon and delta nor compared with them.
+    ``replace_rho`` is the cost of replacing one unit by another, where the neighbours are added or removed and the
+    method proves less than the four times rho that hold for any two steps.
     """
 
     notion: str
@@ -159,11 +158,11 @@ class Guarantee:
                 numbers=together(sorted(_NUMBERS[self.notion])) if _NUMBERS[self.notion] else Message("no number"),
             )
         if self.notion not in _NUMBERS and not given <= {"epsilon"}:
-            raise ParameterError("{notion} has no number but epsilon", value=sorted(given), notion=self.notion)
+            raise ParameterError("{notion} takes no number but epsilon", value=sorted(given), notion=self.notion)
         for name in given:
             object.__setattr__(self, name, positive(getattr(self, name), name))
         if self.delta is not None and self.delta >= 1:
-            raise ParameterError("delta promises nothing", value=self.delta, allowed="0 < delta < 1")
+            raise ParameterError("delta is not below 1", value=self.delta, allowed="0 < delta < 1")
         self._check_replace_rho()
         for name in ("public", "assumptions"):
             if isinstance(getattr(self, name), str):
@@ -254,7 +253,6 @@ class Guarantee:
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Guarantee:
-        """The inverse of `to_json`."""
         try:
             numbers = {
                 name: None if data.get(name) is None else exact(data[name], name)
@@ -292,14 +290,14 @@ class Publishable(Protocol):
 
 
 LARGE_EPSILON = 20
-"""Odds may change by the factor exp(20), five hundred million: hardly anybody stays hidden behind that."""
+"""Odds may change by the factor exp(20), five hundred million, which protects hardly anybody."""
 _LARGEST = Fraction(10**300)  # that a double holds
 _READ_AT = Fraction(1, 10**6)
 """The delta at which rho is read as an epsilon."""
 
 
 def cautions(guarantee: Guarantee, people: int | None = None) -> tuple[PrivacyWarning, ...]:
-    """What is to be said; ``people`` is how many are in the data, where that is declared and public.
+    """The warnings for a guarantee; ``people`` is how many are in the data, where that is declared and public.
 
     A release with a delta of one in the number of people may be one that shows somebody's record as it is: it is
     (0, 1/people)-DP to publish the record of one person drawn at random.
@@ -328,6 +326,6 @@ def cautions(guarantee: Guarantee, people: int | None = None) -> tuple[PrivacyWa
 
 
 def warn_of(guarantee: Guarantee, people: int | None = None) -> None:
-    """Say it to whoever calls from Python."""
+    """Issue the `cautions` as Python warnings, at the caller of the calling function."""
     for caution in cautions(guarantee, people):
         warnings.warn(caution, stacklevel=3)

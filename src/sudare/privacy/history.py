@@ -1,16 +1,15 @@
 """What is known of a data set outside its ledger: the heads that certificates and this machine have seen.
 
 The chain of a ledger shows that no row was changed. It does not show that rows are missing at its end: an older copy
-is as whole as the ledger was then, and a new file is whole too. So a release is compared with what else knows of the
-data set: the certificates of releases beside it, each of which names the hash of its row, and the last rows that this
-machine's user has paid with. A head that the ledger does not hold is refused until its release is booked
-(`Ledger.reconcile`) or somebody confirms that another history is meant; either way a row then names the head.
+has a valid chain, and so has a new file. So a release is compared with other records of the data set: the certificates
+of releases beside it, each of which names the hash of its row, and the last rows that this machine's user has spent. A
+head that the ledger does not hold is refused until its release is booked (`Ledger.reconcile`) or the steward confirms
+that another history is meant; either way a row then names the head.
 
-What this machine remembers of ledgers for its user: small files of mode 600 in the user's state folder.
-
-``SUDARE_STATE`` names the folder, or is ``off`` (tests, containers that forget anyway); if not set it is ``sudare`` in
-``XDG_STATE_HOME``, else in ``~/.local/state``, on Windows in ``LOCALAPPDATA``. Nothing here is needed: what is missing,
-damaged, or could have been written by somebody else is as if it had never been there.
+The last rows are remembered in small files of mode 600 in the user's state folder. ``SUDARE_STATE`` names that folder,
+or is ``off`` (tests, containers without a lasting disk); if it is not set, the folder is ``sudare`` in
+``XDG_STATE_HOME``, else in ``~/.local/state``, on Windows in ``LOCALAPPDATA``. Everything works without these files:
+one that is missing, damaged, or writable by somebody else is ignored.
 """
 
 from __future__ import annotations
@@ -59,7 +58,7 @@ def state_folder(environment: Mapping[str, str] | None = None) -> Path | None:
 
 @contextmanager
 def nothing_remembered() -> Iterator[None]:
-    """For invented data with ledgers of their own, that come and go: nothing is remembered, and nothing said of it."""
+    """Inside, nothing is remembered and no warning is given: for invented data whose ledgers are removed afterwards."""
     before = os.environ.get(VARIABLE)
     os.environ[VARIABLE] = OFF
     try:
@@ -87,7 +86,7 @@ def recall(name: str) -> dict[str, Any]:
 
 
 def _is_foreign(kept: os.stat_result) -> bool:
-    """Whether others made a file or may change it; Windows does not say it so."""
+    """Whether another user owns a file or may write it; always False on Windows, whose modes do not tell."""
     return False if sys.platform == "win32" else bool(kept.st_uid != os.geteuid() or kept.st_mode & 0o022)
 
 

@@ -1,7 +1,7 @@
 """Names of data sets: one spelling for each, and no two that look alike.
 
-A budget hangs on a typed name, so a name that looks like another one is a second budget that nobody sees. `skeleton`
-maps what a reader takes for the same to the same text, after the idea of Unicode Technical Standard 39: forms of width
+A budget belongs to a typed name, so a name that looks like another one would be a second, unnoticed budget. `skeleton`
+maps names that look the same to the same text, after the idea of Unicode Technical Standard 39: forms of width
 and style (NFKC), case, spaces, invisible signs, dashes, and the letters and digits of other scripts that look like
 Latin ones, or like one another in Japanese.
 """
@@ -49,6 +49,16 @@ def declared(text: str, what: Message) -> str:
             longest_name=_LONGEST_NAME,
         )
     return name
+
+
+def dataset_name(text: str) -> str:
+    """The declared name of a data set."""
+    return declared(text, Message("the name of a data set"))
+
+
+def account_name(text: str) -> str:
+    """The declared name of an account of people."""
+    return declared(text, Message("the name of an account"))
 
 
 def refuse_look_alike(name: str, known: Iterable[str]) -> None:

@@ -1,4 +1,4 @@
-"""How guarantees, balances and ledgers are shown to people: lines for reports, and small boxes for notebooks."""
+"""Guarantees, balances and ledgers as text for reports, and as small boxes for notebooks."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from sudare.language.cards import bar, card, facts, table
 from sudare.language.catalogue import Words
 from sudare.language.messages import PageMessage, Value, said
+from sudare.language.translation import text
 from sudare.privacy.budget import readable
 from sudare.privacy.cap import Amounts, Cap
 from sudare.privacy.fact import Fact
@@ -109,16 +110,10 @@ def balance_row(balance: Balance, words: Words) -> tuple[str, ...]:
     In English as `Balance` says it, for tools that read it.
     """
     if words.language == "en":
-        cap, remarks = str(balance.cap or "none"), "; ".join(balance.remarks)
+        cap, remarks = str(balance.cap or "none"), "; ".join(map(str, balance.remarks))
         return balance.dataset, cap, balance.spent_text, balance.remaining_text, str(balance.releases), remarks
-    said = []
-    if balance.unbounded:
-        said.append(words("ledger.remark_unbounded", number=words.number(balance.unbounded)))
-    if len(balance.adjacencies) > 1:
-        said.append(words("ledger.remark_neighbours"))
-    if len(balance.units) > 1:
-        said.append(words("ledger.units"))
-    return *standing(balance, words).values(), words.listing(said) if said else ""
+    remarks = words("chart.and_then").join(text(remark, words.language) for remark in balance.remarks)
+    return *standing(balance, words).values(), remarks
 
 
 def balance_line(balance: Balance, words: Words) -> str:

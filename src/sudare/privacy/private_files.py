@@ -1,11 +1,10 @@
-"""Files of one owner: locked by one holder at a time, and secrets that appear as a whole or not at all.
+"""Files of one owner: locks, and secrets that only the owner can read.
 
-One lock for all systems: a file that one holder has at a time, and that the system frees when the holder dies.
+A lock is a lock of the operating system on a file (`locked`): one holder has it at a time, and the system frees it when
+the holder dies. A file with a process number would not do, since numbers are reused, also in containers. The lock holds
+between processes and between threads; children made by ``fork`` share it.
 
-Process numbers come back, also in containers, and a file says nothing about whether who made it still lives; a lock of
-the system does both. It holds between processes and between threads, and children made by ``fork`` share it.
-
-Writing a secret: a file that only its owner can read, there as a whole or not at all.
+A secret is written beside its place and appears there complete or not at all (`write_secret`).
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ else:
 
 _FLAGS = os.O_RDWR | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0)
 _FAR = 2**30
-"""Which byte is locked on Windows, where nobody else can read a locked one: far behind what the file says."""
+"""The byte that is locked on Windows, where others cannot read locked bytes: far beyond the file's content."""
 _PAUSE_SECONDS = 0.02
 """Between two tries on Windows, which has no way to wait for a lock as long as it takes."""
 
@@ -50,7 +49,7 @@ def locked(path: Path, *, wait: bool = True, remove: bool = False) -> Iterator[i
 
 
 def is_locked(path: Path) -> bool:
-    """Whether somebody holds the lock of ``path`` at this moment; those who only look are not in each other's way."""
+    """Whether somebody holds the lock of ``path`` at this moment; several processes may test it at once."""
     try:
         handle = os.open(path, _FLAGS)
     except FileNotFoundError:

@@ -1,6 +1,6 @@
-"""Many small costs together, order by order: the tight sum of pure epsilons beside a rho, never below the truth.
+"""Composition of many small costs by Renyi orders: the tight sum of pure epsilons and a rho, never below the truth.
 
-Of all epsilon-DP releases none tells more than randomized response with that epsilon, nor does any adaptive
+Of all epsilon-DP releases none reveals more than randomized response with that epsilon, nor does any adaptive
 composition of them (Kairouz, Oh and Viswanath 2015, theorem 3.1 and section 3). Its Renyi divergence of order alpha is
 
     D(epsilon) = epsilon + (ln(1 + e^(-(2 alpha - 1) epsilon)) - ln(1 + e^-epsilon)) / (alpha - 1)
@@ -23,8 +23,7 @@ from fractions import Fraction
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from sudare.privacy.directed import interval, intervals, round_up, upper
-from sudare.privacy.zcdp import offset_above
+from sudare.privacy.zcdp import interval, intervals, offset_above, round_up, upper
 
 if TYPE_CHECKING:
     import numpy as np
@@ -57,7 +56,7 @@ def composed_epsilon(epsilons: Counted, rho: Fraction, delta: Fraction) -> tuple
 def room(epsilons: Counted, rho: Fraction, epsilon: Fraction, delta: Fraction) -> tuple[float, float]:
     """About how large one more pure release, or one more rho, may be: what is spent stays within (epsilon, delta).
 
-    In floating point: a proposal for whoever checks it. Zero where there is no room.
+    In floating point: a proposal, which the caller has to check. Zero where there is no room.
     """
     import numpy as np
 
@@ -95,9 +94,9 @@ def divergence_above(epsilon: Fraction, x: Fraction) -> Fraction:
 
 
 def few(epsilons: Counted) -> Counted:
-    """The same, or above it: more than `MOST_VALUES` different values are rounded up to powers of 2^(1/16).
+    """At most `MOST_VALUES` different values: where there are more, all are rounded up to powers of 2^(1/16).
 
-    A longer list costs time, and says little more.
+    A longer list takes more time and hardly lowers the sum.
     """
     if len(epsilons) <= MOST_VALUES:
         return epsilons
@@ -109,7 +108,7 @@ def few(epsilons: Counted) -> Counted:
 
 
 def power_below(epsilon: Fraction) -> Fraction:
-    """The largest number not above ``epsilon`` that `few` leaves as it is."""
+    """The largest power of 2^(1/16) that is not above ``epsilon``: `few` does not change it."""
     return min(epsilon, _power(math.floor(_STEPS * _log2(epsilon) + _SLACK)))
 
 

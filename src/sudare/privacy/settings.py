@@ -1,6 +1,6 @@
 """The ledger of the organisation: configured once, and then the default of every recipe and command.
 
-A ledger beside each recipe is a budget for each folder. Where one is configured, all count in it: by the environment
+A ledger beside each recipe would mean a budget for each folder. A configured ledger counts for all: by the environment
 variable ``SUDARE_LEDGER``, else by ``ledger = "/..."`` in ``sudare/config.toml`` of the user's configuration
 (``XDG_CONFIG_HOME``, or ``~/.config``), else in ``/etc/sudare/config.toml``. A path is absolute, so that it means one
 file wherever somebody works.

@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 
 from sudare.errors import Message
 
-# SQLite quotes a table's definition that it cannot read, and Python fails over a quotation that is no text.
+# SQLite quotes a table's definition that it cannot read, and Python fails to decode a quotation that is not text.
 FAILURES = (sqlite3.Error, UnicodeDecodeError)
 LOCKED = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 
@@ -65,7 +65,7 @@ def fault_of_code(code: int, said: str = "") -> Fault:
 
 @contextmanager
 def faults_as(refusal: Callable[[Fault], Exception]) -> Iterator[None]:
-    """Raise what SQLite fails with as ``refusal`` says it."""
+    """Turn errors of SQLite into the exception that ``refusal`` makes of them."""
     try:
         yield
     except FAILURES as error:
@@ -109,6 +109,6 @@ def format_of(connection: sqlite3.Connection, application: int, foreign: Excepti
 
 
 def mark(connection: sqlite3.Connection, application: int, version: int) -> None:
-    """Write into the header of the file whose it is, and its format."""
+    """Write the application id and the format version into the header of the file."""
     connection.execute(f"PRAGMA application_id = {application}")
     connection.execute(f"PRAGMA user_version = {version}")

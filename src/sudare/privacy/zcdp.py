@@ -4,9 +4,10 @@ A rho-zCDP release is (epsilon, delta)-DP with, for every order alpha > 1,
 
     epsilon = rho alpha + ln(1 / (alpha delta)) / (alpha - 1) + ln(1 - 1/alpha)
 
-(Canonne, Kamath and Steinke 2020, "The discrete Gaussian for differential privacy"). Since every order
-gives a true statement, the best one may be searched in floating point; only the logarithms of the final
-formula are irrational, and those are enclosed between rationals. Below, ``x`` is alpha - 1.
+(Canonne, Kamath and Steinke 2020, "The discrete Gaussian for differential privacy"). Since every order gives a true
+statement, the best one may be searched in floating point; only the logarithms of the final formula are irrational, and
+those are enclosed between rationals. mpmath's intervals round their ends outwards; a slack far above the last bit of
+their own logarithm is added, so that a bound does not rest on that bit either. Below, ``x`` is alpha - 1.
 """
 
 from __future__ import annotations
@@ -14,10 +15,79 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
+from functools import cache
+from typing import Any
 
 from sudare.errors import ParameterError
 from sudare.privacy.budget import Number, positive
-from sudare.privacy.directed import log_bounds, round_down, round_up
+
+_BITS = 256
+_SLACK = Fraction(1, 2**200)
+# Beyond, e**x is larger than any budget.
+_LARGEST_EXPONENT = 10**4
+
+
+def log_bounds(value: Fraction) -> tuple[Fraction, Fraction]:
+    """Rationals certainly below and above ln(value), about 2^-200 apart."""
+    low, high = _ends(intervals().log(interval(value)))
+    return low - _SLACK, high + _SLACK
+
+
+def exp_above(value: Fraction) -> Fraction:
+    """A rational certainly above e**value, by a part in 2^200.
+
+    >>> 0 < exp_above(Fraction(1)) - Fraction(math.e) < Fraction(1, 10**15)
+    True
+    """
+    if value > _LARGEST_EXPONENT:
+        raise OverflowError("e to so large a power is no number of a budget")
+    _, high = _ends(intervals().exp(interval(value)))
+    return high * (1 + _SLACK)
+
+
+def interval(value: Fraction) -> Any:
+    """An interval of mpmath that holds ``value``."""
+    context = intervals()
+    return context.mpf(value.numerator) / context.mpf(value.denominator)
+
+
+def upper(enclosure: Any) -> Fraction:
+    """The upper end of an interval, as a rational, with the slack."""
+    return _ends(enclosure)[1] + _SLACK
+
+
+@cache
+def intervals() -> Any:
+    """mpmath's intervals in a context of our own: the precision of ``mpmath.iv`` is global."""
+    from mpmath.ctx_iv import MPIntervalContext
+
+    context = MPIntervalContext()
+    context.prec = _BITS
+    return context
+
+
+def round_up(value: Fraction) -> Fraction:
+    """To 12 decimal places, or to 12 digits where it is below one; never below ``value``."""
+    step = _step(value)
+    return math.ceil(value / step) * step
+
+
+def round_down(value: Fraction) -> Fraction:
+    """As `round_up`, never above ``value``."""
+    step = _step(value)
+    return math.floor(value / step) * step
+
+
+def _step(value: Fraction) -> Fraction:
+    zeros = len(str(value.denominator // value.numerator)) - 1 if 0 < value < 1 else 0
+    return Fraction(1, 10 ** (12 + zeros))
+
+
+def _ends(enclosure: Any) -> tuple[Fraction, Fraction]:
+    from mpmath.libmp import to_rational
+
+    low, high = (Fraction(*map(int, to_rational(end))) for end in enclosure._mpi_)
+    return low, high
 
 
 def rho_of_pure(epsilon: Number) -> Fraction:

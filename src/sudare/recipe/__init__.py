@@ -5,7 +5,22 @@ model, how records are gathered, protected, written, checked and shown. Kinds ar
 ``sudare.kinds`` (`sudare.registry`), so that one may come from another package.
 """
 
-from sudare.recipe.kind import Kind, Needs, Outlook, PublicFile, Rehearsal
-from sudare.recipe.model import Recipe
+from typing import TYPE_CHECKING
 
-__all__ = ["Kind", "Needs", "Outlook", "PublicFile", "Recipe", "Rehearsal"]
+from sudare.lazy import exports
+
+if TYPE_CHECKING:
+    from sudare.recipe.kind import Kind, Needs, Outlook, PublicFile, Rehearsal, ReleasedColumn
+    from sudare.recipe.model import Recipe
+    from sudare.recipe.parts import Amount, Part
+
+__all__ = ["Amount", "Kind", "Needs", "Outlook", "Part", "PublicFile", "Recipe", "Rehearsal", "ReleasedColumn"]
+
+__getattr__ = exports(
+    __name__,
+    {
+        "kind": ("Kind", "Needs", "Outlook", "PublicFile", "ReleasedColumn", "Rehearsal"),
+        "model": ("Recipe",),
+        "parts": ("Amount", "Part"),
+    },
+)

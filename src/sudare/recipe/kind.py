@@ -9,10 +9,11 @@ package.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
@@ -23,17 +24,17 @@ from sudare.privacy import Guarantee, Publishable
 from sudare.recipe.model import Recipe
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from sudare.engines import Records
+    from sudare.engines.examine import Examination
+    from sudare.engines.foreign_sources import Long
     from sudare.language.catalogue import Words
     from sudare.render.sections import Section
 
 Shape = TypeVar("Shape", bound=Recipe)
 Made = TypeVar("Made", bound=Publishable)
 
-FIXED_MEMORY = 64 << 20
-"""What a release of any size takes: writers of files keep buffers of this order."""
+FIXED_MEMORY = 32 << 20
+"""What a release of any size takes, at most: buffers of the writers of files, and code that is loaded late."""
 FIXED_DISK = 1 << 16
 """Certificate and the heads of files."""
 
@@ -42,9 +43,9 @@ FIXED_DISK = 1 << 16
 class Needs:
     """Bytes: ``memory`` at the peak, beyond what the data take once they are read; ``disk`` of the release's files.
 
-    None where nobody can say, such as for a cluster. An estimate is never below what is measured, and for a release
-    that is large beside `FIXED_MEMORY` at most twice it (tests/faults/test_needs.py). So what would just have worked
-    may be refused: ``output.confirm_resources`` is for that, and for machines that misreport.
+    None where nobody can say, such as for a cluster. An estimate is never below what is measured, and at most twice it
+    where it is more than a few `FIXED_MEMORY` (tests/faults/test_needs.py). So what would just have worked may be
+    refused: ``output.confirm_resources`` is for that, and for machines that misreport.
     """
 
     memory: int | None = None
@@ -61,12 +62,31 @@ NOT_KNOWN = Needs()
 
 
 @dataclass(frozen=True)
+class ReleasedColumn:
+    """A column of the released files. ``type`` is one of Frictionless: integer, number, string, boolean."""
+
+    name: str
+    type: str
+    about: PageMessage | str
+    categories: tuple[str | int, ...] = ()
+    ordered: bool = False
+
+
+@dataclass(frozen=True)
+class OpenedRelease:
+    """What the certificate of any release says of it."""
+
+    guarantee: Guarantee
+    summary: dict[str, Any]
+
+
+@dataclass(frozen=True)
 class PublicFile:
     """A file that a recipe calls public, by the ``name`` of its key.
 
     ``rows``: it holds rows like the private ones. ``counts``: both hold cells, under these columns of counts, private
-    and public. ``used``: the columns that a release is made of. ``confirmed``: the steward knows of the rows that
-    both have.
+    and public. ``used``: the columns that a release is made of. ``long``: how a wide one is made long. ``confirmed``:
+    the steward knows of the rows that both have.
     """
 
     name: str
@@ -77,12 +97,47 @@ class PublicFile:
     rows: bool = True
     counts: tuple[str, str] | None = None
     used: tuple[str, ...] = ()
+    long: Long | None = None
     confirmed: bool = False
+
+
+def rows_to_json(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Rows of errors for machines: messages in English.
+
+    >>> rows_to_json([{"query": PageMessage("weights.mean_of", column="age"), "weighted_error": 0.5}])
+    [{'query': 'mean of age', 'weighted_error': 0.5}]
+    """
+    return [
+        {name: str(value) if isinstance(value, PageMessage) else value for name, value in row.items()} for row in rows
+    ]
+
+
+def ranges(rows: Sequence[Mapping[str, Any]], written: Callable[[Any], str]) -> list[dict[str, Any]]:
+    """Rows of errors for people: ``error_low`` and ``error_high`` are one column ``error``, from one to the other.
+
+    >>> ranges([{"cells": 4, "error_low": 2, "error_high": 5}, {"cells": 8, "error_low": 3, "error_high": 3}], str)
+    [{'cells': 4, 'error': '2–5'}, {'cells': 8, 'error': '3'}]
+    """
+    joined = []
+    for row in rows:
+        line: dict[str, Any] = {}
+        for name, value in row.items():
+            stem = name.removesuffix("_low").removesuffix("_high")
+            if stem == name:
+                line[name] = value
+            elif value is not None and line.get(stem) != written(value):
+                line[stem] = f"{line[stem]}–{written(value)}" if line.get(stem) else written(value)
+        joined.append(line)
+    return joined
 
 
 @dataclass(frozen=True)
 class Outlook:
-    """What a kind has to say in a plan: ``facts`` for people, ``details`` for machines, errors and their basis."""
+    """What a kind has to say in a plan: ``facts`` for people, ``details`` for machines, errors and their basis.
+
+    ``errors`` are rows of the same names, whose values are numbers, messages, names that are nobody's language, or
+    None.
+    """
 
     facts: Lines
     details: dict[str, Any]
@@ -93,7 +148,7 @@ class Outlook:
 
 @dataclass(frozen=True)
 class Rehearsal:
-    """A release of data that are not private, beside its truth. ``errors``: rows of numbers, means over the runs."""
+    """A release of data that are not private, beside its truth. ``errors``: rows as in `Outlook`, means over runs."""
 
     basis: PageMessage | str
     release: Publishable
@@ -102,13 +157,16 @@ class Rehearsal:
     facts: Lines
 
     def to_json(self) -> dict[str, Any]:
-        """For machines."""
         return {
             "basis": str(self.basis),
             "repetitions": self.repetitions,
             "summary": self.release.summary,
-            "errors": self.errors,
+            "errors": rows_to_json(self.errors),
         }
+
+    def comparison(self, words: Words, *, title: str, picture: bool) -> bytes | None:  # noqa: ARG002 - a kind may draw
+        """True against released, as an HTML page or as a PNG picture; None for a kind that draws neither."""
+        return None
 
 
 @dataclass(frozen=True)
@@ -123,6 +181,9 @@ class Kind(ABC, Generic[Shape, Made]):
     folder: Path
     shape: ClassVar[type[Recipe]]
     """The model of the recipe."""
+    rehearsal_module: ClassVar[str]
+    """The module of the same room with the functions `outlook` and `rehearse`, loaded when one is called: a kind has
+    this, or overrides both methods."""
 
     @classmethod
     def of(cls, recipe: Shape, folder: Path) -> Kind[Shape, Any]:
@@ -164,9 +225,18 @@ class Kind(ABC, Generic[Shape, Made]):
             self.private_origin,
             encoding=data.encoding,
             delimiter=data.delimiter,
+            decimal=data.decimal,
+            column_names=data.column_names,
+            header_row=data.header_row or 1,
+            long=self.long,
             engine=data.engine,
             scratch=self.scratch,
         )
+
+    @property
+    def long(self) -> Long | None:
+        """How a wide table is made long, where the recipe says so."""
+        return None
 
     def public_files(self) -> tuple[PublicFile, ...]:
         """Every file that the recipe takes for public: that of its rehearsal, and what else a kind has."""
@@ -186,13 +256,15 @@ class Kind(ABC, Generic[Shape, Made]):
         """How many people are in the data, where the recipe declares it."""
         return None
 
-    @abstractmethod
     def outlook(self) -> Outlook:
         """What would come out and how far off it may be, from public things alone."""
+        found: Outlook = import_module(self.rehearsal_module).outlook(self)
+        return found
 
-    @abstractmethod
     def rehearse(self, seed: int, progress: OnProgress) -> Rehearsal:
         """The release on data that are not private, with seeded noise."""
+        found: Rehearsal = import_module(self.rehearsal_module).rehearse(self, seed, progress)
+        return found
 
     @abstractmethod
     def gather(self, source: Source) -> Any:
@@ -206,6 +278,25 @@ class Kind(ABC, Generic[Shape, Made]):
             yield data
         finally:
             self.discard(data)
+
+    def require_columns(self) -> None:
+        """Refuse private data of another format or without the columns that the recipe names: no row is read.
+
+        What is looked at, the format and the names of columns, is public structure, or the data are refused for it.
+        """
+        data, records = self.recipe.data, self.records()
+        if data.unit is not None:
+            records.selection([data.unit], data.unit)
+
+    def examine(self, *, values: bool = False) -> Examination:
+        """How many private rows fit the recipe, and why the others do not: for the steward alone, and spends nothing.
+
+        A kind that knows more of its columns than whose rows they are says more.
+        """
+        data = self.recipe.data
+        return self.records().examine(
+            unit=data.unit, max_rows=data.max_rows, missing_unit=data.rows_without_unit(), values=values
+        )
 
     def needs(self, data: Any) -> Needs:  # noqa: ARG002 - a kind may know
         """What `protect` and `write` will need for what `gather` gave, or for a stand-in of it."""
@@ -234,6 +325,10 @@ class Kind(ABC, Generic[Shape, Made]):
         """Further public facts that the certificate states."""
         return {}
 
+    def released_columns(self, made: Made) -> tuple[ReleasedColumn, ...]:  # noqa: ARG002 - a kind may describe them
+        """The columns of the released tables, in their order, for ``datapackage.json``; none, and none is written."""
+        return ()
+
     def left_out(self, made: Made) -> tuple[PageMessage, ...]:  # noqa: ARG002 - a kind may leave something out
         """What the recipe asks for and is not written, and why."""
         return ()
@@ -251,6 +346,11 @@ class Kind(ABC, Generic[Shape, Made]):
         """
 
     @staticmethod
+    def opened(folder: Path, certificate: dict[str, Any]) -> Publishable:  # noqa: ARG004 - a kind may read more
+        """A verified release as its publisher had it, from its files: what `sudare.open` gives."""
+        return OpenedRelease(Guarantee.from_json(certificate["guarantee"]), certificate["summary"])
+
+    @staticmethod
     @abstractmethod
     def public_sections(folder: Path, certificate: dict[str, Any], words: Words) -> list[Section]:
         """What the public report says of this kind: from the released files alone, in the language of ``words``.
@@ -258,21 +358,3 @@ class Kind(ABC, Generic[Shape, Made]):
         Guarantee, files and proof are said by the report itself. A kind shows its own things here, in the order of
         the chapters: what was released, how far to trust it, the method.
         """
-
-
-def row_size(frame: pa.Table, formats: Sequence[str]) -> float:
-    """Bytes that a row of ``frame`` takes in all formats together: its first rows, written into memory."""
-    import pyarrow as pa
-    import pyarrow.csv as csv
-    import pyarrow.parquet as pq
-
-    some = frame.slice(0, 1 << 14)
-    written = 0
-    for name in formats:
-        sink = pa.BufferOutputStream()
-        if name.endswith("parquet"):
-            pq.write_table(some, sink, compression="zstd")
-        else:
-            csv.write_csv(some, sink)
-        written += sink.getvalue().size
-    return written / max(1, len(some))

@@ -13,13 +13,14 @@ from sudare.reconstruct.iterative_bayes import iterative_bayes
 from sudare.reconstruct.linkage import k_for, scale_for
 from sudare.reconstruct.mixture import Mixture
 from sudare.reconstruct.noises import LaplaceNoise, RetentionNoise, SquareWaveNoise, noise_from_json
-from sudare.reconstruct.perturb import Perturbed, perturb
+from sudare.reconstruct.perturb import Perturbed, PerturbParameters, perturb
 
 __all__ = [
     "Bands",
     "Histogram",
     "LaplaceNoise",
     "Mixture",
+    "PerturbParameters",
     "Perturbed",
     "RetentionNoise",
     "SquareWaveNoise",

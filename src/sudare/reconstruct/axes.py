@@ -8,21 +8,24 @@ formed: applied axis by axis, a step costs as many operations as there are cells
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import ndtr
 
 from sudare.arrays import Floats, Integers
 from sudare.errors import ParameterError
+from sudare.measure.science import scipy_of
 from sudare.reconstruct.noises import LaplaceNoise, Noise, RetentionNoise, SquareWaveNoise
 from sudare.reconstruct.sample import checked_values
 
+ndtr = scipy_of("special").ndtr
+
 LARGEST = 1 << 24
-_REACH = 6.0  # scales beyond the bins, after which reports are told apart no more
+_REACH = 6.0  # scales beyond the bins, after which reports are in one bin
 _FINENESS = {1: 16.0, 2: 8.0}  # bins of reports per scale, for one column, for two, and for more:
 _COARSE = 4.0
 
@@ -115,7 +118,7 @@ def _square_wave_axis(noise: SquareWaveNoise, edges: Floats, fineness: float) ->
         )
     shares /= shares.sum(axis=1, keepdims=True)
     blur = (law.reach + 0.5) * noise.step
-    # Reports are told apart as finely as a tenth of the window in which they are likely, if that is coarser.
+    # Bins of reports are a fraction of the window in which reports are likely, or single cells where that is coarser.
     group = max(1, int(2 * blur / noise.step / fineness))
     starts = np.arange(0, law.outputs, group)
 
@@ -126,7 +129,7 @@ def _square_wave_axis(noise: SquareWaveNoise, edges: Floats, fineness: float) ->
         column = checked_values(values)[:, 0]
         report = np.rint((column - low) / noise.step - 0.5).astype(np.int64) + law.reach
         if not 0 <= report.min() <= report.max() < law.outputs:
-            raise ParameterError("a value that this square wave never reports")
+            raise ParameterError("a value is not one that this square wave can report")
         return report // group
 
     return ColumnAxis(
@@ -144,7 +147,7 @@ def _retention_axis(noise: RetentionNoise) -> ColumnAxis:
     def place(values: Any) -> Integers:
         places = noise.places(values)
         if len(places) and places.min() < 0:
-            raise ParameterError("a value that is none of the declared categories")
+            raise ParameterError("a value is not one of the declared categories")
         return places
 
     law = noise.law
@@ -158,7 +161,7 @@ class Product:
     axes: tuple[ColumnAxis, ...]
 
     def __post_init__(self) -> None:
-        if max(_cells(self.shape), _cells(self.reports)) > LARGEST:
+        if max(math.prod(self.shape), math.prod(self.reports)) > LARGEST:
             raise ParameterError(
                 "the cross table is too large",
                 value=self.shape,
@@ -174,7 +177,6 @@ class Product:
 
     @property
     def reports(self) -> tuple[int, ...]:
-        """Reports of each column."""
         return tuple(axis.outputs for axis in self.axes)
 
     def forward(self, law: Floats) -> Floats:
@@ -191,7 +193,7 @@ class Product:
         if len({len(place) for place in places}) > 1:
             raise ParameterError("columns are of different lengths")
         flat = np.ravel_multi_index(tuple(places), self.reports)
-        return np.bincount(flat, minlength=_cells(self.reports)).reshape(self.reports).astype(np.float64)
+        return np.bincount(flat, minlength=math.prod(self.reports)).reshape(self.reports).astype(np.float64)
 
 
 def along(array: Floats, maps: Sequence[Callable[[Floats], Floats] | None]) -> Floats:
@@ -200,10 +202,3 @@ def along(array: Floats, maps: Sequence[Callable[[Floats], Floats] | None]) -> F
         if apply is not None:
             array = np.moveaxis(apply(np.moveaxis(array, place, -1)), -1, place)
     return array
-
-
-def _cells(shape: tuple[int, ...]) -> int:
-    size = 1
-    for length in shape:
-        size *= length
-    return size

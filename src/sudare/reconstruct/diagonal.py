@@ -1,21 +1,33 @@
 """One step of EM for mixtures whose attributes are independent within a component: exact, or by the gradient.
 
-The expectation step needs the density of each perturbed value under each component and the first two moments of the
-true value (`moments`). The exact maximisation step is then that of any Gaussian mixture; the paper's takes a step
-along the gradient of the expected log likelihood instead, which by Fisher's identity consists of the same moments.
+**What a perturbed value says about the true one** (`moments`), when the true one is Gaussian and the noise Laplace, has
+a closed form. Let x ~ N(m, v), s = sqrt(v), and y = x + Laplace noise of scale phi; z = (y - m)/s and r = s/phi. Below
+y the density of x given y is that of N(m + v/phi, v), above y that of N(m - v/phi, v): two truncated normals. Their
+masses are
 
-A weak prior holds back what the data cannot see: 1,000 records cannot tell a peak of width phi/5 from a needle, and
-without a prior EM drifts to needles. A component of variance v costs ``prior`` log(1 + (phi/5)**2/v): nothing if it
-is wide, and `prior` more for each halving of its variance below the noise's resolution, which a thousand records
-cannot pay and a hundred thousand can. Its maximisation step is a quadratic equation; 0 is plain maximum likelihood.
+    t1 = exp(r**2/2 - r z) Phi(a) / (2 phi),  a = z - r        and        t2 = exp(r**2/2 + r z) Phi(-b) / (2 phi),
+    b = z + r,
 
-The paper's way to correlated attributes: rotate each component's records until they are uncorrelated.
+the density of y is t1 + t2, and all moments of x follow (equation 8 of Hasegawa et al., with the factor 2/sqrt(pi) that
+its erfc lacks: errata M1 and M2). Written like this the exponentials overflow and differences cancel. Here every form
+is used only where it neither overflows nor cancels, so that r may be anything from 1e-6 to 1e6 and z arbitrarily large.
 
-Each record goes to its likeliest component of a diagonal fit; the principal axes of a component's records become its
-own axes, and the diagonal method runs along these. Two things are approximated. The rotated noise is a sum of Laplace
-noises and no longer Laplace: here it counts as Laplace noise of the same variance. And the axes are those of perturbed
-records that were sorted by how near they fell, so that much of what they show is where the border between components
-lies. `scale_mixture` needs neither.
+**The step.** The expectation step needs the density of each perturbed value under each component and the first two
+moments of the true value. The exact maximisation step is then that of any Gaussian mixture; that of Hasegawa et al.
+takes a step along the gradient of the expected log likelihood instead, which by Fisher's identity consists of the same
+moments.
+
+A weak prior suppresses detail that the data cannot resolve: 1,000 records cannot tell a peak of width phi/5 from a much
+narrower one, and without a prior EM drifts to ever narrower peaks. A component of variance v costs ``prior``
+log(1 + (phi/5)**2/v): nothing if it is wide, and `prior` more for each halving of its variance below the noise's
+resolution, which a thousand records cannot outweigh and a hundred thousand can. Its maximisation step is a quadratic
+equation; 0 is plain maximum likelihood.
+
+`fit_rotated` is Hasegawa et al.'s way to correlated attributes. A record goes to its likeliest component of a diagonal
+fit; the principal axes of a component's records become its own axes, and the diagonal method runs along these. Two
+things are approximated. The rotated noise is a sum of Laplace noises and no longer Laplace: it is treated as Laplace
+noise of the same variance. And the axes are those of perturbed records assigned to the nearest component, so that they
+partly reflect the border between components. `scale_mixture` needs neither approximation.
 """
 
 from __future__ import annotations
@@ -23,12 +35,87 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from sudare.arrays import Floats
+from sudare.measure.science import scipy_of
 from sudare.reconstruct.gaussians import Gaussians
-from sudare.reconstruct.moments import ComponentMoments, moments
 from sudare.reconstruct.sample import Sample
+
+erfcx = scipy_of("special").erfcx
+
+_ROOT_HALF = np.sqrt(0.5)
+_ROOT_TWO_PI = np.sqrt(2 * np.pi)
+_FAR = 60.0  # from here on the asymptotic series is exact to 1e-13, and differences of nearly equal numbers are not
+
+
+@dataclass(frozen=True)
+class ComponentMoments:
+    """Of one component for each perturbed value, all of one shape.
+
+    ``log_density`` of y; ``first`` and ``second``: the means of (x - m)/s and of its square given y.
+    """
+
+    log_density: Floats
+    first: Floats
+    second: Floats
+
+
+def moments(y: ArrayLike, mean: ArrayLike, variance: ArrayLike, scale: ArrayLike) -> ComponentMoments:
+    """Density of y and moments of x given y; the arguments are broadcast against each other.
+
+    >>> found = moments([0.0, 30.0], mean=0.0, variance=4.0, scale=1.0)
+    >>> found.first.round(3).tolist()  # far out, x is as far as a noise of scale 1 lets a deviation of 2 be
+    [0.0, 2.0]
+    """
+    phi = np.asarray(scale, dtype=np.float64)
+    deviation = np.sqrt(np.asarray(variance, dtype=np.float64))
+    r = deviation / phi
+    z = (np.asarray(y, dtype=np.float64) - np.asarray(mean, dtype=np.float64)) / deviation
+    # The piece above y is the mirror image of the one below.
+    (low, high), (low_first, high_first), (low_second, high_second) = _pieces(np.stack([z, -z]), r)
+    difference = low - high
+    smaller_share = np.exp(-np.abs(difference))
+    log_density = np.maximum(low, high) + np.log1p(smaller_share) - np.log(2 * phi)
+    share = np.where(difference >= 0, 1.0, smaller_share) / (1 + smaller_share)
+    return ComponentMoments(
+        log_density,
+        share * low_first - (1 - share) * high_first,
+        share * low_second + (1 - share) * high_second,
+    )
+
+
+def _pieces(z: Floats, r: Floats) -> tuple[Floats, Floats, Floats]:
+    """log of exp(r**2/2 - r z) Phi(z - r), and the first two moments of a deviate N(r, 1) cut to below z.
+
+    With Q = erfcx(|a|/sqrt(2))/2: Phi(a) = Q exp(-a**2/2) for a < 0, where the exponentials join to exp(-z**2/2), and
+    1 - Q exp(-a**2/2) else. The moments are r - h and 1 + r**2 - (r + z) h, h the density of a over Phi(a).
+    """
+    a = z - r
+    upper = 0.5 * erfcx(np.abs(a) * _ROOT_HALF)
+    above = a >= 0
+    bell = np.where(above, np.exp(-0.5 * a * a), 1.0)
+    mass = np.where(above, 1 - upper * bell, upper)
+    log_mass = np.where(above, r * (0.5 * r - z), -0.5 * z * z) + np.log(mass)
+    hazard = bell / (_ROOT_TWO_PI * mass)
+    first = r - hazard
+    second = 1 + r * r - (r + z) * hazard
+    deep = a < -_FAR
+    if deep.any():
+        # x lies just under the cut, by a gap that the difference of r and h would not show.
+        gap, gap_square = _gap(-a[deep])
+        cut = z[deep]
+        first[deep] = cut - gap
+        second[deep] = cut * (cut - 2 * gap) + gap_square
+    return log_mass, first, second
+
+
+def _gap(depth: Floats) -> tuple[Floats, Floats]:
+    """Mean and mean square of N(-depth, 1) cut to above 0, for large depth."""
+    inverse = 1 / depth**2
+    series = inverse * (2 - inverse * (10 - inverse * (74 - 706 * inverse)))
+    return (1 - series) / depth, series
+
 
 _STEPS = 300
 _STILL = 1e-3  # log likelihood of all records that a step must gain
@@ -95,7 +182,6 @@ class Components:
 
     @property
     def count(self) -> int:
-        """How many components there are."""
         return len(self.weights)
 
     def sorted(self) -> Components:
@@ -109,7 +195,6 @@ class Components:
 
     @classmethod
     def unpacked(cls, vector: Floats, scales: Floats) -> Components:
-        """The inverse of `packed`."""
         count = len(vector) // (1 + 2 * len(scales))
         logs = np.maximum(vector[:count] - vector[:count].max(), -60.0)
         weights = np.exp(logs)
@@ -172,17 +257,17 @@ def shrunk(spread: Floats, mass: Floats, scales: Floats, prior: float) -> Floats
 
 
 def climb(sample: Sample, now: Components, known: Expected, rate: float) -> Components:
-    """The paper's step: weights exactly, means and deviations by ``rate`` along the mean gradient of a record.
+    """Hasegawa et al.'s step, equations (11) to (13), errata M7: exact weights, means and deviations moved by ``rate``
+    times the sum of all records' gradients.
 
-    d log f/d mean is the mean of (x - m)/v given y, d log f/d s that of ((x - m)**2/v - 1)/s.
+    d log f/d mean is the mean of (x - m)/v given y, d log f/d s that of ((x - m)**2/v - 1)/s. Only the square of a
+    deviation matters, so one that the step makes negative counts by its size.
     """
     mass, first, second = _totals(sample, known)
     deviation = np.sqrt(now.variances)
-    records = sample.records
-    means = now.means + rate * first / deviation / records
-    deviations = deviation + rate * (second - mass[:, None]) / deviation / records
-    floor = _SMALLEST * sample.scales
-    return Components(mass / mass.sum(), means, np.maximum(deviations, floor) ** 2)
+    means = now.means + rate * first / deviation
+    deviations = np.abs(deviation + rate * (second - mass[:, None]) / deviation)
+    return Components(mass / mass.sum(), means, np.maximum(deviations, _SMALLEST * sample.scales) ** 2)
 
 
 def _totals(sample: Sample, known: Expected) -> tuple[Floats, Floats, Floats]:

@@ -1,9 +1,9 @@
-"""The distribution behind perturbed values, by whichever of the two methods explains records it has not seen.
+"""The distribution behind perturbed values, by the one of two methods that predicts held-out records better.
 
-With few records both explain them alike, and iterative Bayes, which knows the range of the values and chooses the
-smoothest of what is plausible, is the safer one. With many, detail narrower than its smoothing shows, and a mixture
-describes it with fewer numbers. So it is the mixture if held-out records are clearly likelier under it, by a factor
-of e**2 for all of them together; else iterative Bayes.
+With few records both predict them equally well, and iterative Bayes, which knows the range of the values and chooses
+the smoothest plausible distribution, is the safer one. With many, detail narrower than its smoothing shows, and a
+mixture describes it with fewer parameters. So the mixture is chosen if held-out records are clearly likelier under it,
+by a factor of e**2 for all of them together; else iterative Bayes.
 """
 
 from __future__ import annotations
@@ -17,11 +17,10 @@ from sudare.errors import ParameterError
 from sudare.measure import em
 from sudare.measure.em import split
 from sudare.reconstruct.axes import axis_of, checked_edges
-from sudare.reconstruct.columns import columns_of
 from sudare.reconstruct.histogram import Histogram
 from sudare.reconstruct.iterative_bayes import iterative_bayes
 from sudare.reconstruct.mixture import Mixture
-from sudare.reconstruct.noises import LaplaceNoise
+from sudare.reconstruct.noises import LaplaceNoise, columns_of
 from sudare.reconstruct.sample import Sample, sample_of
 
 METHODS = ("auto", "iterative_bayes", "mixture")
@@ -56,7 +55,7 @@ def distribution(
         smooth = iterative_bayes(values, scale, edges)
         if not clearly_better(mixture, smooth, sample_of(columns.values[0], noise.scale)):
             return smooth
-    return _binned(mixture, columns.names, ends)
+    return histogram_of_mixture(mixture, columns.names, ends)
 
 
 def clearly_better(mixture: Mixture, smooth: Histogram, sample: Sample) -> bool:
@@ -87,9 +86,11 @@ def _laplace_below(t: Floats, scale: float) -> Floats:
     return np.where(t < 0, tail, 1 - tail)
 
 
-def _binned(mixture: Mixture, names: tuple[str, ...], edges: Floats) -> Histogram:
+def histogram_of_mixture(mixture: Mixture, names: tuple[str, ...], edges: Floats) -> Histogram:
+    """A fitted mixture over bins."""
+
     def redraw(generator: np.random.Generator) -> Histogram:
-        return _binned(mixture.again(generator), names, edges)
+        return histogram_of_mixture(mixture.again(generator), names, edges)
 
     count = mixture.components_
     return Histogram(

@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import ndtr
-from scipy.stats import qmc
 
 from sudare.arrays import Floats
+from sudare.measure.science import scipy_of
+
+ndtr = scipy_of("special").ndtr
+qmc = scipy_of("stats").qmc
 
 _NODES, _HEIGHTS = np.polynomial.legendre.leggauss(12)
 _DRAWS = 1 << 17
@@ -30,11 +32,10 @@ class Gaussians:
 
     @property
     def attributes(self) -> int:
-        """How many there are."""
         return int(self.means.shape[1])
 
     def times(self, units: Floats) -> Gaussians:
-        """In other units (d,)."""
+        """The same mixture in other units (d,)."""
         return Gaussians(self.weights, self.means * units, self.covariances * np.outer(units, units))
 
     def sorted(self) -> Gaussians:
@@ -43,7 +44,7 @@ class Gaussians:
         return Gaussians(self.weights[order], self.means[order], self.covariances[order])
 
     def marginal(self, places: Sequence[int]) -> Gaussians:
-        """Of some attributes."""
+        """The mixture of some attributes alone."""
         chosen = list(places)
         return Gaussians(self.weights, self.means[:, chosen], self.covariances[:, chosen][:, :, chosen])
 
@@ -114,7 +115,7 @@ class Gaussians:
     def sample(self, size: int, generator: np.random.Generator, *, spread: bool = False) -> Floats:
         """(size, d) draws; ``spread`` evenly (a Sobol sequence) instead of independently."""
         if spread:
-            from scipy.special import ndtri
+            ndtri = scipy_of("special").ndtri
 
             uniform = qmc.Sobol(self.attributes + 1, seed=generator).random(size)
             which = np.searchsorted(np.cumsum(self.weights)[:-1], uniform[:, 0], side="right")

@@ -1,11 +1,9 @@
-"""A reconstructed histogram or cross table: probabilities of bins, and what can be read off them.
+"""A reconstructed histogram or cross table: probabilities of bins, what can be read off them, and bootstrap bands.
 
-What a reconstructed distribution answers, and how far the answer may be off: bands from the bootstrap.
-
-Records are drawn again from the ones there are, as many, and the distribution is reconstructed from them in the same
-way (same smoothing and steps, same number of components). What the answers vary by tells how far noise and sampling
-carry them. It does not tell how far smoothing does: an estimate that must not follow the noise cannot follow a needle
-either, and a band around a smoothed needle lies beside it.
+For the bands, records are drawn again from the given ones, as many, and the distribution is reconstructed from them in
+the same way (same smoothing and steps, same number of components). The variation of the answers shows the error due to
+noise and sampling. It does not show the bias due to smoothing: an estimate that must not follow the noise cannot follow
+a very narrow peak either, and a band around the smoothed peak does not contain it.
 """
 
 from __future__ import annotations
@@ -164,7 +162,7 @@ class Histogram:
     def bands(
         self, answer: str = "histogram", *arguments: Any, level: float = 0.9, repetitions: int = 40, seed: int = 0
     ) -> Bands:
-        """An answer ("histogram", "density" or "quantiles") with its bootstrap bands; see `answers`."""
+        """An answer ("histogram", "density" or "quantiles") with its bootstrap bands; see the module."""
         return bands(self, answer, *arguments, level=level, repetitions=repetitions, seed=seed)
 
     def _place(self, name: str) -> int:
@@ -191,5 +189,5 @@ def checked_probabilities(probabilities: ArrayLike) -> Floats:
     """Numbers between 0 and 1."""
     wanted = np.asarray(probabilities, dtype=np.float64)
     if not ((wanted >= 0) & (wanted <= 1)).all():
-        raise ParameterError("a quantile outside 0 to 1", value=wanted.tolist())
+        raise ParameterError("a quantile is not between 0 and 1", value=wanted.tolist())
     return wanted

@@ -1,24 +1,22 @@
 """Iterative Bayes (IBT, Agrawal et al. 2005): the distribution of binned values behind perturbed ones.
 
-EM of a histogram, or of a cross table of several columns, through the known channel of the noise. Run to its limit,
-as in the paper, it fits the noise of 1,000 records as if it were people. By default it looks for the smoothest
-distribution that the records do not speak against (`plausibility`): sums of Gaussians a fifth as wide as the noise,
-of a tenth, of a twentieth, and of single bins, each from the even distribution on, until the first that is plausible.
-Smoothing is part of the model, and not a step after each step as in EMS (Silverman et al. 1990): so the likelihood
-grows at every step.
+EM of a histogram, or of a cross table of several columns, through the known channel of the noise. Run to convergence,
+as in Hasegawa et al., it fits the noise of 1,000 records. By default the result is the smoothest distribution that the
+records do not contradict (`Bar`): sums of Gaussians a fifth as wide as the noise, a tenth, a twentieth, and single
+bins, each started from the uniform distribution, until the first that is plausible. Smoothing is part of the model, and
+not a step after each step as in EMS (Silverman et al. 1990), so that the likelihood grows at every step.
 
-How likely a distribution must make the reports to be believed: a bar that held-out reports set.
+How plausible a distribution must be is measured on held-out reports. No distribution makes the reports likelier than
+the one EM converges to. The log likelihood of the true distribution is lower, by half the number of degrees of freedom
+that were fitted to noise. That number shows when reports are held out: fitted to the others, EM makes them less likely
+than it did when it saw them, by twice the distance of the truth from the maximum (this is Akaike's argument, with the
+correction measured instead of counted). So the smoothest distribution that is about as likely as the truth is as good
+as the data can tell. The truth lies below the maximum by half the loss, on average; a quarter of it, `SHARE`, was
+within half a point of L1 accuracy of the best on random mixtures (one to six Gaussians anywhere) of 1,000 and 10,000
+records. Less fits noise again, and more blurs.
 
-No distribution makes the reports likelier than the one EM converges to. The truth does not reach that either: it lies
-below by half the number of freedoms that were fitted to noise. That number shows when reports are held out: fitted to
-the others, EM makes them less likely than it did when it saw them, by twice as much as the truth lies below the top
-(this is Akaike's argument, with the correction measured instead of counted). So the smoothest distribution that is
-about as likely as the truth is as good as the data can tell. The truth lies below the top by half the loss, on
-average; a quarter of it, `SHARE`, was within half a point of L1 accuracy of the best on random mixtures (one to six
-Gaussians anywhere) of 1,000 and 10,000 records. Less fits noise again, and more blurs.
-
-Held-out likelihood alone stops too early: it judges how well reports are predicted, where detail hardly matters, and
-not how well the values behind them are.
+Held-out likelihood alone would stop too early: it measures how well reports are predicted, where detail hardly matters,
+and not how well the values behind them are.
 """
 
 from __future__ import annotations
@@ -35,8 +33,8 @@ from sudare.errors import ParameterError
 from sudare.measure import em
 from sudare.measure.em import split
 from sudare.reconstruct.axes import Product, along, axis_of
-from sudare.reconstruct.columns import PerturbedColumns, columns_of
 from sudare.reconstruct.histogram import Histogram
+from sudare.reconstruct.noises import PerturbedColumns, columns_of
 
 Apply = Callable[[Floats], Floats]
 
@@ -126,8 +124,8 @@ def iterative_bayes(
     """The distribution of the true values over bins, from perturbed ones.
 
     One column: ``values`` (n,), ``scale`` a number (of Laplace noise) or a noise of `perturb`, ``edges`` of the bins
-    (none for categories). Several: a table (n, columns) or a mapping from names to columns, with a list or a mapping
-    of scales and of edges. ``stop``: "held_out" (default), "converged" as in the paper, or a number of plain steps.
+    (none for categories). Several: a table (n, columns) or a mapping from names to columns, with a list or a mapping of
+    scales and of edges. ``stop``: "held_out" (default), "converged" as in Hasegawa et al., or a number of plain steps.
     ``smooth``: the width of Gaussians, as a share of the noise's scale, instead of the default's choice; 0 for none.
 
     >>> rng = np.random.default_rng(1)
@@ -205,5 +203,5 @@ def smoothest(product: Product, counts: Floats, bar: Bar, widths: Sequence[float
 
 
 def even(shape: tuple[int, ...]) -> Floats:
-    """The even distribution."""
+    """The uniform distribution over cells of this shape."""
     return np.full(shape, 1 / np.prod(shape))

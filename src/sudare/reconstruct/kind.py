@@ -1,7 +1,4 @@
-"""Perturbed records, from a recipe: read, randomised, shuffled, written and checked.
-
-What `verify` checks in the files of perturbed records.
-"""
+"""The kind "perturbation": records from a recipe are read, randomised, shuffled, written, and verified."""
 
 from __future__ import annotations
 
@@ -19,14 +16,15 @@ from numpy.typing import NDArray
 from sudare.domain.text import numbers as read_numbers
 from sudare.engines import Records
 from sudare.errors import InputError, SudareError, VerificationError
-from sudare.language.messages import Lines, OnProgress, PageMessage, lines
+from sudare.language.messages import Lines, PageMessage, lines
 from sudare.noise import Source, secret
 from sudare.privacy import Guarantee
-from sudare.recipe.kind import FIXED_DISK, FIXED_MEMORY, Kind, Needs, Outlook, row_size
+from sudare.recipe.frames import read_frame, row_size, write_frame
+from sudare.recipe.kind import FIXED_DISK, FIXED_MEMORY, Kind, Needs, ReleasedColumn
 from sudare.recipe.model import Recipe
 from sudare.reconstruct.linkage import linked_k
-from sudare.reconstruct.noises import LaplaceNoise, Noise, RetentionNoise, SquareWaveNoise, noise_from_json
-from sudare.reconstruct.perturb import GRID, Perturbed, perturb, promise, refuse_unreadable, row_cost
+from sudare.reconstruct.noises import LaplaceNoise, Noise, RetentionNoise, SquareWaveNoise, noise_from_json, table_of
+from sudare.reconstruct.perturb import GRID, Perturbed, PerturbParameters, perturb, promise, refuse_unreadable, row_cost
 from sudare.reconstruct.recipe import PerturbationRecipe
 
 if TYPE_CHECKING:
@@ -47,18 +45,25 @@ def check_perturbation(folder: Path, certificate: dict[str, Any]) -> list[PageMe
         records = int(stated["records"])
     except (SudareError, AttributeError, KeyError, TypeError, ValueError):
         raise VerificationError("the certificate states no valid perturbation") from None
+    words = [name for name, noise in noises.items() if _has_words(noise)]
     checks = []
     for form, name in FILE_OF.items():
         if name not in certificate["files"]:
             continue
-        rows = _read(folder / name, form, noises)
+        rows = read_frame(folder / name, form, text=words)
         if rows.column_names != list(noises) or rows.num_rows != records:
             raise VerificationError("the file has other columns or rows than the certified ones", value=name)
         for column, noise in noises.items():
             if not _possible(rows.column(column), noise):
-                raise VerificationError("column {column} holds what its noise cannot give", value=name, column=column)
+                raise VerificationError(
+                    "column {column} holds a value that its noise cannot produce", value=name, column=column
+                )
         checks.append(PageMessage("verified.grid", file=name, rows=records))
     return checks
+
+
+def _has_words(noise: Noise) -> bool:
+    return isinstance(noise, RetentionNoise) and isinstance(noise.categories[0], str)
 
 
 def _possible(column: pa.ChunkedArray, noise: Noise) -> bool:
@@ -79,24 +84,6 @@ def _possible(column: pa.ChunkedArray, noise: Noise) -> bool:
     return bool(np.isfinite(values).all() and np.allclose(steps, np.rint(steps), rtol=1e-9, atol=1e-3))
 
 
-def _read(path: Path, form: str, noises: dict[str, Noise]) -> pa.Table:
-    import pyarrow as pa
-    import pyarrow.csv as csv
-    import pyarrow.parquet as pq
-
-    try:
-        if form == "parquet":
-            return pq.read_table(path)
-        words = [
-            name
-            for name, noise in noises.items()
-            if isinstance(noise, RetentionNoise) and isinstance(noise.categories[0], str)
-        ]
-        return csv.read_csv(path, convert_options=csv.ConvertOptions(column_types=dict.fromkeys(words, pa.string())))
-    except (pa.ArrowException, OSError):
-        raise VerificationError("a file of the release cannot be read", value=path.name) from None
-
-
 _TRIED = 4096
 _ROW, _NUMBER, _CATEGORY = 44, 18, 8
 """Bytes of memory of a row while it is perturbed and written, and of each of its columns of numbers and categories."""
@@ -109,13 +96,25 @@ class PerturbationKind(Kind[PerturbationRecipe, Perturbed]):
     """A recipe of kind "perturbation"."""
 
     shape: ClassVar[type[Recipe]] = PerturbationRecipe
+    rehearsal_module: ClassVar[str] = "sudare.reconstruct.rehearsal"
+
+    @cached_property
+    def parameters(self) -> PerturbParameters:
+        """What the recipe asks `perturb` for."""
+        asked = self.recipe.perturbation
+        return PerturbParameters(
+            categories=self.recipe.categories or None,
+            k=None if asked.k is None else float(asked.k),
+            epsilon=asked.epsilon,
+            noise=asked.noise,
+            shares=self.recipe.shares,
+            outside=asked.outside,
+        )
 
     @cached_property
     def row_epsilon(self) -> Fraction:
-        """What one row spends."""
-        asked = self.recipe.perturbation
-        k = None if asked.k is None else float(asked.k)
-        return row_cost(k, asked.epsilon, asked.records or 0, self.recipe.data.protected_unit())
+        asked, unit = self.parameters, self.recipe.data.protected_unit()
+        return row_cost(asked.k, asked.epsilon, self.recipe.perturbation.records or 0, unit)
 
     @property
     def epsilon(self) -> Fraction:
@@ -125,9 +124,7 @@ class PerturbationKind(Kind[PerturbationRecipe, Perturbed]):
     @cached_property
     def guarantee(self) -> Guarantee:
         """What the release will promise: known before any private value is."""
-        asked = self.recipe.perturbation
-        k = None if asked.k is None else float(asked.k)
-        return promise(self.row_epsilon, self.recipe.data.protected_unit(), k)
+        return promise(self.row_epsilon, self.recipe.data.protected_unit(), self.parameters.k)
 
     def prepare(self) -> None:
         """Also perturb a row at the first bound or category of each column, at its cost, and describe the noise."""
@@ -139,21 +136,12 @@ class PerturbationKind(Kind[PerturbationRecipe, Perturbed]):
     def dry_run(self) -> None:
         """Nothing more is to be seen: all rows are perturbed like the one of `prepare`."""
 
-    def perturb(self, columns: Columns, source: Source, **cost: Any) -> Perturbed:
+    def perturb(self, columns: Columns, source: Source, epsilon: Fraction | None = None) -> Perturbed:
         """Every row randomised as the recipe says, at its cost or another one."""
-        recipe, asked = self.recipe, self.recipe.perturbation
-        cost = cost or {"k": None if asked.k is None else float(asked.k), "epsilon": asked.epsilon}
-        made = perturb(
-            columns,
-            recipe.bounds or None,
-            categories=recipe.categories or None,
-            noise=asked.noise,
-            shares=recipe.shares,
-            outside=asked.outside,
-            unit=recipe.data.protected_unit(),
-            source=source,
-            **cost,
-        )
+        recipe = self.recipe
+        asked = self.parameters if epsilon is None else replace(self.parameters, k=None, epsilon=epsilon)
+        unit = recipe.data.protected_unit()
+        made = perturb(columns, recipe.bounds or None, parameters=asked, unit=unit, source=source)
         return replace(made, guarantee=made.guarantee.booked())
 
     def read_columns(self, records: Records, **bound: Any) -> Columns:
@@ -163,7 +151,7 @@ class PerturbationKind(Kind[PerturbationRecipe, Perturbed]):
         return {name: column if name in words else _numbers(column, name) for name, column in found.items()}
 
     def gather(self, source: Source) -> Columns:
-        """The private columns, at most so many rows of each person as are charged."""
+        """The private columns, with at most as many rows of each person as are charged."""
         data = self.recipe.data
         bound: dict[str, Any] = {}
         if data.unit is not None:
@@ -189,7 +177,7 @@ class PerturbationKind(Kind[PerturbationRecipe, Perturbed]):
         return self.needs_of(rows, Context().run(self.perturb, some, Source.from_seed(0), epsilon=self.epsilon))
 
     def needs_of(self, rows: int, like: Perturbed) -> Needs:
-        """What so many rows need that are as long as those of another perturbation."""
+        """The needs of ``rows`` rows that are as long as those of another perturbation."""
         numbers, categories = len(self.recipe.bounds), len(self.recipe.categories)
         memory = rows * (_ROW + numbers * _NUMBER + categories * _CATEGORY)
         disk = int(1.2 * rows * row_size(_frame(like), self.recipe.output.formats))
@@ -201,16 +189,7 @@ class PerturbationKind(Kind[PerturbationRecipe, Perturbed]):
 
     def write(self, made: Perturbed, folder: Path) -> dict[str, Path]:
         """The rows in each format asked for."""
-        import pyarrow.csv as csv
-        import pyarrow.parquet as pq
-
-        rows = _frame(made)
-        paths: dict[str, Path] = {name: folder / FILE_OF[name] for name in self.recipe.output.formats}
-        if "parquet" in paths:
-            pq.write_table(rows, paths["parquet"], compression="zstd")
-        if "csv" in paths:
-            csv.write_csv(rows, paths["csv"])
-        return paths
+        return write_frame(_frame(made), folder, FILE_OF, self.recipe.output.formats)
 
     def headline(self, made: Perturbed) -> Lines:
         """Rows, and what each of them gives away."""
@@ -227,26 +206,29 @@ class PerturbationKind(Kind[PerturbationRecipe, Perturbed]):
             }
         }
 
-    def outlook(self) -> Outlook:
-        """Columns, noise, and how well one rehearsal recovers the distributions."""
-        from sudare.reconstruct.rehearsal import outlook
+    def released_columns(self, made: Perturbed) -> tuple[ReleasedColumn, ...]:
+        return tuple(
+            ReleasedColumn(name, _type_of(noise), PageMessage("column.perturbed", name=name))
+            for name, noise in made.columns.items()
+        )
 
-        return outlook(self)
-
-    def rehearse(self, seed: int, progress: OnProgress) -> Any:
-        """Seeded perturbations of the public file, or of synthetic records, and the distributions recovered."""
-        from sudare.reconstruct.rehearsal import rehearse
-
-        return rehearse(self, seed, progress)
+    check = staticmethod(check_perturbation)
 
     @staticmethod
-    def check(folder: Path, certificate: dict[str, Any]) -> list[PageMessage]:
-        """The rows are as many as certified, and every value is one that the noise can give."""
-        return check_perturbation(folder, certificate)
+    def opened(folder: Path, certificate: dict[str, Any]) -> Perturbed:
+        """The perturbed rows with their noise."""
+        form, name = next((form, name) for form, name in FILE_OF.items() if name in certificate["files"])
+        noises = {column: noise_from_json(facts) for column, facts in certificate["summary"]["columns"].items()}
+        rows = read_frame(folder / name, form, text=[column for column, noise in noises.items() if _has_words(noise)])
+        columns = {column: rows.column(column).to_numpy(zero_copy_only=False) for column in noises}
+        guarantee = Guarantee.from_json(certificate["guarantee"])
+        cost = Fraction(certificate["summary"]["row_epsilon"])
+        return Perturbed(table_of(columns), tuple(noises.values()), guarantee, cost)
 
     @staticmethod
-    def public_sections(folder: Path, certificate: dict[str, Any], words: Words) -> list[Section]:  # noqa: ARG004 - the certificate says all
-        """Rows and noise, and that single values mean little."""
+    def public_sections(folder: Path, certificate: dict[str, Any], words: Words) -> list[Section]:
+        """Rows and noise, that single values mean little, and the distributions behind them."""
+        from sudare.reconstruct.pages import recovered_charts
         from sudare.render.sections import Facts, Section, Text
 
         summary, unit = certificate["summary"], Guarantee.from_json(certificate["guarantee"]).unit
@@ -254,10 +236,10 @@ class PerturbationKind(Kind[PerturbationRecipe, Perturbed]):
         noises = {name: noise_from_json(facts) for name, facts in summary["columns"].items()}
         said = _headline(rows, cost, linked_k(float(cost), rows, unit.max_rows), noises)
         facts = lines(said, words)
-        use = Text.of(words("perturbation.use_text"))
+        use, made = Text.of(words("perturbation.use_text")), PerturbationKind.opened(folder, certificate)
         return [
             Section(words("perturbation.title"), (Facts(facts),)),
-            Section(words("perturbation.use"), (use,), "trust"),
+            Section(words("perturbation.use"), (use, *recovered_charts(made, words)), "trust"),
         ]
 
 
@@ -267,12 +249,18 @@ def _frame(made: Perturbed) -> pa.Table:
     return pa.table({name: pa.array(column.tolist()) for name, column in made.values.items()})
 
 
+def _type_of(noise: Noise) -> str:
+    if not isinstance(noise, RetentionNoise):
+        return "number"
+    return "string" if _has_words(noise) else "integer"
+
+
 def _numbers(column: NDArray[Any], name: str) -> NDArray[Any]:
     """A column as numbers; whole ones where all are, so that they can be categories."""
     try:
         numbers = read_numbers(column) if column.dtype == object else column.astype(np.float64)
     except (TypeError, ValueError):
-        raise InputError("a column holds something else than numbers", value=name) from None
+        raise InputError("a column holds values that are not numbers", value=name) from None
     whole = np.isfinite(numbers).all() and bool((numbers == np.rint(numbers)).all())
     return numbers.astype(np.int64) if whole and np.abs(numbers).max(initial=0) < 2**53 else numbers
 

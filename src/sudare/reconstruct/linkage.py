@@ -8,23 +8,22 @@ reached from m; so the row is that person's with probability at most
 
     m / (m + (N - m) e**(-2 epsilon)) = 1/k        for        2 epsilon = ln((N - m) / (m (k - 1))),
 
-which for m = 1 is the paper's ln((N - 1)/(k - 1)). For Laplace noise of scale phi and values in a range of width W,
-epsilon is W/phi, whence phi = 2 W / ln((N - 1)/(k - 1)); for several columns the epsilons add up. This is about
-linkage only, and weak for many records: with N = 32,561 and k = 2, epsilon is 5.2, at which a report gives much of a
-value away.
+which for m = 1 is ln((N - 1)/(k - 1)). For Laplace noise of scale phi and values in a range of width W, epsilon is
+W/phi, whence phi = 2 W / ln((N - 1)/(k - 1)), the scales that Hasegawa et al. print (errata M6); for several columns
+the epsilons add up. This is about linkage only, and weak for many records: with N = 32,561 and k = 2, epsilon is 5.2,
+at which a report gives much of a value away.
 """
 
 from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from sudare.errors import Message, ParameterError
-from sudare.privacy import positive
+from sudare.privacy import positive, whole
 
 _GRAIN = 10**9
 
@@ -35,8 +34,7 @@ def linkage_budget(k: float, records: int, max_rows: int = 1) -> float:
     >>> round(linkage_budget(2, 32561), 4)
     10.3908
     """
-    rows = _whole(records, "records", 2)
-    most = _whole(max_rows, "max_rows", 1)
+    rows, most = whole(records, "records", least=2), whole(max_rows, "max_rows")
     wanted = float(positive(k, "k"))
     if not 2 <= wanted < rows / most:
         raise ParameterError(
@@ -77,7 +75,7 @@ def k_for(*, scale: ArrayLike, records: int, width: ArrayLike, max_rows: int = 1
     >>> round(k_for(scale=14.0508, records=32561, width=73), 3)
     2.0
     """
-    rows, most = _whole(records, "records", 2), _whole(max_rows, "max_rows", 1)
+    rows, most = whole(records, "records", least=2), whole(max_rows, "max_rows")
     scales, widths = (np.atleast_1d(np.asarray(each, dtype=np.float64)) for each in (scale, width))
     if scales.shape != widths.shape or scales.ndim != 1:
         raise ParameterError("scale and width are not of one length", value=(scales.shape, widths.shape))
@@ -92,9 +90,3 @@ def k_for(*, scale: ArrayLike, records: int, width: ArrayLike, max_rows: int = 1
 def linked_k(epsilon: float, records: int, max_rows: int = 1) -> float:
     """The k of ``records`` rows that spent ``epsilon`` each: 1 when nothing is hidden."""
     return 1 + (records - max_rows) / max_rows * math.exp(-2 * epsilon)
-
-
-def _whole(number: Any, name: str, least: int) -> int:
-    if isinstance(number, bool) or not isinstance(number, int | np.integer) or number < least:
-        raise ParameterError("{name} is not a whole number from {least} on", value=number, name=name, least=least)
-    return int(number)

@@ -1,5 +1,5 @@
-"""Gaussian mixtures fitted to perturbed values: the paper's proposal, with an exact EM in place of its gradient
-steps."""
+"""Gaussian mixtures fitted to perturbed values: the proposal of Hasegawa et al., with an exact EM in place of
+their gradient steps."""
 
 from __future__ import annotations
 
@@ -12,25 +12,26 @@ from numpy.typing import ArrayLike, NDArray
 
 from sudare.arrays import Floats
 from sudare.errors import ParameterError
+from sudare.privacy import whole
 from sudare.reconstruct.axes import checked_edges
-from sudare.reconstruct.diagonal import PRIOR, Components, fit_rotated
+from sudare.reconstruct.diagonal import PRIOR, Components, fit_rotated, moments
 from sudare.reconstruct.fitting import (
     Criterion,
     FitCandidate,
     MixtureFit,
+    Starts,
     best,
     fit_exact,
     fit_gradient,
     freedoms,
     judged,
+    random_start,
 )
 from sudare.reconstruct.gaussians import Gaussians
 from sudare.reconstruct.histogram import Bands, bands, checked_probabilities
-from sudare.reconstruct.moments import moments
 from sudare.reconstruct.noises import laplace_columns
 from sudare.reconstruct.sample import Sample, checked_values, sample_of
 from sudare.reconstruct.scale_mixture import fit_full, log_densities
-from sudare.reconstruct.starts import Starts
 
 Count: TypeAlias = int | Literal["auto", "held_out", "aic", "bic"]
 Covariance: TypeAlias = Literal["full", "diagonal", "pca"]
@@ -44,10 +45,13 @@ class Mixture:
     """A Gaussian mixture of true values, from values with Laplace noise.
 
     ``components``: a number, or "auto": the number, up to ``most``, under which held-out records are likeliest (also
-    "aic", "bic"). ``covariance`` of several attributes: "full", "diagonal" (the paper's equation 19), or "pca", its
-    rotation. ``method``: "exact" EM, or "gradient", the paper's, with its learning ``rate``. ``prior`` holds back
-    components that are too narrow for the data to tell (see `diagonal`); 0 is maximum likelihood. ``steps`` is the
-    most that a fit takes, ``gain`` the log likelihood of all records below which 60 of them are not worth it.
+    "aic", "bic"). ``covariance`` of several attributes: "full", "diagonal" (equation 19, errata M3 and M4), or "pca",
+    its rotation. ``method``: "exact" EM; "gradient", algorithm 1 of Hasegawa et al. as printed: random starts, steps of
+    ``rate`` times the sum of all gradients, and an end where a step changes the log likelihood by less than 0.001; or
+    "mean_gradient", the same with their mean, a step that does not grow with the number of records (errata M7).
+    ``prior`` holds back components that are too narrow for the data to tell (see `diagonal`); 0 is maximum likelihood.
+    ``steps`` is the most that a fit takes, ``gain`` the log likelihood of all records below which 60 of them are not
+    worth it.
 
     After `fit`: ``weights_`` (k,), ``means_`` and ``covariances_`` ((k,) and (k,) for a single attribute; (k, d) and
     (k, d, d) for several), ``components_``, ``converged_``, ``steps_``, ``log_likelihood_``, and for a chosen number
@@ -62,7 +66,7 @@ class Mixture:
 
     components: Count = "auto"
     covariance: Covariance = "full"
-    method: Literal["exact", "gradient"] = "exact"
+    method: Literal["exact", "gradient", "mean_gradient"] = "exact"
     rate: float = 0.001
     prior: float = PRIOR
     most: int = 8
@@ -76,12 +80,11 @@ class Mixture:
         if isinstance(self.components, str):
             _one_of("components", self.components, ("auto", "held_out", "aic", "bic"))
         else:
-            _at_least("components", self.components, 1)
-            self.components = int(self.components)  # a number of NumPy's is no int
+            self.components = whole(self.components, "components")
         _one_of("covariance", self.covariance, ("full", "diagonal", "pca"))
-        _one_of("method", self.method, ("exact", "gradient"))
+        _one_of("method", self.method, ("exact", "gradient", "mean_gradient"))
         for name in ("most", "steps", "sweeps"):
-            _at_least(name, getattr(self, name), 1)
+            whole(getattr(self, name), name)
         for name in ("rate", "gain"):
             if not 0 < getattr(self, name) < np.inf:
                 raise ParameterError("{name} is not positive", value=getattr(self, name), name=name)
@@ -105,7 +108,7 @@ class Mixture:
         starts = Starts(sample, self.seed)
         if isinstance(self.components, int):
             candidates: dict[int, FitCandidate] = {}
-            chosen = self._fit_one(sample, starts.of(self.components), self.steps)
+            chosen = self._fit_one(sample, self._start(sample, starts, self.components), self.steps)
         else:
             criterion: Criterion = "held_out" if self.components == "auto" else self.components
             candidates = self._candidates(sample, starts, criterion, min(self.most, len(table)))
@@ -115,9 +118,16 @@ class Mixture:
         self._fitted = _Fitted(sample, chosen, whole.sorted(), candidates, single, known)
         return self
 
+    def _start(self, sample: Sample, starts: Starts, count: int) -> Components:
+        """Hasegawa et al. start at random, exact EM where the likelihood of many narrow components is highest."""
+        if self.method == "exact":
+            return starts.of(count)
+        return random_start(sample, count, np.random.default_rng([self.seed, count]))
+
     def _fit_one(self, sample: Sample, start: Components, steps: int) -> MixtureFit:
-        if self.method == "gradient":
-            return fit_gradient(sample, start, steps=steps, rate=self.rate)
+        if self.method != "exact":
+            rate = self.rate if self.method == "gradient" else self.rate / sample.records
+            return fit_gradient(sample, start, steps=steps, rate=rate)
         return fit_exact(sample, start, steps=steps, gain=self.gain, prior=self.prior)
 
     def _candidates(self, sample: Sample, starts: Starts, criterion: Criterion, most: int) -> dict[int, FitCandidate]:
@@ -128,7 +138,7 @@ class Mixture:
 
         found: dict[int, FitCandidate] = {}
         for count in range(1, most + 1):
-            fit = self._fit_one(sample, starts.of(count), max(self.steps // 2, 1))
+            fit = self._fit_one(sample, self._start(sample, starts, count), max(self.steps // 2, 1))
             found |= judged(sample, {count: fit}, criterion, refit)
             if count - best(found) >= _PATIENCE:
                 break
@@ -152,7 +162,6 @@ class Mixture:
 
     @property
     def weights_(self) -> Floats:
-        """(k,)."""
         return self._known.mixture.weights
 
     @property
@@ -167,7 +176,6 @@ class Mixture:
 
     @property
     def components_(self) -> int:
-        """How many components there are."""
         return len(self._known.mixture.weights)
 
     @property
@@ -243,9 +251,7 @@ class Mixture:
         """
         return self._known.mixture.boxes(self._edges(edges))
 
-    def cross_table(self, edges: Any) -> Floats:
-        """`histogram` by another name, for several attributes."""
-        return self.histogram(edges)
+    cross_table = histogram  # its name where there are several attributes
 
     def _edges(self, edges: Any) -> list[Floats]:
         attributes = self._known.mixture.attributes
@@ -281,7 +287,7 @@ class Mixture:
     def bands(
         self, answer: str, *arguments: Any, level: float = 0.9, repetitions: int = 40, seed: int = 0, **named: Any
     ) -> Bands:
-        """An answer ("histogram", "density" or "quantiles") with its bootstrap bands; see `answers`."""
+        """An answer ("histogram", "density" or "quantiles") with its bootstrap bands; see `histogram`."""
         return bands(self, answer, *arguments, level=level, repetitions=repetitions, seed=seed, **named)
 
 
@@ -298,8 +304,3 @@ class _Fitted:
 def _one_of(name: str, value: Any, allowed: tuple[str, ...]) -> None:
     if value not in allowed:
         raise ParameterError("no such {name}", value=value, allowed=allowed, name=name)
-
-
-def _at_least(name: str, value: Any, least: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise ParameterError("{name} is not a whole number from {least} on", value=value, name=name, least=least)

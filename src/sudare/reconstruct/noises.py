@@ -1,12 +1,13 @@
 """The noise of one column, as the analyst has to know it: Laplace of a scale, a square wave, or retention.
 
 A `Noise` says how the perturbed values came about; it is public, and a certificate carries it as JSON. Read on bins
-of the true value it becomes an `Axis` (see `axes`), which is what reconstruction works with.
+of the true value it becomes a `ColumnAxis` (see `axes`), which is what reconstruction works with. `table_of` and
+`columns_of` take columns in the forms that callers give them: one array, a table of numbers, or columns by name.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import exp, expm1
 from typing import Any, TypeAlias
@@ -16,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from sudare.arrays import Integers
 from sudare.domain.text import plain_texts, twice
-from sudare.errors import ParameterError, SudareError
+from sudare.errors import ParameterError, SudareError, did_you_mean
 from sudare.noise import RandomisedResponse, SquareWave
 from sudare.privacy import exact
 from sudare.reconstruct.sample import checked_scales
@@ -38,7 +39,6 @@ class LaplaceNoise:
             object.__setattr__(self, "bounds", checked_bounds(self.bounds))
 
     def to_json(self) -> dict[str, Any]:
-        """Plain JSON."""
         return {"noise": "laplace", "scale": self.scale, "bounds": None if self.bounds is None else list(self.bounds)}
 
 
@@ -58,7 +58,6 @@ class SquareWaveNoise:
         return (self.bounds[1] - self.bounds[0]) / self.law.cells
 
     def to_json(self) -> dict[str, Any]:
-        """Plain JSON."""
         return {
             "noise": "square_wave",
             "bounds": list(self.bounds),
@@ -77,7 +76,7 @@ class RetentionNoise:
     def __post_init__(self) -> None:
         object.__setattr__(self, "categories", checked_categories(self.categories))
         if len(self.categories) != self.law.size:
-            raise ParameterError("the law is for another number of categories", value=self.law.size)
+            raise ParameterError("the law was made for another number of categories", value=self.law.size)
 
     @property
     def kept(self) -> float:
@@ -86,7 +85,7 @@ class RetentionNoise:
         return -expm1(-epsilon) / (1 + (self.law.size - 1) * exp(-epsilon))  # e**epsilon itself may be too large
 
     def places(self, values: ArrayLike) -> Integers:
-        """Where each value stands among the categories; -1 where it is none."""
+        """The position of each value among the categories; -1 for other values."""
         listed = plain_texts(np.array([*self.categories, None], dtype=object)[:-1])
         position = {category: place for place, category in enumerate(listed.tolist())}
         given = np.asarray(values)
@@ -99,7 +98,6 @@ class RetentionNoise:
         return np.array(self.categories, dtype=None if alike else object)[places]
 
     def to_json(self) -> dict[str, Any]:
-        """Plain JSON."""
         return {"noise": "retention", "categories": list(self.categories), "epsilon": str(self.law.epsilon)}
 
 
@@ -118,7 +116,9 @@ def noise_of(given: Any) -> Noise:
         scale = float(given)
     except (TypeError, ValueError):
         raise ParameterError(
-            "neither a scale nor a channel", value=type(given).__name__, allowed="a number > 0, or a noise of perturb"
+            "this is neither a scale nor a noise",
+            value=type(given).__name__,
+            allowed="a number > 0, or a noise of perturb",
         ) from None
     return LaplaceNoise(scale)
 
@@ -174,7 +174,7 @@ def checked_bounds(bounds: Any) -> tuple[float, float]:
     except (TypeError, ValueError):
         raise ParameterError("bounds are not two numbers", value=bounds, allowed="(low, high)") from None
     if not (np.isfinite(low) and np.isfinite(high) and low < high and np.isfinite(high - low)):
-        raise ParameterError("bounds enclose nothing", value=(low, high), allowed="finite low < high")
+        raise ParameterError("bounds are not in order", value=(low, high), allowed="finite low < high")
     return low, high
 
 
@@ -184,3 +184,108 @@ def checked_categories(categories: Any) -> tuple[Value, ...]:
     if len(listed) < 2 or twice(listed) is not None:
         raise ParameterError("categories are fewer than two, or named twice", value=categories)
     return listed
+
+
+ONLY = "value"
+"""What a single column without a name is called."""
+
+
+@dataclass(frozen=True)
+class NamedColumns:
+    """Columns of equal length by name, and the ``form`` they came in: "array", "table" or "names"."""
+
+    names: tuple[str, ...]
+    values: tuple[NDArray[Any], ...]
+    form: str
+
+    @property
+    def rows(self) -> int:
+        return len(self.values[0])
+
+    def each(self, given: Any, what: str) -> tuple[Any, ...]:
+        """``given`` for each column, in the form the columns came in; None where a mapping names none."""
+        if self.form == "array":
+            return (given,)
+        if self.form == "names":
+            return _by_name(given, self.names, what)
+        if given is None:
+            return (None,) * len(self.names)
+        listed = list(given) if isinstance(given, Sequence | np.ndarray) and not isinstance(given, str) else None
+        if listed is None or len(listed) != len(self.names):
+            raise ParameterError(
+                "{what} does not name every column", allowed="a list of {count}", what=what, count=len(self.names)
+            )
+        return tuple(listed)
+
+    def shaped(self, columns: Sequence[Any]) -> Any:
+        """One thing for each column, in the form the columns came in."""
+        if self.form == "array":
+            return columns[0]
+        return dict(zip(self.names, columns, strict=True)) if self.form == "names" else tuple(columns)
+
+
+def _by_name(given: Any, names: tuple[str, ...], what: str) -> tuple[Any, ...]:
+    if given is None:
+        return (None,) * len(names)
+    if not isinstance(given, Mapping):
+        raise ParameterError("{what} is not given by name", value=type(given).__name__, allowed=names, what=what)
+    for name in given:
+        if name not in names:
+            raise ParameterError(
+                "{what} names a column that is not there", value=name, hint=did_you_mean(str(name), names), what=what
+            )
+    return tuple(given.get(name) for name in names)
+
+
+def table_of(values: Any) -> NamedColumns:
+    """Columns of an array (n,), a table (n, columns), a mapping or a data frame.
+
+    >>> table_of({"age": [30, 41], "sex": ["f", "m"]}).names
+    ('age', 'sex')
+    """
+    if isinstance(values, Mapping):
+        named = {str(name): np.asarray(column) for name, column in values.items()}
+    elif (listed := getattr(values, "column_names", getattr(values, "columns", None))) is not None:
+        named = {str(name): np.asarray(values[name]) for name in listed}
+    else:
+        return _unnamed(np.asarray(values))
+    lengths = {len(column) if column.ndim == 1 else -1 for column in named.values()}
+    if not named or len(lengths) != 1 or lengths & {-1, 0}:
+        raise ParameterError("columns are missing, empty or of different lengths", value=tuple(named))
+    return NamedColumns(tuple(named), tuple(named.values()), "names")
+
+
+def _unnamed(array: NDArray[Any]) -> NamedColumns:
+    if array.ndim not in (1, 2) or not array.size:
+        raise ParameterError(
+            "the values do not form a table", value=array.shape, allowed="an array (records,) or (records, columns)"
+        )
+    if array.ndim == 1:
+        return NamedColumns((ONLY,), (array,), "array")
+    return NamedColumns(tuple(str(place) for place in range(array.shape[1])), tuple(array.T), "table")
+
+
+@dataclass(frozen=True)
+class PerturbedColumns:
+    """Perturbed columns with the noise of each and the edges of its bins (None for categories)."""
+
+    table: NamedColumns
+    noises: tuple[Noise, ...]
+    edges: tuple[Any, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self.table.names
+
+    @property
+    def values(self) -> tuple[NDArray[Any], ...]:
+        return self.table.values
+
+
+def columns_of(values: Any, scale: Any, edges: Any) -> PerturbedColumns:
+    """Values, scales (or noises) and edges of one column or of several, brought together."""
+    table = table_of(values)
+    if table.form != "array" and not isinstance(scale, Mapping | Sequence | np.ndarray):
+        scale = dict.fromkeys(table.names, scale) if table.form == "names" else [scale] * len(table.names)
+    noises = tuple(noise_of(given) for given in table.each(scale, "scale"))
+    return PerturbedColumns(table, noises, table.each(edges, "edges"))

@@ -1,10 +1,10 @@
-"""`perturb`: records in, the same number of noisy records out, shuffled, with what that promises.
+"""`perturb`: records in, the same number of noisy records out, shuffled, with their guarantee.
 
 Privacy. Column j of a row is perturbed by a law whose likelihoods of two values differ by a factor of at most
 e**(epsilon_j): discrete Laplace noise on a grid with sensitivity = the grid's width (``noise.measure``), a square
 wave or randomised response (``noise.respond``). Columns compose, so a row costs the sum; rows are different people's
-(parallel composition), or at most ``max_rows`` of one person's, who then has spent so many times the sum. The order
-of the rows is drawn from the secret source afterwards, and so tells nothing: Pk-anonymity needs it (`linkage`).
+(parallel composition), or at most ``max_rows`` of one person's, who then has spent ``max_rows`` times the sum. The
+order of the rows is drawn from the secret source afterwards, and so reveals nothing: Pk-anonymity needs it (`linkage`).
 """
 
 from __future__ import annotations
@@ -14,26 +14,34 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sudare.domain.frames import Framed
 from sudare.domain.text import numbers as read_numbers
 from sudare.errors import DomainError, InputError, ParameterError, either
 from sudare.noise import RandomisedResponse, Source, SquareWave, measure, metered, respond, secret
+from sudare.parameters import keywords_of
 from sudare.privacy import Adjacency, Budget, Fact, Guarantee, Number, Unit, exact, positive
 from sudare.privacy.guarantee import warn_of
-from sudare.reconstruct.columns import NamedColumns, table_of
 from sudare.reconstruct.linkage import epsilon_for, linked_k
 from sudare.reconstruct.noises import (
     LaplaceNoise,
+    NamedColumns,
     Noise,
     RetentionNoise,
     SquareWaveNoise,
     checked_bounds,
     checked_categories,
+    table_of,
 )
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from sudare.reconstruct.histogram import Histogram
 
 Method: TypeAlias = Literal["laplace", "square_wave"]
 METHODS = ("laplace", "square_wave")
@@ -44,7 +52,7 @@ CELLS = 1 << 10
 
 
 class PerturbedFacts(ABC):
-    """What is told of perturbed rows, wherever they are."""
+    """The public facts about perturbed rows, on this machine or in a cluster."""
 
     guarantee: Guarantee
     row_epsilon: Fraction
@@ -77,7 +85,7 @@ class PerturbedFacts(ABC):
 
 
 @dataclass(frozen=True)
-class Perturbed(PerturbedFacts):
+class Perturbed(PerturbedFacts, Framed):
     """Perturbed rows. ``values`` has the form the records came in: an array, a table, or columns by name.
 
     ``noises`` say how each column was perturbed, ``guarantee`` what that promises.
@@ -95,6 +103,12 @@ class Perturbed(PerturbedFacts):
             return np.stack(self.table.values, axis=1)
         return self.table.shaped(self.table.values)
 
+    def to_arrow(self) -> pa.Table:
+        """The perturbed rows, a column each."""
+        import pyarrow as pa
+
+        return pa.table(dict(zip(self.table.names, self.table.values, strict=True)))
+
     @property
     def scale(self) -> Any:
         """The scale of each column's Laplace noise; None for a column with another noise."""
@@ -107,25 +121,49 @@ class Perturbed(PerturbedFacts):
 
     @property
     def rows(self) -> int:
-        """How many there are."""
         return self.table.rows
+
+    def reconstruct(self, columns: Sequence[str] = (), *, bins: int = 30, **how: Any) -> dict[str, Histogram]:
+        """The distribution behind each column, or each of ``columns``; that of a number in this many ``bins``.
+
+        ``how`` is as in `sudare.reconstruct.released.RecoverParameters`: method, components, covariance.
+        """
+        from sudare.reconstruct.released import recovered
+
+        named = dict(zip(self.table.names, self.table.values, strict=True))
+        return recovered(named, self.columns, columns, bins, **how)
 
     @property
     def columns(self) -> dict[str, Noise]:
-        """How each column was perturbed."""
         return dict(zip(self.table.names, self.noises, strict=True))
 
 
+@dataclass(frozen=True)
+class PerturbParameters:
+    """The parameters of `perturb`, on this machine and in a cluster; described there."""
+
+    categories: Any = None
+    k: float | None = None
+    epsilon: Number | None = None
+    noise: Method = "laplace"
+    shares: Any = None
+    outside: Literal["error", "clamp"] = "error"
+
+    def __post_init__(self) -> None:
+        if self.noise not in METHODS:
+            raise ParameterError("no such noise", value=self.noise, allowed=either(METHODS))
+        if self.outside not in ("error", "clamp"):
+            raise ParameterError(
+                "unknown way to treat values outside the bounds", value=self.outside, allowed="error or clamp"
+            )
+
+
+@keywords_of(PerturbParameters)
 def perturb(
     values: Any,
     bounds: Any = None,
     *,
-    categories: Any = None,
-    k: float | None = None,
-    epsilon: Number | None = None,
-    noise: Method = "laplace",
-    shares: Any = None,
-    outside: Literal["error", "clamp"] = "error",
+    parameters: PerturbParameters,
     step: Any = None,
     unit: Unit | None = None,
     seed: int | None = None,
@@ -133,10 +171,10 @@ def perturb(
 ) -> Perturbed:
     """Perturb records so that distributions can be recovered from them, and values cannot.
 
-    ``values``: one column (n,) with ``bounds`` = (low, high), or with ``categories``; a table (n, columns) with a
-    list of bounds; or a mapping (or data frame) of names to columns, each with ``bounds`` or ``categories`` by its
-    name. Give ``k``, the Pk-anonymity of `linkage`, or ``epsilon``, the local privacy of a row; several columns share
-    it in proportion to ``shares``. ``noise`` of numbers: "laplace" as in the paper, or "square_wave", which recovers
+    ``values``: one column (n,) with ``bounds`` = (low, high), or with ``categories``; a table (n, columns) with a list
+    of bounds; or a mapping (or data frame) of names to columns, each with ``bounds`` or ``categories`` by its name.
+    Give ``k``, the Pk-anonymity of `linkage`, or ``epsilon``, the local privacy of a row; several columns share it in
+    proportion to ``shares``. ``noise`` of numbers: "laplace" as in Hasegawa et al., or "square_wave", which recovers
     distributions better at the same cost. Categories are kept with some probability, else drawn from all (retention).
 
     Bounds are declared, never read off the data. A value outside is an error, or moved to the nearest bound with
@@ -149,25 +187,18 @@ def perturb(
     """
     table = table_of(values)
     owner = unit or Unit()
-    if noise not in METHODS:
-        raise ParameterError("no such noise", value=noise, allowed=either(METHODS))
-    if outside not in ("error", "clamp"):
-        raise ParameterError("no such treatment of values outside", value=outside, allowed="error or clamp")
-    if seed is not None and source is not None:
-        raise ParameterError("give a seed or a source, not both")
-    row_epsilon = row_cost(k, epsilon, table.rows, owner)
-    noises = declared_noises(table, bounds, categories, noise, split_cost(row_epsilon, table, shares), step)
-    if source is None:
-        source = Source.system() if seed is None else Source.from_seed(seed)
+    own = Source.chosen(source, seed)
+    row_epsilon = row_cost(parameters.k, parameters.epsilon, table.rows, owner)
+    noises = declared_noises(table, bounds, parameters, row_epsilon, step)
     with metered() as meter:
         noisy = [
-            _perturbed(column, law, cost, outside, source, name)
+            _perturbed(column, law, cost, parameters.outside, own, name)
             for column, (law, cost), name in zip(table.values, noises, table.names, strict=True)
         ]
     meter.check(Budget(epsilon=row_epsilon))
-    order = _shuffled(table.rows, source)
-    guarantee = promise(row_epsilon, owner, k)
-    if source.seeded:
+    order = _shuffled(table.rows, own)
+    guarantee = promise(row_epsilon, owner, parameters.k)
+    if own.seeded:
         guarantee = guarantee.without_protection()
     warn_of(guarantee)
     shuffled = NamedColumns(table.names, tuple(column[order] for column in noisy), table.form)
@@ -202,27 +233,23 @@ def promise(row_epsilon: Fraction, unit: Unit, k: float | None) -> Guarantee:
     facts: dict[str, Any] = {"adjacency": Adjacency.REPLACED, "epsilon": row_epsilon * unit.max_rows}
     if k is None:
         return Guarantee("epsilon-LDP", unit, public=public, **facts)
-    claims = (
-        Fact("linked", k=f"{float(k):g}"),
-        Fact("uniform"),
-        Fact("any_attacker"),
-    )
+    claims = (Fact("linked", k=f"{float(k):g}"), Fact("uniform"), Fact("any_attacker"))
     return Guarantee("Pk-anonymity", unit, public=public, assumptions=claims, **facts)
 
 
 def declared_noises(
-    table: NamedColumns, bounds: Any, categories: Any, method: str, costs: Sequence[Fraction], step: Any
+    table: NamedColumns, bounds: Any, asked: PerturbParameters, row_epsilon: Fraction, step: Any = None
 ) -> tuple[tuple[Noise, Any], ...]:
     """The noise of every column with what it costs: for Laplace noise its grid, which the analyst need not know."""
     given = zip(
         table.names,
         table.each(bounds, "bounds"),
-        table.each(categories, "categories"),
+        table.each(asked.categories, "categories"),
         table.each(step, "step"),
-        costs,
+        split_cost(row_epsilon, table, asked.shares),
         strict=True,
     )
-    return tuple(_declared(name, ends, listed, size, method, cost) for name, ends, listed, size, cost in given)
+    return tuple(_declared(name, ends, listed, size, asked.noise, cost) for name, ends, listed, size, cost in given)
 
 
 @dataclass(frozen=True)
@@ -286,9 +313,9 @@ def _perturbed(
 
 
 def refuse_unreadable(values: Any, bounds: Any = None, *, categories: Any = None, outside: str = "error") -> None:
-    """Refuse what `perturb` would refuse of the values themselves: so that nobody pays before it is found."""
+    """Raise the errors that `perturb` would raise about the values themselves, before the ledger is charged."""
     table = table_of(values)
-    noises = declared_noises(table, bounds, categories, "laplace", [Fraction(1)] * len(table.names), None)
+    noises = declared_noises(table, bounds, PerturbParameters(categories), Fraction(len(table.names)))
     for column, (noise, _), name in zip(table.values, noises, table.names, strict=True):
         _read(column, noise, outside, name)
 
@@ -299,7 +326,7 @@ def _read(column: NDArray[Any], noise: Noise, outside: str, name: str) -> NDArra
         return _within(column, noise.bounds, outside, name)
     places = noise.places(column)
     if places.min() < 0:
-        raise DomainError("a value is none of the declared categories", value=name)
+        raise DomainError("a value is not one of the declared categories", value=name)
     return places
 
 
@@ -308,7 +335,7 @@ def _within(column: NDArray[Any], bounds: tuple[float, float] | None, outside: s
     try:
         numbers = read_numbers(column) if column.dtype.kind in "OU" else column.astype(np.float64)
     except (TypeError, ValueError):
-        raise InputError("a column of numbers holds something else", value=name) from None
+        raise InputError("a column holds values that are not numbers", value=name) from None
     if not np.isfinite(numbers).all():
         raise InputError(
             "a column has values that are missing or not finite", value=name, hint="Leave such records out first."

@@ -8,9 +8,8 @@ from typing import Any, Literal
 from pydantic import Field, model_validator
 
 from sudare.errors import Message
-from sudare.recipe.model import Amount, Data, Delimiter, Encoding, Output, Part, Recipe
-
-Format = Literal["parquet", "csv"]
+from sudare.recipe.model import Recipe
+from sudare.recipe.parts import Amount, Data, Part, RecordsRehearsal, RowsOutput
 
 
 class PerturbedColumn(Part):
@@ -25,7 +24,7 @@ class PerturbedColumn(Part):
         if (self.bounds is None) == (self.categories is None):
             raise ValueError(Message("a column has either bounds or categories"))
         if self.categories == ():
-            raise ValueError(Message("categories lists none"))
+            raise ValueError(Message("categories is empty"))
         if self.share is not None and self.share <= 0:
             raise ValueError(Message("share is not above 0"))
         return self
@@ -49,21 +48,10 @@ class PerturbationChoice(Part):
         return self
 
 
-class PerturbationOutput(Output):
-    """Where the release goes, and in which formats; ``key`` is the publisher's Ed25519 key."""
-
-    formats: tuple[Format, ...] = Field(default=("parquet", "csv"), min_length=1)
-
-
-class PerturbationRehearsal(Part):
+class PerturbationRehearsal(RecordsRehearsal):
     """What a rehearsal runs on: synthetic records, or a public file with the same columns."""
 
     people: int = Field(default=10_000, ge=3, description="synthetic records, where records is not declared")
-    path: str | None = Field(default=None, description="a public file of records, instead of synthetic ones")
-    encoding: Encoding = None
-    delimiter: Delimiter = None
-    confirm_overlap: bool = Field(default=False, description="rows that are private rows too are public all the same")
-    repetitions: int = Field(default=3, ge=1)
 
 
 class PerturbationRecipe(Recipe):
@@ -73,7 +61,7 @@ class PerturbationRecipe(Recipe):
     data: Data
     columns: dict[str, PerturbedColumn] = Field(min_length=1)
     perturbation: PerturbationChoice
-    output: PerturbationOutput
+    output: RowsOutput
     rehearsal: PerturbationRehearsal = PerturbationRehearsal()
 
     @model_validator(mode="after")
@@ -85,18 +73,18 @@ class PerturbationRecipe(Recipe):
 
     @property
     def bounds(self) -> dict[str, tuple[float, float]]:
-        """Of the columns that are numbers."""
+        """The declared bounds, of the columns that are numbers."""
         pairs = {name: column.bounds for name, column in self.columns.items()}
         return {name: (float(pair[0]), float(pair[1])) for name, pair in pairs.items() if pair is not None}
 
     @property
     def categories(self) -> dict[str, tuple[Any, ...]]:
-        """Of the columns that are none."""
+        """The declared categories, of the columns that are not numbers."""
         listed = {name: column.categories for name, column in self.columns.items()}
         return {name: values for name, values in listed.items() if values is not None}
 
     @property
     def shares(self) -> dict[str, Any] | None:
-        """Of the row's epsilon, where they are given."""
+        """Which share of a row's epsilon each column gets; None where no shares are declared."""
         shares = {name: column.share for name, column in self.columns.items()}
         return None if None in shares.values() else shares

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,9 +13,11 @@ from sudare.language.messages import Lines, OnProgress, PageMessage, Progress, S
 from sudare.noise import Source
 from sudare.recipe.kind import Outlook, Rehearsal
 from sudare.reconstruct.iterative_bayes import iterative_bayes
-from sudare.reconstruct.kind import Columns, PerturbationKind
 from sudare.reconstruct.linkage import linked_k
 from sudare.reconstruct.perturb import Perturbed
+
+if TYPE_CHECKING:
+    from sudare.reconstruct.kind import Columns, PerturbationKind
 
 BINS = 30
 MOST_ROWS = 200_000
@@ -42,9 +44,8 @@ def stand_in(job: PerturbationKind) -> tuple[Columns, PageMessage]:
     """The records to rehearse on, and what they are."""
     choice = job.recipe.rehearsal
     if choice.path is not None:
-        return job.read_columns(
-            read(job.path(choice.path), encoding=choice.encoding, delimiter=choice.delimiter)
-        ), PageMessage("basis.public_file", path=choice.path)
+        records = read(job.path(choice.path), encoding=choice.encoding, delimiter=choice.delimiter)
+        return job.read_columns(records), PageMessage("basis.public_file", path=choice.path)
     rows = min(job.recipe.perturbation.records or choice.people, MOST_ROWS)
     generator = np.random.default_rng(1)
     made: Columns = {}
@@ -105,7 +106,7 @@ def _compared(name: str, truth: NDArray[Any], made: Perturbed) -> dict[str, Any]
     return {
         "column": name,
         "bins": BINS if edges is not None else len(facts["categories"]),
-        "noise": facts["noise"],
+        "noise": PageMessage(f"perturbation.{facts['noise']}"),
         "scale": facts.get("scale"),
         "l1_accuracy": 100 * (1 - float(np.abs(true - found).sum()) / 2),
     }

@@ -1,8 +1,8 @@
 """Perturbed values made ready for fitting: each attribute on fine bins, so that the cost hardly depends on their
 number.
 
-A bin of width h stands for its values by their mean, which is as if uniform noise of variance h**2/12 had been added
-and gone unnoticed. Of n records the spread of a narrow component is known to about phi**2/sqrt(n), so with 5 n**(1/6)
+A bin of width h represents its values by their mean, which is like adding uniform noise of variance h**2/12 that the
+model ignores. Of n records the spread of a narrow component is known to about phi**2/sqrt(n), so with 5 n**(1/6)
 bins per scale that is a hundredth of what the data can tell. One attribute is then a histogram. For several, bins are
 wider (eight per scale), records that agree in all of them are counted, and what costs (densities and moments) is
 computed per bin and looked up per combination.
@@ -39,7 +39,6 @@ class Sample:
 
     @property
     def records(self) -> float:
-        """How many records there are."""
         return float(self.counts.sum())
 
     @property
@@ -48,7 +47,7 @@ class Sample:
         return np.stack([points[place] for points, place in zip(self.points, self.index.T, strict=True)], axis=1)
 
     def mean(self) -> Floats:
-        """Of each attribute."""
+        """The mean of each attribute."""
         weights = self.counts / self.records
         return np.array([weights @ points[place] for points, place in zip(self.points, self.index.T, strict=True)])
 

@@ -6,8 +6,7 @@ Hogg and Roweis 2011). Given the true x, 1/t is inverse Gaussian with mean 1/(ph
 sweep
 
 1. finds the shares of the components given the variances, and from them new weights, means (weighted least squares)
-and
-   covariances (a step of Fisher scoring; EM, with x as missing data too, would need hundreds of sweeps for it);
+   and covariances (a step of Fisher scoring; EM, with x as missing data too, would need hundreds of sweeps for it);
 2. draws component, x and the variances of every record anew (Gibbs).
 
 Parameters are averaged over the later sweeps, so that what Monte Carlo adds vanishes (Polyak averaging); nothing is
@@ -19,13 +18,15 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logsumexp
-from scipy.stats import qmc
 
 from sudare.arrays import Floats
+from sudare.measure.science import scipy_of
 from sudare.reconstruct.diagonal import PRIOR, RESOLUTION
 from sudare.reconstruct.gaussians import Gaussians
 from sudare.reconstruct.sample import Sample
+
+logsumexp = scipy_of("special").logsumexp
+qmc = scipy_of("stats").qmc
 
 BATCH = 20_000
 _NARROWEST = 0.05  # in scales: no direction of a component is narrower, the data could not tell
@@ -36,7 +37,7 @@ _LONGEST = 0.5  # a step of scoring goes at most this share of the way in the fi
 def fit_full(
     sample: Sample, start: Gaussians, *, sweeps: int, generator: np.random.Generator, prior: float = PRIOR
 ) -> Gaussians:
-    """Whole covariances from ``start`` on. Of more than `BATCH` records, so many are drawn for each sweep.
+    """Whole covariances from ``start`` on. Of more than `BATCH` records, `BATCH` are drawn for each sweep.
 
     ``prior`` is that of `diagonal`, on the variances of the principal directions.
     """

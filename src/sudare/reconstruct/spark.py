@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,11 +26,11 @@ from sudare.engines.spark_sources import Scratch
 from sudare.engines.verbs import refuse_nobody
 from sudare.errors import AccountingError, InputError, ParameterError, PrivacyWarning
 from sudare.noise import Grant, Source, delegate
-from sudare.privacy import Budget, Guarantee, Number, Unit
+from sudare.parameters import keywords_of
+from sudare.privacy import Budget, Guarantee, Unit, whole
 from sudare.privacy.guarantee import warn_of
-from sudare.reconstruct.columns import NamedColumns
-from sudare.reconstruct.noises import Noise, RetentionNoise
-from sudare.reconstruct.perturb import Method, PerturbedFacts, declared_noises, promise, row_cost, split_cost
+from sudare.reconstruct.noises import NamedColumns, Noise, RetentionNoise
+from sudare.reconstruct.perturb import PerturbedFacts, PerturbParameters, declared_noises, promise, row_cost
 from sudare.reconstruct.perturb import perturb as perturb_here
 from sudare.spark.parts import ROWS_AT_ONCE, empty_folder, part_name, write_file
 from sudare.spark.spark_store import carried, declared, working
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 ROWS_PER_PART = 2**20
 _TOGETHER = 2**14
-"""Equal rows that stay together: so many of them never fill a part alone."""
+"""The most equal rows that stay together, so that they never fill a part alone."""
 _PLACE_BITS = 62
 
 
@@ -67,7 +67,6 @@ class ClusterPerturbed(PerturbedFacts):
 
     @property
     def rows(self) -> int:
-        """How many there are."""
         return sum(part.rows for part in self.parts)
 
     @property
@@ -76,17 +75,13 @@ class ClusterPerturbed(PerturbedFacts):
         return self.channel
 
 
+@keywords_of(PerturbParameters)
 def perturb(
     records: Records,
     folder: str | Path,
     bounds: Mapping[str, Any] | None = None,
     *,
-    categories: Mapping[str, Any] | None = None,
-    k: float | None = None,
-    epsilon: Number | None = None,
-    noise: Method = "laplace",
-    shares: Mapping[str, Any] | None = None,
-    outside: str = "error",
+    parameters: PerturbParameters,
     unit: str | None = None,
     max_rows: int = 1,
     key: bytes | None = None,
@@ -103,19 +98,15 @@ def perturb(
     whatever the number of workers and partitions.
     """
     engine = spark_engine_of(records)
-    if seed is not None and source is not None:
-        raise ParameterError("give a seed or a source, not both")
-    if type(rows_per_part) is not int or rows_per_part < 1:
-        raise ParameterError("rows_per_part is not a whole number from 1 on", value=rows_per_part)
+    source = Source.chosen(source, seed)
+    rows_per_part = whole(rows_per_part, "rows_per_part")
     if unit is None and max_rows != 1:
         raise ParameterError(
             "max_rows needs a unit", value=max_rows, hint="Say with unit= which column holds the person."
         )
-    names = tuple({**(bounds or {}), **(categories or {})})
+    names = tuple({**(bounds or {}), **(parameters.categories or {})})
     selection = records.selection(names, unit, max_rows, key, missing_unit)
     owner = Unit() if unit is None else Unit("person", max_rows)
-    if source is None:
-        source = Source.system() if seed is None else Source.from_seed(seed)
     with Scratch.under(scratch, engine.frame.sparkSession) as held:
         with engine.selected(*selection) as rows:
             # Frozen as soon as they are chosen: a task that is done again must not choose again.
@@ -130,20 +121,14 @@ def perturb(
             number = int(counted.agg({"count": "sum"}).toArrow().column(0)[0].as_py() or 0)
         if not number:
             raise InputError("there are no rows to perturb")
-        row_epsilon = row_cost(k, epsilon, number, owner)
+        row_epsilon = row_cost(parameters.k, parameters.epsilon, number, owner)
         shape = NamedColumns(names, (), "names")
-        laws = declared_noises(shape, bounds, categories, noise, split_cost(row_epsilon, shape, shares), None)
+        laws = declared_noises(shape, bounds, parameters, row_epsilon)
         channel = dict(zip(names, (law for law, _ in laws), strict=True))
         target = empty_folder(Path(folder))
-        terms = {
-            "bounds": bounds,
-            "categories": categories,
-            "epsilon": row_epsilon * owner.max_rows,
-            "noise": noise,
-            "shares": shares,
-            "outside": outside,
-            "unit": owner,
-        }
+        # A worker sees a part of the rows: it is told their cost, which with k depends on the number of all of them.
+        of_a_part = replace(parameters, k=None, epsilon=row_epsilon * owner.max_rows)
+        terms = {"bounds": bounds, "parameters": of_a_part, "unit": owner}
         delegate("rows in parts", Budget(epsilon=row_epsilon))
         parts = max(1, -(-number // rows_per_part))
         kernel = PerturbRows(names, terms, channel, row_epsilon, source.grant("rows in parts"))
@@ -152,7 +137,7 @@ def perturb(
             write = WriteRows(str(target), names)
             found = _by_place(noisy, parts).groupBy("file").applyInArrow(_task(write), write.gives).toArrow()
         files = tuple(sorted((RowsFile(**row) for row in found.to_pylist()), key=lambda each: each.name))
-    guarantee = promise(row_epsilon, owner, k)
+    guarantee = promise(row_epsilon, owner, parameters.k)
     if source.seeded:
         guarantee = guarantee.without_protection()
     warn_of(guarantee)

@@ -7,15 +7,23 @@ small typed parts, which each kind of release fills for itself: `public_page` la
 an internal section. `text` is the sentence of an error or a message in any language of the catalogue.
 """
 
+from typing import TYPE_CHECKING
+
 from sudare.language import text
-from sudare.render.charts import Embedded, Spec, chart_names, csv_text, fill, html, render_png, render_svg, stack
-from sudare.render.curves import bars, profile
-from sudare.render.drawing import View, map_frame
-from sudare.render.error_charts import Bars, Curve, error_by_area, error_by_value, expected_error
-from sudare.render.maps import Frame, Panel, panels, released_map, side_by_side
-from sudare.render.promise import guarantee_sections
-from sudare.render.reports import Cover, internal_page, ledger_section, public_page
-from sudare.render.sections import Chart, Facts, Lead, Points, Section, Table, Text, Tiles
+from sudare.lazy import exports
+
+if TYPE_CHECKING:
+    from sudare.render.charts import Embedded, Picture, Spec, chart_names, fill, html, render_png, render_svg, stack
+    from sudare.render.curves import bars, profile
+    from sudare.render.drawing import View, map_frame
+    from sudare.render.error_charts import Bars, Curve, error_by_area, error_by_value, expected_error
+    from sudare.render.map_data import map_content
+    from sudare.render.map_pages import map_frame_page
+    from sudare.render.maps import Frame, Panel, panels
+    from sudare.render.outlines import Outline
+    from sudare.render.promise import guarantee_sections
+    from sudare.render.reports import Cover, internal_page, ledger_section, public_page
+    from sudare.render.sections import Chart, Facts, Lead, Map, Points, Section, Table, Text, Tiles
 
 __all__ = [
     "Bars",
@@ -26,7 +34,10 @@ __all__ = [
     "Facts",
     "Frame",
     "Lead",
+    "Map",
+    "Outline",
     "Panel",
+    "Picture",
     "Points",
     "Section",
     "Spec",
@@ -36,7 +47,6 @@ __all__ = [
     "View",
     "bars",
     "chart_names",
-    "csv_text",
     "error_by_area",
     "error_by_value",
     "expected_error",
@@ -45,14 +55,31 @@ __all__ = [
     "html",
     "internal_page",
     "ledger_section",
+    "map_content",
     "map_frame",
+    "map_frame_page",
     "panels",
     "profile",
     "public_page",
-    "released_map",
     "render_png",
     "render_svg",
-    "side_by_side",
     "stack",
     "text",
 ]
+
+__getattr__ = exports(
+    __name__,
+    {
+        "charts": ("Embedded", "Picture", "Spec", "chart_names", "fill", "html", "render_png", "render_svg", "stack"),
+        "curves": ("bars", "profile"),
+        "drawing": ("View", "map_frame"),
+        "error_charts": ("Bars", "Curve", "error_by_area", "error_by_value", "expected_error"),
+        "map_data": ("map_content",),
+        "map_pages": ("map_frame_page",),
+        "maps": ("Frame", "Panel", "panels"),
+        "outlines": ("Outline",),
+        "promise": ("guarantee_sections",),
+        "reports": ("Cover", "internal_page", "ledger_section", "public_page"),
+        "sections": ("Chart", "Facts", "Lead", "Map", "Points", "Section", "Table", "Text", "Tiles"),
+    },
+)

@@ -1,32 +1,30 @@
-"""Charts as Vega-Lite specs: filled with data, drawn as a picture here, or embedded into a page for a browser to draw.
+"""Charts as Vega-Lite specs, in three steps: fill a spec with data, then draw it as a picture or embed it into a page.
 
-Fill the gaps of a spec.
-
-A gap is written ``{{name}}``. Where it is the whole of a JSON string it becomes the value itself, of whatever
+A gap of a spec is written ``{{name}}``. Where it is the whole of a JSON string it becomes the value itself, of whatever
 type; inside a longer string (an expression) only a number may stand. A gap ``{{@key}}`` is a message of the catalogue
-in the language of the page.
-
-Draw a filled spec as a picture, without a browser and without the network.
-
-Charts inside a web page that opens without a network: data, Vega and all in the page itself.
+in the language of the page. Pictures are drawn without a browser. An embedded chart carries its data and Vega itself,
+so that the page opens without a network.
 """
 
 from __future__ import annotations
 
+import hashlib
 import html as escaping
 import json
 import math
+import os
 import re
+import tempfile
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
+from importlib.metadata import version
 from importlib.resources import files
+from pathlib import Path
 from typing import Any, TypeAlias
 
-import numpy as np
-from numpy.typing import ArrayLike
-
-from sudare.errors import ParameterError, did_you_mean
+from sudare.errors import Message, MissingExtraError, ParameterError, did_you_mean
 from sudare.language.catalogue import ENGLISH, Words
 
 Spec: TypeAlias = dict[str, Any]
@@ -38,7 +36,7 @@ _SUFFIX = ".vl.json"
 def chart_names() -> list[str]:
     """The charts there are.
 
-    >>> {"map", "profile"} <= set(chart_names())
+    >>> {"panel", "profile"} <= set(chart_names())
     True
     """
     folder = files("sudare.render") / "specs"
@@ -75,7 +73,7 @@ def fill(spec_name: str, words: Words = ENGLISH, **data: Any) -> Spec:
     return {**filled, "config": _filled(json.loads(_text("theme.json")), {}, words)}
 
 
-def stack(*specs: Spec, title: str = "", spacing: int = 30) -> Spec:
+def stack(*specs: Spec, title: str = "") -> Spec:
     """Filled specs one above the other, as one spec, under a title if there is one."""
     parts = [{key: value for key, value in spec.items() if key not in _TOP_LEVEL} for spec in specs]
     datasets = {name: rows for spec in specs for name, rows in spec.get("datasets", {}).items()}
@@ -83,28 +81,10 @@ def stack(*specs: Spec, title: str = "", spacing: int = 30) -> Spec:
     if title:
         top["title"] = {"text": title, "fontSize": 20, "offset": 18}
     independent = {"scale": {"color": "independent", "shape": "independent", "strokeDash": "independent"}}
-    return {**top, "datasets": datasets, "vconcat": parts, "spacing": spacing, "resolve": independent}
+    return {**top, "datasets": datasets, "vconcat": parts, "spacing": 30, "resolve": independent}
 
 
 _TOP_LEVEL = ("$schema", "config", "datasets", "usermeta", "autosize")
-
-
-def csv_text(columns: Mapping[str, ArrayLike]) -> str:
-    """Columns of numbers as CSV, the most compact form in which a spec can hold many rows.
-
-    >>> csv_text({"row": [0, 1], "truth": [2.5, 3]})
-    'row,truth\\n0,2.5\\n1,3\\n'
-    """
-    texts = [[_digits(value) for value in np.asarray(column).tolist()] for column in columns.values()]
-    lines = [",".join(columns), *(",".join(row) for row in zip(*texts, strict=True))]
-    return "\n".join(lines) + "\n"
-
-
-def _digits(number: float) -> str:
-    """A number as short as it can be: whole floats without a fraction, others with six digits."""
-    if not math.isfinite(number):
-        raise ParameterError("a chart cannot show a number that is not finite")
-    return str(int(number)) if number == int(number) else f"{number:.6g}"
 
 
 @cache
@@ -133,20 +113,39 @@ def _number(name: str, value: Any) -> str:
     return repr(value)
 
 
+def _vega() -> Any:
+    return MissingExtraError.load("vl_convert", Message("Vega, which draws charts,"), "report")
+
+
 def render_png(spec: Spec, scale: float = 2.0) -> bytes:
     """A PNG with ``scale`` pixels per unit of the spec: 2 is sharp on screens and in print."""
-    import vl_convert
-
+    vl_convert = _vega()
     if not 0 < scale <= 10:
-        raise ParameterError("scale is not a sensible magnification", value=scale, allowed="0 < scale <= 10")
+        raise ParameterError("the magnification scale is out of range", value=scale, allowed="0 < scale <= 10")
     # An empty list of addresses: data that lies elsewhere is refused, not fetched.
     return bytes(vl_convert.vegalite_to_png(spec, scale=scale, allowed_base_urls=[]))
 
 
+@dataclass(frozen=True)
+class Picture:
+    """A chart that notebooks show: its ``spec`` is drawn when it is looked at."""
+
+    spec: Spec
+
+    def _repr_png_(self) -> bytes:
+        return render_png(self.spec)
+
+    def save(self, path: str | Path) -> Path:
+        """Write it as PNG, or as SVG where ``path`` ends so."""
+        target = Path(path)
+        svg = target.suffix == ".svg"
+        target.write_bytes(render_svg(self.spec).encode() if svg else render_png(self.spec))
+        return target
+
+
 def render_svg(spec: Spec) -> str:
     """An SVG document."""
-    import vl_convert
-
+    vl_convert = _vega()
     return str(vl_convert.vegalite_to_svg(spec, allowed_base_urls=[]))
 
 
@@ -201,7 +200,40 @@ def _figure(name: str, layouts: Mapping[int, Spec], words: Words) -> str:
 
 @cache
 def _script() -> str:
-    import vl_convert
+    """Vega and `draw.js` in one module script.
 
-    drawing = (files("sudare.render") / "draw.js").read_text(encoding="utf-8")
-    return f'<script type="module">{vl_convert.javascript_bundle(drawing)}</script>'
+    Compiling it takes more than a second, so that the user's cache folder keeps it by the version of Vega's package and
+    the hash of `draw.js`. A cache that is not there, cannot be written, or holds something else changes nothing.
+    """
+    vl_convert = _vega()
+    drawing = (files("sudare.render") / "draw.js").read_bytes()
+    name = f"charts-{version('vl-convert-python')}-{hashlib.sha256(drawing).hexdigest()[:16]}.js"
+    path = (folder := _cache_folder()) and folder / name
+    if path and (kept := _kept(path)):
+        return kept
+    script = f'<script type="module">{vl_convert.javascript_bundle(drawing.decode())}</script>'
+    if path:
+        with suppress(OSError):
+            _keep(path, script)
+    return script
+
+
+def _cache_folder() -> Path | None:
+    bases = (os.environ.get("XDG_CACHE_HOME"), os.environ.get("LOCALAPPDATA"), Path("~/.cache").expanduser())
+    return next((Path(base) / "sudare" for base in bases if base and Path(base).is_absolute()), None)
+
+
+def _kept(path: Path) -> str:
+    """The text of a file that ends in the hash of what stands before; "" where it is not whole."""
+    with suppress(OSError, UnicodeDecodeError):
+        script, _, sha256 = path.read_text(encoding="utf-8").rpartition("\n")
+        if hashlib.sha256(script.encode()).hexdigest() == sha256:
+            return script
+    return ""
+
+
+def _keep(path: Path, script: str) -> None:
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile("w", dir=path.parent, encoding="utf-8", newline="\n", delete=False) as file:
+        file.write(f"{script}\n{hashlib.sha256(script.encode()).hexdigest()}")
+    Path(file.name).replace(path)

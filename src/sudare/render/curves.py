@@ -1,7 +1,4 @@
-"""Numbers against a number: lines, points, or both, one colour per series; and charts beside each other.
-
-Values one after the other, for what is not a map: a line, categories, bins.
-"""
+"""Charts that are not maps: lines and points of one number against another, several side by side, and bars."""
 
 from __future__ import annotations
 
@@ -15,6 +12,7 @@ from numpy.typing import ArrayLike
 from sudare.errors import ParameterError
 from sudare.language.catalogue import ENGLISH, Words
 from sudare.render.charts import Spec, fill
+from sudare.render.sections import Chart
 
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#6b7280", "#000000")
 """Told apart by most colour-blind readers (Okabe and Ito)."""
@@ -132,6 +130,9 @@ def bars(
     low: ArrayLike | None = None,
     high: ArrayLike | None = None,
     *,
+    other: ArrayLike | None = None,
+    other_title: str = "",
+    title: str | None = None,
     label_title: str,
     what: str = "people per cell",
     subtitle: str = "",
@@ -139,26 +140,40 @@ def bars(
     height: int = 280,
     words: Words = ENGLISH,
 ) -> Spec:
-    """Bars for released values in the order of ``labels``, with a line from ``low`` to ``high`` where they are given.
+    """Bars for released values in the order of ``labels``, with a line from ``low`` to ``high`` where they are given,
+    and a stroke at ``other`` values.
 
     >>> spec = bars(["f", "m"], [3, 4], [1, 2], [5, 6], label_title="sex")
     >>> spec["datasets"]["places"][1]
-    {'label': 'm', 'value': 4.0, 'low': 2.0, 'high': 6.0}
+    {'label': 'm', 'value': 4.0, 'low': 2.0, 'high': 6.0, 'other': None}
     """
     values = np.asarray(released, float).tolist()
     nothing = [None] * len(values)
     lows = nothing if low is None else np.asarray(low, float).tolist()
     highs = nothing if high is None else np.asarray(high, float).tolist()
-    columns = zip(labels, values, lows, highs, strict=True)
-    return fill(
+    others = nothing if other is None else np.asarray(other, float).tolist()
+    names = ("label", "value", "low", "high", "other")
+    spec = fill(
         "bars",
         words,
-        places=[
-            {"label": label, "value": value, "low": below, "high": above} for label, value, below, above in columns
-        ],
+        places=[dict(zip(names, row, strict=True)) for row in zip(labels, values, lows, highs, others, strict=True)],
+        title=words("chart.released_counts") if title is None else title,
+        other_title=other_title,
         label_title=label_title,
         value_title=what,
         subtitle=subtitle,
         width=width,
         height=height,
     )
+    absent = {name for name, given in (("low", low), ("high", high), ("other", other)) if given is None}
+    spec["encoding"]["tooltip"] = [shown for shown in spec["encoding"]["tooltip"] if shown["field"] not in absent]
+    return spec
+
+
+def share_chart(name: str, labels: Sequence[str], shares: ArrayLike, words: Words, **more: Any) -> Chart:
+    """The shares of a column's values as a part of a page, in a high and a low layout; ``more`` as in `bars`."""
+    shared = {"label_title": name, "title": words("chart.shares_of", name=name), "what": words("chart.share"), **more}
+    layouts = {
+        least: bars(labels, shares, words=words, height=height, **shared) for least, height in ((560, 260), (0, 200))
+    }
+    return Chart(f"column-{name.encode().hex()}", layouts)

@@ -4,21 +4,27 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sudare.domain import CountTable, Domain, Mesh
+from sudare.arrays import Integers
+from sudare.domain import CountTable, Domain, Mesh, Place
+from sudare.domain.place import EUROPE, Lattice
 from sudare.errors import ParameterError
 from sudare.language.catalogue import ENGLISH, Words
 from sudare.render.charts import Spec
 from sudare.render.curves import bars, profile
-from sudare.render.maps import Frame, Panel, panels, released_map, side_by_side
+from sudare.render.map_data import Layer, drawable, frame_of, map_content, map_shift, place_count, places_of
+from sudare.render.maps import Frame, Panel, panels
+from sudare.render.outlines import Outline
 
-MOST_CELLS = 1 << 16  # of a map; a larger one is drawn in blocks
 MOST_PLACES = 256  # of a profile
+LEVEL = 0.9
+"""The probability with which an interval on a map holds the truth."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +34,7 @@ class View:
     A drawn cell is 2**shift cells along each axis.
 
     >>> from sudare.domain import Categories, Grid
-    >>> view = View.of(Domain(sex=Categories(["f", "m"]), cell=Grid(300, 300)))
+    >>> view = View.of(Domain(sex=Categories(["f", "m"]), cell=Grid(2000, 1000)))
     >>> view.name, view.what, view.note
     ('cell', 'people per 2 x 2 cells', 'summed over sex; drawn in blocks of 2 x 2 cells')
     """
@@ -39,19 +45,26 @@ class View:
     words: Words = ENGLISH
 
     @classmethod
-    def of(cls, domain: Domain, words: Words = ENGLISH) -> View:
-        """The view that shows most: of an attribute with two axes, else of a spatial one, else of the first."""
+    def of(cls, domain: Domain, words: Words = ENGLISH, name: str | None = None) -> View:
+        """The view of ``name``, or of what shows most: a place, else two axes, a spatial attribute, or the first."""
         attributes = domain.attributes
-        name = max(attributes, key=lambda name: (len(attributes[name].lengths), attributes[name].spatial))
+
+        def shown(name: str) -> tuple[bool, int, bool]:
+            own = attributes[name]
+            return isinstance(own, Place) and drawable(own), len(own.lengths), own.spatial
+
+        name = max(attributes, key=shown) if name is None else name
+        if drawable(attributes[name]):
+            return cls(domain, name, map_shift(attributes[name]), words)
         lengths, shift = attributes[name].lengths, 0
-        while math.prod(_coarse(lengths, shift)) > (MOST_CELLS if len(lengths) == 2 else MOST_PLACES):
+        while math.prod(_coarse(lengths, shift)) > MOST_PLACES:
             shift += 1
         return cls(domain, name, shift, words)
 
     @property
     def is_map(self) -> bool:
-        """Whether the attribute has rows and columns."""
-        return len(self._attribute.lengths) == 2
+        """Whether the attribute has rows and columns, or polygons."""
+        return drawable(self._attribute)
 
     @property
     def others(self) -> tuple[str, ...]:
@@ -71,63 +84,85 @@ class View:
             parts.append(self.words("chart.blocks", cells=self._cells))
         return self.words("chart.and_then").join(parts)
 
-    def compared(self, truth: CountTable, released: CountTable, width: int | None = None, narrow: bool = False) -> Spec:
-        """Two tables beside each other; ``width`` is one map's or the profile's (None: 430, or the page's)."""
-        coordinates, (true, out) = self._values(truth, released)
-        if not self.is_map:
-            labels, (true, out) = self._everywhere(coordinates[0], true, out)
-            return profile(labels, true, out, subtitle=self.note, **self._profile_options(width))
-        row, column = coordinates
-        return side_by_side(
-            self._frame,
-            row,
-            column,
-            true,
-            out,
-            subtitles=(self._subtitle(truth), self._subtitle(released)),
-            **self._map_options(width or 430, narrow),
-        )
+    def profile(self, *tables: CountTable, width: int | None = None) -> Spec:
+        """One released table, or the true one and the released one, along the attribute; ``width`` or the page's."""
+        lengths, values = self._sums(*tables)
+        labels = [str(label) for label in self._attribute.labels(np.arange(lengths[0]) << self.shift).tolist()]
+        drawn = profile if len(tables) == 2 else bars
+        return drawn(labels, *values, subtitle=self.note, **self._profile_options(width))
 
-    def released(self, table: CountTable, width: int | None = None, narrow: bool = False) -> Spec:
-        """One released table; ``width`` is the map's or the profile's (None: 620, or the page's)."""
-        coordinates, (values,) = self._values(table)
-        if not self.is_map:
-            labels, (values,) = self._everywhere(coordinates[0], values)
-            return bars(labels, values, subtitle=self.note, **self._profile_options(width))
-        row, column = coordinates
-        subtitle = self._subtitle(table)
-        return released_map(
-            self._frame, row, column, values, subtitle=subtitle, **self._map_options(width or 620, narrow)
-        )
+    def map(
+        self, titled: Mapping[str, CountTable], *, bars: Any = None, outline: Outline | None = None
+    ) -> dict[str, Any]:
+        """The content of a map of tables by their titles; ``bars(block_level)`` gives error bars of the only one."""
+        attribute = self._attribute
+        known = self._intervals(bars) if bars is not None and len(titled) == 1 else {}
+        layers = []
+        for title, table in titled.items():
+            if table.domain != self.domain:
+                raise ParameterError("the two tables are over different domains", hint="Draw tables of one domain.")
+            place = places_of(attribute, self._own(table.domain.coordinates(table.index)))
+            values = np.zeros(place_count(attribute), dtype=table.count.dtype)
+            np.add.at(values, place, table.count)
+            filled = np.flatnonzero(values)
+            layers.append(Layer(title, self._subtitle(table), filled, values[filled], **self._at(known, filled)))
+        return map_content(attribute, layers, self.words, what=self.what, outline=outline)
 
-    def still(self, table: CountTable, width: int) -> Spec:
-        """One released table to look at only: a map whose cells are a picture, drawn as fast as a small one."""
-        if not self.is_map:
-            return self.released(table, width)
-        coordinates, (values,) = self._values(table)
-        dense = np.zeros(_coarse(self._attribute.lengths, self.shift))
-        dense[tuple(coordinates)] = values
-        panel = Panel(self.words("chart.released_counts"), dense, self._subtitle(table))
-        return panels(self._frame, [panel], columns=1, what=self.what, width=width, words=self.words)
+    @property
+    def box(self) -> tuple[float, float, float, float] | None:
+        """West, south, east and north of the map in degrees; None where it is not on the earth."""
+        if not self.is_map or not isinstance(self._attribute, Place):
+            return None
+        return frame_of(self._attribute).box
+
+    def picture(self, titled: Mapping[str, CountTable], width: int) -> Spec:
+        """Maps beside each other to look at only, as pictures with axes; of rows and columns."""
+        shown = []
+        for title, table in titled.items():
+            lengths, (values,) = self._sums(table)
+            shown.append(Panel(title, values.reshape(lengths), self._subtitle(table)))
+        frame = map_frame(self._attribute, 1 << self.shift, self.words)
+        return panels(frame, shown, columns=len(shown), what=self.what, width=width, words=self.words)
+
+    def _intervals(self, bars: Any) -> dict[str, Any]:
+        """Places and intervals there; none where a place is no block of the index, as with two places."""
+        axes = [number for number, axis in enumerate(self.domain.axes) if axis.name == self.name]
+        own = len(axes) * self.shift
+        level = own + sum(
+            (length - 1).bit_length() for number, length in enumerate(self.domain.shape) if number not in axes
+        )
+        last = self.domain.coordinates([(1 << level) - 1])
+        if any(int(last[axis][0]) != (1 << self.shift) - 1 for axis in axes):
+            return {}
+        found = bars(level)
+        place = places_of(self._attribute, self._own(self.domain.coordinates(found.block << level)))
+        elsewhere = float(found.elsewhere.low[0]), float(found.elsewhere.high[0])
+        return {"place": place, "low": found.low, "high": found.high, "elsewhere": elsewhere}
+
+    @staticmethod
+    def _at(known: dict[str, Any], filled: Integers) -> dict[str, Any]:
+        if not known or not len(known["place"]):
+            return {}
+        order = np.argsort(known["place"], kind="stable")
+        if not np.array_equal(known["place"][order], filled):
+            return {}
+        return {"low": known["low"][order], "high": known["high"][order], "elsewhere": known["elsewhere"]}
+
+    def _own(self, coordinates: Sequence[Integers]) -> list[Integers]:
+        return [coordinates[number] for number, axis in enumerate(self.domain.axes) if axis.name == self.name]
 
     def _profile_options(self, width: int | None) -> dict[str, Any]:
         return {"label_title": self.name, "what": self.what, "width": width or "container", "words": self.words}
-
-    def _map_options(self, width: int, narrow: bool) -> dict[str, Any]:
-        return {"what": self.what, "width": width, "narrow": narrow, "words": self.words}
 
     @property
     def _attribute(self) -> Any:
         return self.domain.attributes[self.name]
 
     @property
-    def _frame(self) -> Frame:
-        return map_frame(self._attribute, 1 << self.shift, self.words)
-
-    @property
     def _cells(self) -> str:
         """What is drawn as one cell: "500 m cell", "2 x 2 cells of 500 m"."""
-        size = re.sub(r"(\d+)", r"\1 ", self._attribute.cell_size) if isinstance(self._attribute, Mesh) else ""
+        name = self._attribute.cell_name if isinstance(self._attribute, Place) else ""
+        size = re.sub(r"^(\d+)(k?m)$", r"\1 \2", name)
         if not self.shift:
             return self.words("chart.mesh_cell", size=size) if size else self.words("chart.cell")
         side = self.words.number(1 << self.shift)
@@ -140,59 +175,50 @@ class View:
         people = self.words("chart.total", total=table.total)
         return self.words("chart.and_then").join([people, self.note]) if self.note else people
 
-    def _values(self, *tables: CountTable) -> tuple[list[NDArray[np.int64]], list[NDArray[Any]]]:
-        """Coordinates of the drawn cells that any of the tables fills, and the values of each table there."""
+    def _sums(self, *tables: CountTable) -> tuple[list[int], list[NDArray[Any]]]:
+        """Drawn cells along each axis, and the values of each table in all of them."""
         lengths = _coarse(self._attribute.lengths, self.shift)
-        own = [number for number, axis in enumerate(self.domain.axes) if axis.name == self.name]
         drawn = []
         for table in tables:
             if table.domain != self.domain:
                 raise ParameterError("the two tables are over different domains", hint="Draw tables of one domain.")
-            coordinates = table.domain.coordinates(table.index)
+            coordinates = self._own(table.domain.coordinates(table.index))
             values = np.zeros(math.prod(lengths), dtype=table.count.dtype)
-            place = np.ravel_multi_index([coordinates[number] >> self.shift for number in own], lengths)
-            np.add.at(values, place, table.count)
+            np.add.at(values, np.ravel_multi_index([each >> self.shift for each in coordinates], lengths), table.count)
             drawn.append(values)
-        filled = np.flatnonzero(np.any([values != 0 for values in drawn], axis=0))
-        return list(np.unravel_index(filled, lengths)), [values[filled] for values in drawn]
-
-    def _everywhere(
-        self, place: NDArray[np.int64], *values: NDArray[Any]
-    ) -> tuple[list[str], list[NDArray[np.float64]]]:
-        """Labels of all drawn places, and values there, zeros included."""
-        every = np.arange(_coarse(self._attribute.lengths, self.shift)[0])
-        spread = []
-        for own in values:
-            spread.append(np.zeros(len(every)))
-            spread[-1][place] = own
-        return [str(label) for label in self._attribute.labels(every << self.shift).tolist()], spread
+        return lengths, drawn
 
 
 def map_frame(attribute: Any, side: int = 1, words: Words = ENGLISH) -> Frame:
-    """Where the cells of a grid or mesh lie on a map, drawn in blocks of ``side`` x ``side`` cells."""
+    """Where the cells of a grid or a place lie on a map, drawn in blocks of ``side`` x ``side`` cells."""
     rows, columns = ((length - 1) // side + 1 for length in attribute.lengths)
-    if not isinstance(attribute, Mesh):
+    bounds = degree_bounds(attribute)
+    if bounds is None:
         across, up = words("chart.column"), words("chart.row")
         return Frame(rows, columns, cell_height=side, cell_width=side, x_title=across, y_title=up)
-    south, west, north, east = (float(edge[0]) for edge in attribute.corners([0], [0]))
+    south, west, north, east = bounds
+    height, width = (north - south) / attribute.lengths[0], (east - west) / attribute.lengths[1]
     return Frame(
         rows,
         columns,
         south,
         west,
-        (north - south) * side,
-        (east - west) * side,
-        aspect=_aspect(attribute),
+        height * side,
+        width * side,
+        aspect=width * math.cos(math.radians((south + north) / 2)) / height,
         x_title=words("chart.longitude"),
         y_title=words("chart.latitude"),
     )
 
 
+def degree_bounds(attribute: Any) -> tuple[float, float, float, float] | None:
+    """South, west, north and east of a place whose cells are rectangles in degrees; the east may pass 180."""
+    if not isinstance(attribute, Lattice | Mesh) or attribute.epsg == EUROPE:
+        return None
+    ends = [[0, length - 1] for length in attribute.lengths]
+    south, west, north, east = attribute.corners(*ends)
+    return float(south[0]), float(west[0]), float(north[1]), float(east[1])
+
+
 def _coarse(lengths: tuple[int, ...], shift: int) -> list[int]:
     return [((length - 1) >> shift) + 1 for length in lengths]
-
-
-def _aspect(mesh: Mesh) -> float:
-    """Width over height on the ground of a cell in the middle of a mesh's window, on a sphere."""
-    south, west, north, east = (float(edge[0]) for edge in mesh.corners(*([length // 2] for length in mesh.lengths)))
-    return (east - west) * math.cos(math.radians((south + north) / 2)) / (north - south)

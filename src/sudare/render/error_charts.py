@@ -1,8 +1,6 @@
-"""Charts of errors: by the size of an area, and by the size of a count.
+"""Charts of errors, by the size of an area and by the size of a count.
 
-How large the error is in areas of every size.
-
-How large the error is in cells of every size: do small counts grow and large ones shrink?
+The second shows a bias: whether small counts grow and large ones shrink.
 """
 
 from __future__ import annotations
@@ -35,7 +33,6 @@ def error_by_area(
     *,
     reference: tuple[ArrayLike, ArrayLike] | None = None,
     area_title: str | None = None,
-    value_title: str | None = None,
     title: str | None = None,
     subtitle: str = "",
     width: int | str = "container",
@@ -75,7 +72,7 @@ def error_by_area(
         reference=true,
         metrics=["RMSE", "MAE", average] if true else ["RMSE", "MAE"],
         area_title=words("chart.cells_in_area") if area_title is None else area_title,
-        value_title=words("chart.error_people") if value_title is None else value_title,
+        value_title=words("chart.error_people"),
         title=words("chart.error_by_area") if title is None else title,
         subtitle=subtitle,
         width=width,

@@ -1,8 +1,6 @@
-"""Maps: the released one by itself, or beside the true one on one colour scale.
+"""Pictures of maps, to look at only: one or several on one colour scale, for papers, the demonstration and files.
 
-Any number of maps beside each other, on one colour scale: the data, and what several methods make of them.
-
-Each map is a picture of its cells with axes around it, so that a million of them are drawn as fast as ten.
+Each map is a picture of its cells with axes around it, so that a million cells are drawn as fast as ten.
 """
 
 from __future__ import annotations
@@ -19,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from sudare.errors import ParameterError
 from sudare.language.catalogue import ENGLISH, Words
-from sudare.render.charts import Spec, csv_text, fill
+from sudare.render.charts import Spec, fill
 
 TALLEST = 1.6  # height of a map in widths, beyond which it gets narrower instead
 
@@ -79,94 +77,6 @@ class Frame:
         return max(12, round(width * shrink)), max(12, round(height * shrink))
 
 
-def side_by_side(
-    frame: Frame,
-    row: ArrayLike,
-    column: ArrayLike,
-    truth: ArrayLike,
-    released: ArrayLike,
-    *,
-    what: str = "people per cell",
-    subtitles: tuple[str, str] = ("", ""),
-    width: int = 430,
-    narrow: bool = False,
-    words: Words = ENGLISH,
-) -> Spec:
-    """Cells ``(row, column)`` of a frame with their true and released values; what is 0 is not drawn.
-
-    Brightness is log(1 + value), linear near 0 and logarithmic above: a symmetric logarithm, taken in the
-    data because the legend of Vega's own symlog scale shows other colours than the map. ``narrow`` puts the
-    second map below the first and the legend above both, for a phone.
-
-    >>> spec = side_by_side(Frame(2, 2), [0, 1], [0, 0], [3, 0], [2, 1])
-    >>> spec["columns"], spec["concat"][0]["width"], spec["concat"][0]["height"]
-    (2, 430, 430)
-    """
-    values = np.concatenate([np.asarray(truth), np.asarray(released)])
-    domain, ticks = brightness(values)
-    return fill(
-        "map",
-        words,
-        cells=csv_text({"row": row, "column": column, "truth": truth, "released": released}),
-        **frame.axes(width),
-        cell_width=frame.cell_width,
-        cell_height=frame.cell_height,
-        columns=1 if narrow else 2,
-        truth_subtitle=subtitles[0],
-        released_subtitle=_with_negatives(subtitles[1], values, words),
-        colour_title=what,
-        brightness_domain=domain,
-        brightness_ticks=ticks,
-        **_legend(frame.pixels(width), narrow),
-    )
-
-
-def released_map(
-    frame: Frame,
-    row: ArrayLike,
-    column: ArrayLike,
-    released: ArrayLike,
-    *,
-    what: str = "people per cell",
-    subtitle: str = "",
-    width: int = 620,
-    narrow: bool = False,
-    words: Words = ENGLISH,
-) -> Spec:
-    """Cells ``(row, column)`` of a frame with their released values, drawn as in `side_by_side`.
-
-    >>> spec = released_map(Frame(2, 2), [0, 1], [0, 0], [3, 1])
-    >>> spec["width"], spec["datasets"]["cells"].splitlines()[1]
-    (620, '0,0,3')
-    """
-    values = np.asarray(released)
-    domain, ticks = brightness(values)
-    return fill(
-        "released_map",
-        words,
-        cells=csv_text({"row": row, "column": column, "released": released}),
-        **frame.axes(width),
-        cell_width=frame.cell_width,
-        cell_height=frame.cell_height,
-        subtitle=_with_negatives(subtitle, values, words),
-        colour_title=what,
-        brightness_domain=domain,
-        brightness_ticks=ticks,
-        **_legend(frame.pixels(width), narrow),
-    )
-
-
-def _legend(pixels: tuple[int, int], narrow: bool) -> dict[str, Any]:
-    length = pixels[0] if narrow else min(200, pixels[1])
-    return {"legend_orient": "top" if narrow else "right", "legend_length": length}
-
-
-def _with_negatives(subtitle: str, values: NDArray[Any], words: Words) -> str:
-    if not (values < 0).any():
-        return subtitle
-    return words("chart.negatives", subtitle=subtitle) if subtitle else words("chart.negatives_only")
-
-
 def brightness(values: NDArray[np.number]) -> tuple[list[float], list[float]]:
     """The ends of the scale log(1 + value) for these values, and its ticks at 1, 10, 100, ...
 
@@ -205,7 +115,7 @@ def panels(
 ) -> Spec:
     """Maps of one frame in rows of ``columns``, read left to right; ``width`` is one map's in pixels.
 
-    Brightness is log(1 + value), as in `side_by_side`.
+    Brightness is log(1 + value): linear near 0 and logarithmic above.
 
     >>> spec = panels(Frame(2, 2), [Panel("true", [[3, 0], [0, 1]]), Panel("noisy", [[2, -1], [0, 1]])])
     >>> spec["columns"], len(spec["concat"])

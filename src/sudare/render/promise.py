@@ -1,10 +1,9 @@
 """A guarantee in plain words: what it promises, the odds behind its numbers, what stays possible, what it rests on.
 
-What a guarantee means for somebody who guesses, as bounds that are never too low.
-
-Between two possibilities whose outcomes the guarantee calls close, Bayes' rule multiplies the odds of one against the
-other by at most e**epsilon; that is exact for pure differential privacy. With a delta, or in rho, single outcomes
-may say more, and what is bounded is how often a guess between two equally likely possibilities is right.
+The odds are upper bounds for somebody who guesses. Between two possibilities whose outcomes the guarantee calls close,
+Bayes' rule multiplies the odds of one against the other by at most e**epsilon; that is exact for pure differential
+privacy. With a delta, or in rho, single outcomes may reveal more, and the bound is on how often a guess between two
+equally likely possibilities is right.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from sudare.errors import ParameterError
 from sudare.language.catalogue import Words
 from sudare.privacy import Adjacency, Guarantee, epsilon_for, readable
 from sudare.privacy.notebook import DIFFERENTIAL, NAMES, fact_text, headline, unit_words
-from sudare.render.sections import Facts, Lead, Part, Points, Section, Table, Text
+from sudare.render.sections import Facts, Lead, Odds, Part, Points, Section, Table, Text
 
 _EXACT = Context(prec=60)
 _LARGEST = Fraction(300)  # beyond, e**epsilon means nothing to anybody, and 60 digits do not hold it
@@ -99,6 +98,11 @@ def promise_section(guarantee: Guarantee, words: Words) -> Section:
     parts: list[Part] = [Lead(headline(guarantee, words)), Text.of(*paragraphs)]
     if name in DIFFERENTIAL:
         parts.append(odds_table(guarantee, words))
+        if guarantee.epsilon is not None and guarantee.delta is None:
+            question = next(iter(_questions(guarantee)))
+            parts.append(
+                Odds(float(guarantee.epsilon), words(f"odds.{question}", unit=unit_words(guarantee.unit, words)))
+            )
     if prevented := _prevented(name, guarantee, words):
         parts.append(Points(words("prevented.title"), prevented, "prevented"))
     if possible := _possible(name, guarantee, words):

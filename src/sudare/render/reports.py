@@ -1,10 +1,7 @@
-"""The two reports as pages: the internal one for the publisher alone, the public one for everybody.
+"""The two reports as pages: a public one for everybody, an internal one for the publisher.
 
-The internal report: true beside released, for the publisher alone. Nothing of it ever enters a release.
-
-The state of the ledger as a section of the internal report.
-
-The public report: what goes out beside a release. It sees the release and its certificate, and nothing else.
+The public report goes out beside a release; it is made from the release and its certificate alone. The internal report
+shows true values beside released ones and the state of the ledger, and is never written into a release's folder.
 """
 
 from __future__ import annotations
@@ -30,13 +27,12 @@ def internal_page(
     *,
     title: str,
     facts: Mapping[str, str] | None = None,
-    created: datetime.datetime | None = None,
 ) -> str:
     """A self-contained HTML page under a banner and a watermark, on paper too.
 
     ``facts`` are shown as they are (data, method, epsilon, ...).
     """
-    time = words.moment(created or datetime.datetime.now(datetime.UTC))
+    time = words.moment(datetime.datetime.now(datetime.UTC))
     return lay_out("internal.html", sections, words, title=title, facts=dict(facts or {}), time=time)
 
 
@@ -62,10 +58,13 @@ class Cover:
     guarantee: Guarantee
     files: tuple[tuple[str, str, int], ...] = ()
     proof: dict[str, str] = field(default_factory=dict)
+    explored: bool = False
+    """Whether `sudare explore` has more to offer than this page."""
 
     @classmethod
     def of_certificate(cls, certificate: dict[str, Any], content: bytes, words: Words) -> Cover:
         """From a certificate and the ``content`` of its file, whose SHA-256 the report names."""
+        before = (certificate.get("series") or {}).get("predecessor")
         return cls(
             title=certificate["title"] or certificate["dataset"],
             dataset=certificate["dataset"],
@@ -79,8 +78,10 @@ class Cover:
                 words("check.publisher"): certificate["publisher"],
                 words("check.ledger"): certificate["ledger_head"],
                 words("check.recipe"): certificate["recipe_sha256"],
+                **({words("check.before"): before["sha256"]} if before else {}),
                 words("check.software"): f"Sudare {certificate['sudare']}",
             },
+            explored=certificate.get("kind", "table") == "table",
         )
 
 
@@ -111,7 +112,9 @@ def _files(cover: Cover, words: Words) -> list[Section]:
         return []
     header = (words("files.name"), words("files.format"), words("files.size"))
     rows = tuple((name, words.label("format", kind), file_size(size)) for name, kind, size in cover.files)
-    return [Section(words("files.title"), (Table(words("files.caption"), header, rows, numbers=False),))]
+    links = tuple(name for name, _, _ in cover.files)
+    table = Table(words("files.caption"), header, rows, numbers=False, links=links)
+    return [Section(words("files.title"), (table, Text.of(words("files.explore") if cover.explored else "")))]
 
 
 def _proof(cover: Cover, words: Words) -> list[Section]:

@@ -1,8 +1,7 @@
-"""Sections laid out as a page that holds everything it shows: one template for each report.
+"""What a report is made of: sections of small typed parts, which each kind of release fills.
 
-What a report is made of: sections of small typed parts, filled by each kind and laid out by one template.
-
-All texts are in the language of the page already. A part knows nothing of HTML.
+All texts are in the language of the page already, and a part knows no HTML. `lay_out` makes one self-contained page of
+the sections, with one template for each report.
 """
 
 from __future__ import annotations
@@ -10,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from importlib.resources import files
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
 from sudare.errors import ParameterError
 from sudare.language.catalogue import Words
 from sudare.render.charts import Spec, html
+from sudare.render.map_pages import embed_maps, map_style
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -72,7 +73,8 @@ class Tiles:
 class Table:
     """Rows of texts; the first column names the row. ``caption`` says what the table shows.
 
-    ``numbers`` where the other columns are numbers, which are set to the right.
+    ``numbers`` where the other columns are numbers, which are set to the right; ``links`` are what the names of the
+    rows lead to.
     """
 
     form: ClassVar[str] = "table"
@@ -80,6 +82,7 @@ class Table:
     header: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     numbers: bool = True
+    links: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         for row in self.rows:
@@ -98,7 +101,28 @@ class Chart:
     layouts: Mapping[int, Spec]
 
 
-Part: TypeAlias = Text | Lead | Points | Facts | Tiles | Table | Chart
+@dataclass(frozen=True)
+class Map:
+    """A map that a reader can move (see `map_data`); ``name`` is its own on the page."""
+
+    form: ClassVar[str] = "map"
+    name: str
+    content: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Odds:
+    """A reader moves a suspicion and epsilon, and sees what the suspicion can become (`odds.js`).
+
+    It begins with the ``epsilon`` of the release; ``question`` says what is suspected. Without scripts it is not shown.
+    """
+
+    form: ClassVar[str] = "odds"
+    epsilon: float
+    question: str
+
+
+Part: TypeAlias = Text | Lead | Points | Facts | Tiles | Table | Chart | Map | Odds
 Chapter: TypeAlias = Literal["released", "trust", "method"]
 
 
@@ -120,6 +144,11 @@ class Section:
         """The charts of the section by their names."""
         return {part.name: part.layouts for part in self.parts if isinstance(part, Chart)}
 
+    @property
+    def maps(self) -> dict[str, Mapping[str, Any]]:
+        """The maps of the section by their names."""
+        return {part.name: part.content for part in self.parts if isinstance(part, Map)}
+
 
 POLICY = "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'; img-src data:"
 """A browser keeps to it even if a page were wrong: nothing is loaded from anywhere. (Vega compiles its expressions.)"""
@@ -133,13 +162,18 @@ def lay_out(template: str, sections: Sequence[Section], words: Words, **more: An
             raise ParameterError("two charts of a page have one name", value=min(twice))
         charts |= section.charts
     embedded = html(charts, words) if charts else None
+    drawn = embed_maps({name: own for section in sections for name, own in section.maps.items()})
+    figures = {**(embedded.figures if embedded else {}), **drawn.figures}
+    movable = any(isinstance(part, Odds) for section in sections for part in section.parts)
+    moved = f"<script>{(files('sudare.render') / 'odds.js').read_text(encoding='utf-8')}</script>" if movable else ""
     page: str = (
         _environment()
         .get_template(template)
         .render(
             sections=sections,
-            figures=embedded.figures if embedded else {},
-            script=embedded.script if embedded else "",
+            figures=figures,
+            script=(embedded.script if embedded else "") + drawn.script + moved,
+            map_style=map_style() if drawn.figures else "",
             words=words,
             policy=POLICY,
             **more,

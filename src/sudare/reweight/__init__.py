@@ -11,17 +11,14 @@ and `tilt` estimate ratios of two samples without any privacy, for comparison an
 
 from sudare.reweight.answers import Answers
 from sudare.reweight.basis import Basis
-from sudare.reweight.fit import fit
+from sudare.reweight.estimators import tilt
+from sudare.reweight.fit import FitParameters, fit
 from sudare.reweight.hats import Hats
 from sudare.reweight.importance import importance_weighting
 from sudare.reweight.kernel import Kernel
-from sudare.reweight.logistic import logistic
 from sudare.reweight.parametric import Parametric, fourier, polynomial
-from sudare.reweight.ratio import Gaussian, Ratio
-from sudare.reweight.request import FitParameters
+from sudare.reweight.ratio import Gaussian, Ratio, leave_one_out, logistic, rulsif, ulsif
 from sudare.reweight.space import Space
-from sudare.reweight.tilt import tilt
-from sudare.reweight.ulsif import leave_one_out, rulsif, ulsif
 from sudare.reweight.weighting import Weighting
 
 __all__ = [

@@ -1,6 +1,6 @@
-"""Answers of a weighted public data set to linear queries, with intervals that hold what the weights cannot follow.
+"""Answers of a weighted public data set to linear queries, with intervals that cover what the weights cannot follow.
 
-What an interval is made of is in `doubt`; what is known of a query where there are no public rows, in `queries`.
+`doubt` describes the parts of an interval, `queries` what is known of a query where there are no public rows.
 """
 
 from __future__ import annotations
@@ -15,19 +15,16 @@ from numpy.typing import ArrayLike
 
 from sudare.arrays import Floats
 from sudare.errors import ParameterError
+from sudare.language.messages import PageMessage, Value
 from sudare.reweight.doubt import Doubt, ErrorLaw
 from sudare.reweight.queries import Public, Queries
 
 _MOST_CELLS = 10_000
 _NAMED = 3
 UNSEEN, ASSUMED = 0.5, 0.3
-"""An answer is flagged where more than this share of its interval's width is there for what was not seen."""
-FLAGS = {
-    "unseen": "most of the interval is there because the public file has few or no rows where private records are",
-    "assumed": "much of the interval is there because the answer rests on how columns hang together in the public file,"
-    " which was not measured: the interval may be too short; name the columns as a pair",
-    "blind": "only hats show where the public file lacks rows: the interval may be too short",
-}
+"""An answer is flagged where more than this share of its interval's width is due to what was not measured."""
+FLAGS = ("unseen", "assumed", "blind")
+"""Why an interval is wide, or may be too short; explained under ``weights.flag_`` in the catalogue."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +38,7 @@ class Answers:
     low: Floats
     high: Floats
     level: float
-    labels: tuple[str, ...]
+    labels: tuple[str | PageMessage, ...]
     flags: tuple[str, ...]
 
     @property
@@ -50,37 +47,43 @@ class Answers:
         return (self.high - self.low) / 2
 
     @property
-    def notes(self) -> tuple[str, ...]:
+    def notes(self) -> tuple[PageMessage, ...]:
         """A sentence for every kind of flag, with the answers that have it."""
         found = []
-        for flag, sentence in FLAGS.items():
+        for flag in FLAGS:
             labels = [label for label, own in zip(self.labels, self.flags, strict=True) if own == flag]
             if labels:
-                more = f" and {len(labels) - _NAMED} more" if len(labels) > _NAMED else ""
-                found.append(f"{', '.join(labels[:_NAMED])}{more}: {sentence}")
+                named: tuple[Value, ...] = tuple(labels[:_NAMED])
+                if len(labels) > _NAMED:
+                    named = (*named, PageMessage("weights.more", answers=len(labels) - _NAMED))
+                found.append(PageMessage("weights.flagged", answers=named, note=PageMessage(f"weights.flag_{flag}")))
         return tuple(found)
 
     def to_json(self) -> list[dict[str, Any]]:
         """One object per query."""
         numbers = (column.tolist() for column in (self.value, self.low, self.high))
         names = ("query", "value", "low", "high", "flag")
-        rows = zip(self.labels, *numbers, self.flags, strict=True)
+        rows = zip(map(str, self.labels), *numbers, self.flags, strict=True)
         return [dict(zip(names, row, strict=True)) for row in rows]
 
 
 @dataclass(frozen=True)
 class WeightedRows:
-    """The weighted public rows as an answering machine."""
+    """Answers queries from the weighted public rows."""
 
     doubt: Doubt
     public: Public
 
     def mean(
-        self, values: str | ArrayLike, level: float, labels: Sequence[str] = (), extremes: ArrayLike | None = None
+        self,
+        values: str | ArrayLike,
+        level: float,
+        labels: Sequence[str | PageMessage] = (),
+        extremes: ArrayLike | None = None,
     ) -> Answers:
         """Means of functions given at the public rows, which are nowhere outside ``extremes``."""
         queries = self.public.queries(values, extremes)
-        return self._answers(queries, level, tuple(labels) or queries.names)
+        return self._answers(queries, level, labels or queries.names)
 
     def count(self, condition: ArrayLike, level: float, labels: Sequence[str] = ()) -> Answers:
         """Shares times the published number of units."""
@@ -89,7 +92,7 @@ class WeightedRows:
             raise ParameterError("a condition is true or false at every row", hint="For other values, ask for a mean.")
         measured = self.doubt.measured
         doubt = measured.people_variance / measured.people**2
-        shares = self._answers(queries, level, tuple(labels) or queries.names, doubt)
+        shares = self._answers(queries, level, labels or queries.names, doubt)
         value, low, high = (number * measured.people for number in (shares.value, shares.low, shares.high))
         return Answers(value, low, high, level, shares.labels, shares.flags)
 
@@ -134,7 +137,9 @@ class WeightedRows:
         extremes = np.where(square, 0.0, corners.min(axis=1)), corners.max(axis=1)
         return self.mean(functions, level, [f"{names[a]} {names[b]}" for a, b in pairs], np.array(extremes))
 
-    def _answers(self, queries: Queries, level: float, labels: tuple[str, ...], doubt: float = 0.0) -> Answers:
+    def _answers(
+        self, queries: Queries, level: float, labels: Sequence[str | PageMessage], doubt: float = 0.0
+    ) -> Answers:
         """``doubt`` is the relative variance of what the shares will be multiplied by."""
         if not 0 < level < 1:
             raise ParameterError("level is not a probability", value=level, allowed="0 < level < 1")
@@ -153,7 +158,7 @@ class WeightedRows:
         low = queries.clipped(low)
         if not doubt:  # a share of a number that is itself in doubt may be all of a larger one
             high = queries.clipped(high)
-        return Answers(law.value, low, high, level, labels, tuple(named.tolist()))
+        return Answers(law.value, low, high, level, tuple(labels), tuple(named.tolist()))
 
 
 def _width(law: ErrorLaw, level: float, more: Floats) -> Floats:

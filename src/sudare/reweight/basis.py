@@ -77,15 +77,14 @@ class Basis(Protocol):
 
 
 class Summed(ABC):
-    """A basis whose total is measured as it is: what `Hats`, `Kernel` and `Parametric` share."""
-
-    @property
-    def nonnegative(self) -> bool:
-        """Yes, where a basis does not say otherwise."""
-        return True
+    """What most bases share: features >= 0 whose total is measured as it is, and shows nothing else."""
 
     rows_at_once: ClassVar[int] = 2048
     """Few enough rows that a block of features stays in the cache."""
+
+    @property
+    def nonnegative(self) -> bool:
+        return True
 
     @abstractmethod
     def steps(self, codes: Codes) -> Floats:
@@ -103,20 +102,16 @@ class Summed(ABC):
         return np.asarray(np.array(parts).astype(np.int64).sum(axis=0), dtype=np.int64)
 
     def measured(self, total: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The total itself."""
         return total
 
     def people(self, noisy: NDArray[np.int64]) -> float | None:  # noqa: ARG002 - as the protocol has it
-        """Not shown."""
         return None
 
     def consistent(self, mean: Floats) -> Floats:
-        """Nothing is known."""
         return mean
 
     @property
     def mixing(self) -> Floats | None:
-        """The mean itself is measured."""
         return None
 
 

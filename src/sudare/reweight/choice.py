@@ -1,34 +1,151 @@
-"""Which basis a fit uses, from what was asked and from public things; private centres are measured or drawn here."""
+"""The choice of a fit's basis and of its centres, from the parameters and public data.
+
+Centres of kernels are public points (Takabayashi et al.'s method B), noisy records (A: errata U4), or raw records (C:
+errata U3). Noisy centres are amplified by sampling. b of n records are drawn without replacement and released in random
+order; for the replacement of a record, a measurement of the sample with epsilon' costs
+epsilon = ln(1 + (e^epsilon' - 1) b / n) in all (Balle, Barthe and Gaboardi 2018). In record order it would cost more.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
 from typing import Any
 
-from sudare.errors import Message, ParameterError, did_you_mean
-from sudare.noise import Source
-from sudare.privacy import Budget
-from sudare.reweight.basis import Basis
-from sudare.reweight.centres import declared_centres, enough, noisy_centres, public_centres, public_width, raw_centres
-from sudare.reweight.checks import checked_number, one_of
-from sudare.reweight.gaussian_process import GaussianProcess
-from sudare.reweight.hats import Hats
-from sudare.reweight.kernel import Kernel
-from sudare.reweight.space import STEPS, Codes, Space
+import numpy as np
+from numpy.typing import ArrayLike
 
-BASES = ("hats", "kernel")
+from sudare.arrays import Floats
+from sudare.errors import InputError, Message, ParameterError, did_you_mean
+from sudare.noise import Source, measure, secret
+from sudare.privacy import Budget
+from sudare.privacy.zcdp import interval, intervals
+from sudare.reweight.basis import Basis
+from sudare.reweight.hats import Hats
+from sudare.reweight.kernel import GaussianProcess, Kernel
+from sudare.reweight.parametric import fourier, polynomial
+from sudare.reweight.ratio import points
+from sudare.reweight.rows import checked_number, one_of
+from sudare.reweight.space import STEPS, Codes, Numeric, Space
+
+
+def affordable(epsilon: Fraction, sample: int, people: int) -> Fraction:
+    """The largest epsilon' known to cost at most ``epsilon``, rounded down to 12 digits.
+
+    >>> float(affordable(Fraction(1, 2), 50, 2000))
+    3.293940655555
+    """
+    exact = math.log1p(math.expm1(float(epsilon)) * people / sample)
+    digits = Fraction(1, 10**12)
+    candidate = Fraction(math.floor(Fraction(exact) / digits)) * digits
+    while not costs_at_most(candidate, sample, people, epsilon):
+        candidate -= digits * 10
+    return candidate
+
+
+def costs_at_most(spent: Fraction, sample: int, people: int, epsilon: Fraction) -> bool:
+    """Whether ``spent`` on the sample certainly costs no more than ``epsilon``: in interval arithmetic.
+
+    >>> costs_at_most(Fraction(3), 50, 2000, Fraction(1, 2)), costs_at_most(Fraction(4), 50, 2000, Fraction(1, 2))
+    (True, False)
+    """
+    exp = intervals().exp
+    cost = 1 + (exp(interval(spent)) - 1) * interval(Fraction(sample, people))
+    return bool(cost.b <= exp(interval(epsilon)).a)
+
+
+_SAMPLE = 1000
+_PUBLIC_SEED = 20090801
+
+
+def public_centres(space: Space, public: Codes, number: int) -> Codes:
+    """Quantiles of the public rows where there is one number, else rows of them drawn with a public seed."""
+    enough(number, len(public), Message("public"))
+    if len(space.attributes) == 1 and space.numeric:
+        return np.unique(np.rint(np.quantile(public[:, 0], (np.arange(number) + 0.5) / number)))[:, None]
+    chosen = np.random.default_rng(_PUBLIC_SEED).permutation(len(public))[:number]
+    return np.unique(public[chosen], axis=0)
+
+
+def declared_centres(space: Space, grid: ArrayLike) -> Codes:
+    """Points (centres, columns) given by the caller, within the bounds."""
+    if not space.numeric:
+        raise ParameterError("declared centres need columns that are all numbers", hint='Use centres="public".')
+    declared = points(grid)
+    if declared.shape[1] != len(space.attributes):
+        raise InputError(
+            "the centres have another number of columns than are declared",
+            value=declared.shape[1],
+            allowed=[len(space.attributes)],
+        )
+    if not len(declared):
+        raise ParameterError("there are no centres", allowed="at least one")
+    return space.encode(dict(zip(space.names, declared.T, strict=True)))
+
+
+def public_width(space: Space, public: Codes) -> float:
+    """The median distance between public rows over sqrt 2, in steps: from at most 1,000 evenly chosen rows."""
+    rows = public[np.linspace(0, len(public) - 1, min(_SAMPLE, len(public))).astype(np.int64)]
+    embedded: Floats = space.embed(rows)
+    squares = (embedded**2).sum(axis=1)
+    square = squares[:, None] + squares - 2 * embedded @ embedded.T
+    above = square[np.triu_indices(len(rows), 1)]
+    typical = float(np.median(above)) or float(above.mean())
+    return float(np.sqrt(max(typical, 2.0) / 2))
+
+
+def noisy_centres(
+    space: Space, private: Codes, number: int, epsilon: Fraction, source: Source
+) -> tuple[Codes, Fraction]:
+    """Method A: records drawn without replacement, in random order, each with Laplace noise over the declared ranges;
+    and the epsilon' that was spent on the sample.
+
+    Sensitivity: given which places are drawn, replacing a record changes at most one centre, by at most STEPS in each
+    column: columns x STEPS in L1 for all centres together. Drawing amplifies (see `sudare.reweight.choice`):
+    noise for epsilon' costs ``epsilon``. The number of records is public.
+    """
+    if not all(isinstance(attribute, Numeric) for attribute in space.attributes):
+        raise ParameterError("noisy centres need columns that are all numbers", hint='Use centres="public".')
+    drawn = _drawn(private, number, source)
+    spent = affordable(epsilon, number, len(private))
+    exact = drawn.astype(np.int64)
+    noisy = measure(exact.ravel(), len(space.attributes) * STEPS, Budget(epsilon=spent), source, "centres")
+    return np.clip(noisy, 0, STEPS).astype(np.float64).reshape(exact.shape), spent
+
+
+def raw_centres(private: Codes, number: int, source: Source) -> Codes:
+    """Method C: records as they are. This protects nobody who is drawn."""
+    return _drawn(private, number, source)
+
+
+def _drawn(private: Codes, number: int, source: Source) -> Codes:
+    enough(number, len(private), Message("private"))
+    generator = np.random.default_rng(secret(source, "which records"))
+    return private[generator.permutation(len(private))[:number]]
+
+
+def enough(number: int, rows: int, who: Message) -> None:
+    """Refuse more centres than there are rows."""
+    if number > rows:
+        raise ParameterError(
+            "there are more centres than {who} rows", value=number, allowed="at most {rows}", who=who, rows=rows
+        )
+
+
+BASES = ("hats", "kernel", "polynomial", "fourier")
 CENTRES = ("public", "noisy", "raw")
-KNOTS, KERNELS = 20, 10
+KNOTS, KERNELS, FEATURES = 20, 10, 50
+_WIDTH = 0.2
 _JOINT = 2
-"""Up to so many columns, all pairs are taken together; with more, each column has its own shares."""
+"""Up to this many columns, the joint shares of all pairs are measured; with more, those of each column alone."""
 
 
 @dataclass(frozen=True)
 class BasisChoice:
-    """What was asked of the basis. ``centres`` is a word of `CENTRES` or declared points."""
+    """The parameters of the basis. ``centres`` is a word of `CENTRES` or declared points."""
 
     basis: str | Basis | None
     centres: Any
@@ -37,6 +154,7 @@ class BasisChoice:
     pairs: str | Sequence[tuple[str, str]]
     estimator: str
     gaussian: bool
+    degree: int = 2
 
     @property
     def private_centres(self) -> str | None:
@@ -44,7 +162,7 @@ class BasisChoice:
         return self.centres if isinstance(self.centres, str) and self.centres in ("noisy", "raw") else None
 
     def checked(self, space: Space) -> BasisChoice:
-        """Itself, or the reason why it cannot be."""
+        """Itself; refuses parameters that do not fit together."""
         if isinstance(self.centres, str):
             one_of(self.centres, CENTRES, Message("kind of centres"))
         if isinstance(self.basis, str):
@@ -61,12 +179,19 @@ class BasisChoice:
         """The basis that public things decide."""
         if self.basis is not None and not isinstance(self.basis, str):
             return self.basis
+        if self.basis == "polynomial":
+            return polynomial(space, self.degree, constant=self.estimator == "ulsif")
+        if self.basis == "fourier":
+            return fourier(space, checked_number(self.number, FEATURES), _WIDTH if self.width is None else self.width)
         declared = None if isinstance(self.centres, str) else declared_centres(space, self.centres)
         several = len(space.attributes) > 1
         kernel = self.basis == "kernel" or self.estimator == "ulsif" or (declared is not None and several)
         if not kernel or self.basis == "hats":
             if declared is not None and several:
-                raise ParameterError("declared centres of hats are the knots of one number", hint='Use basis="kernel".')
+                raise ParameterError(
+                    "declared centres are knots of hats, and need a single column of numbers",
+                    hint='Use basis="kernel".',
+                )
             if declared is not None:
                 return Hats.at(public, declared[:, 0])
             knots = checked_number(self.number, KNOTS)
@@ -105,7 +230,9 @@ class BasisChoice:
         for pair in self.pairs:
             for name in pair:
                 if name not in places:
-                    raise ParameterError("a pair names no column", value=name, hint=did_you_mean(str(name), places))
+                    raise ParameterError(
+                        "a pair names an unknown column", value=name, hint=did_you_mean(str(name), places)
+                    )
             if len(set(pair)) != 2:
                 raise ParameterError("a pair is two columns", value=tuple(pair))
             found.append((places[pair[0]], places[pair[1]]))

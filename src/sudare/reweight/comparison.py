@@ -1,4 +1,4 @@
-"""`compare`: what a weighted public data set answers, and, for those who hold them, what the private records say."""
+"""`compare`: the answers of a weighted public data set, beside those of the private records for who holds them."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 
 from sudare.arrays import Floats
 from sudare.errors import InputError, ParameterError, either
+from sudare.language.messages import PageMessage
 from sudare.privacy import Fact
-from sudare.reweight.saved import from_json
 from sudare.reweight.space import numbers
+from sudare.reweight.weighting import from_json
 
 MODEL = "weighting.json"
 FILE_OF = {"parquet": "weighted.parquet", "csv": "weighted.csv"}
@@ -31,7 +32,7 @@ class QueryRow:
     ``flag`` is that of `Answers`, empty where the public rows support the answer.
     """
 
-    query: str
+    query: PageMessage
     weighted: float
     low: float | None
     high: float | None
@@ -47,23 +48,22 @@ class Comparison:
     rows: tuple[QueryRow, ...]
     effective_sample_size: float
     public_rows: int
-    warnings: tuple[Fact | str, ...]
+    warnings: tuple[Fact | PageMessage, ...]
     level: float
 
     @property
     def internal(self) -> bool:
-        """Whether this must not leave the house."""
+        """Whether this holds private answers and must not be published."""
         return any(row.private is not None for row in self.rows)
 
     def to_json(self) -> dict[str, Any]:
-        """For machines."""
         return {
             "internal": self.internal,
             "public_rows": self.public_rows,
             "effective_sample_size": self.effective_sample_size,
             "level": self.level,
             "warnings": [str(warning) for warning in self.warnings],
-            "answers": [vars(row) for row in self.rows],
+            "answers": [{**vars(row), "query": str(row.query)} for row in self.rows],
         }
 
 
@@ -96,11 +96,11 @@ def compare(
     answers, plain = normalised @ functions, functions.mean(axis=0)
     low = high = None
     flags = ("",) * len(names)
-    warnings: tuple[Fact | str, ...] = ()
+    warnings: tuple[Fact | PageMessage, ...] = ()
     if model is not None:
         made = from_json(model, columns)
         found = made.estimates.mean(functions, level, names)
-        # The weights of a file may differ from the model's in the last digits: the answer stays inside all the same.
+        # The weights of a file may differ from the model's in the last digits: the interval holds the answer anyway.
         low, high, flags = np.minimum(found.low, answers), np.maximum(found.high, answers), found.flags
         warnings = (*made.warnings, *found.notes)
     rows = tuple(
@@ -148,11 +148,11 @@ def _queries(
     shares: Sequence[str],
     public: Mapping[str, NDArray[Any]],
     private: Mapping[str, NDArray[Any]] | None,
-) -> tuple[list[str], Floats, Floats | None]:
+) -> tuple[list[PageMessage], Floats, Floats | None]:
     """Names of the queries, their values at the public rows (rows, q), and the private answers (q,)."""
     names, functions, true = [], [], []
     for name in means:
-        names.append(f"mean of {name}")
+        names.append(PageMessage("weights.mean_of", column=name))
         functions.append(numbers(public[name], name))
         true.append(np.nan if private is None else float(numbers(private[name], name).mean()))
     for share in shares:
@@ -160,11 +160,15 @@ def _queries(
         values = [np.unique(public[name].astype(str)) for name in parts]
         if np.prod([len(found) for found in values]) > _MOST_CELLS:
             raise ParameterError(
-                "shares of too many values", value=share, allowed="at most {most_cells:,}", most_cells=_MOST_CELLS
+                "there are too many combinations of values",
+                value=share,
+                allowed="at most {most_cells:,}",
+                most_cells=_MOST_CELLS,
             )
         for combination in product(*values):
             pairs = list(zip(parts, combination, strict=True))
-            names.append("share of " + ", ".join(f"{name} {value}" for name, value in pairs))
+            cell = ", ".join(f"{name} {value}" for name, value in pairs)
+            names.append(PageMessage("weights.share_of", column=cell))
             functions.append(_where(public, pairs).astype(np.float64))
             true.append(np.nan if private is None else float(_where(private, pairs).mean()))
     return names, np.stack(functions, axis=1), None if private is None else np.array(true)

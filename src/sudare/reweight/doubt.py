@@ -4,13 +4,12 @@ The answer to the mean of f is A = sum_i p_i f_i, p the normalised weights. Spli
 the features k under the weights (exact where f is a combination of hats). The truth is A + c'(h - g) + e: h are the
 private means of the features, g those of the weighted rows, e how much r differs on average between the two.
 
-- *Noise.* h was measured. c'(h - g) is known but for the noise that was added: the weights are not trusted with
-  anything that was measured. What they do not follow, such as a tail that the public file lacks, widens the interval
-  on the side on which it lies.
-- *Slopes.* c is known as well as the public rows show it, and is off most where there are few of them.
+- *Noise.* h was measured, so c'(h - g) is known up to the added noise: what was measured is never taken from the
+  weights. What they do not follow, such as a tail that the public file lacks, widens the interval on its side.
+- *Slopes.* c is estimated from the public rows, and is least certain where there are few of them.
 - *Rows.* r is an average over finite samples: p_i of public rows, 1/n of private ones.
-- *Form.* Where log w varies, the private records differ from the public ones; what was not measured may then differ
-  too. A direction that nobody measured is taken to vary by `FORM` of what log w varies around each knot.
+- *Form.* Where log w varies, the private records differ from the public ones, perhaps also in what was not measured.
+  A direction that was not measured is assumed to vary by `FORM` times the variation of log w around each knot.
 - *Gaps.* Where measured records have no public row near them, f may be anything between its bounds.
 
 All of this is post-processing: it costs nothing, and the same release has the same intervals.
@@ -24,13 +23,16 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import ndtri, stdtrit
 
 from sudare.arrays import Floats
+from sudare.measure.science import scipy_of
 from sudare.reweight.hats import VARIANCE, Hats
 from sudare.reweight.measurement import NoisyMean
 from sudare.reweight.queries import Queries
 from sudare.reweight.rows import PublicFeatures
+
+ndtri = scipy_of("special").ndtri
+stdtrit = scipy_of("special").stdtrit
 
 if TYPE_CHECKING:
     from sudare.reweight.weighting import Model

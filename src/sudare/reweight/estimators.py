@@ -1,28 +1,173 @@
 """From a noisy mean to a fitted ratio: the tilt and uLSIF, all post-processing.
 
-The regularisation of a private uLSIF, from the public rows and the known noise alone.
+**The log-linear tilt**, w(x) = exp(t'k(x)) / mean_E exp(t'k), is positive and normalised by construction. Given a noisy
+mean h of the features over the private records, t maximises h't - log mean_E exp(t'k) - t'R t / 2. The private records
+enter through h alone. The penalty R is not tuned on anything private. Near t = 0 the model says h = J t + noise, with J
+the covariance of the features over the public rows. With a prior t ~ N(0, I) (the basis says in which coordinates) and
+noise of covariance Q, the best linear estimate is (J + Q J^-1)^-1 h: so R = J^-1/2 Q J^-1/2, where Q holds the noise
+that was added and what two finite samples of these sizes would show anyway, J (2/N + 1/n). Directions that the public
+data hardly know, or that drown in the noise, are held at zero; those that are measured well are free.
 
-score(lambda) = mean_i [ (k(E_i)'a_-i)^2 / 2 - h'a_-i ] + trace((H + lambda I)^-1 Cov(noise)), where h is the noisy mean
-and a_-i is fitted without the public row i: leave-one-out over the public rows, in closed form, and what the noise in h
-adds to the optimism of h'a.
+**uLSIF**: its regularisation is chosen from the public rows and the known noise alone, by the smallest
+
+    score(lambda) = mean_i [ (k(E_i)'a_-i)^2 / 2 - h'a_-i ] + trace((H + lambda I)^-1 Cov(noise)),
+
+where h is the noisy mean and a_-i is fitted without the public row i: leave-one-out over the public rows, in closed
+form, plus what the noise in h adds to the optimism of h'a.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from sudare.arrays import Floats
+from sudare.measure.science import scipy_of
+from sudare.reweight.hats import VARIANCE
 from sudare.reweight.measurement import NoisyMean
-from sudare.reweight.ratio import Link, checked_regularisation
-from sudare.reweight.rows import PublicFeatures
+from sudare.reweight.ratio import Features, Link, Ratio, checked_regularisation, coefficients, kernels, two_samples
+from sudare.reweight.rows import ROWS, FeatureMoments, PublicFeatures
 from sudare.reweight.space import Space
-from sudare.reweight.tilt import Directions, error_of_means, solve
-from sudare.reweight.ulsif import coefficients
 from sudare.reweight.weighting import Model
+
+cho_factor = scipy_of("linalg").cho_factor
+cho_solve = scipy_of("linalg").cho_solve
+
+_SMALLEST_GAIN = 0.01
+_WORTH = 2.0
+"""Public rows that carry weights are worth about half as many without."""
+_MOST_STEPS = 200
+_SMALLEST_STEP = 1e-13
+_ENOUGH = 10_000
+_QUICK = 4.0
+
+
+@dataclass(frozen=True)
+class Directions:
+    """The coordinates the tilt is solved in: t = ``matrix`` u (size, r).
+
+    ``penalty`` (r, r) is that of u, ``noise`` (r, r) the covariance of the added noise in these coordinates, and
+    ``finite`` the part of the penalty that stands for the finite samples.
+    """
+
+    matrix: Floats
+    penalty: Floats
+    noise: Floats
+    finite: float
+
+    @classmethod
+    def of(cls, moments: FeatureMoments, prior: Floats, noise_variance: float, people: float) -> Directions:
+        """Principal directions of the public features, scaled by the ``prior``; those without a say are dropped."""
+        scale, axes = np.linalg.eigh(prior)
+        factor = axes * np.sqrt(np.maximum(scale, 0))
+        values, vectors = np.linalg.eigh(factor.T @ moments.covariance @ factor)
+        values = np.maximum(values, 1e-12)
+        noise = noise_variance * (vectors.T @ (factor.T @ factor) @ vectors)
+        finite = _WORTH / moments.rows + 1 / people
+        penalty = noise / np.sqrt(np.outer(values, values)) + finite * np.eye(len(values))
+        kept = values / (values + np.diag(penalty)) > _SMALLEST_GAIN
+        return cls((factor @ vectors)[:, kept], penalty[np.ix_(kept, kept)], noise[np.ix_(kept, kept)], finite)
+
+
+def solve(target: Floats, features: Floats, penalty: Floats) -> tuple[Floats, Floats]:
+    """u (size,) that maximises target'u - log mean exp(features u) - u' penalty u / 2, and the rows' shares of it.
+
+    Strictly concave: damped Newton reaches the one maximum from anywhere, and the penalty keeps it finite.
+
+    >>> u, shares = solve(np.array([0.75]), np.array([[0.0], [1.0]]), np.array([[1e-9]]))
+    >>> shares.round(6).tolist()
+    [0.25, 0.75]
+    """
+    u, factor = np.zeros(features.shape[1]), None
+    if len(features) > 2 * _ENOUGH:
+        # Most of the way is walked on a part of the rows, whose curvature serves for the rest.
+        u, factor, _ = _climb(target, features[:: len(features) // _ENOUGH], penalty, u, None)
+    u, _, shares = _climb(target, features, penalty, u, factor)
+    return u, shares
+
+
+def _climb(target: Floats, features: Floats, penalty: Floats, u: Floats, factor: Any) -> tuple[Floats, Any, Floats]:
+    """Damped Newton from ``u``; a curvature is kept as long as it makes quick progress, since it is what costs."""
+    value, shares = _value(target, features, penalty, u)
+    before = np.inf
+    for _ in range(_MOST_STEPS):
+        mean = shares @ features
+        gradient = target - mean - penalty @ u
+        gain = 0.0 if factor is None else float(gradient @ cho_solve(factor, gradient))
+        if factor is None or gain > before / _QUICK:
+            factor = cho_factor(_curvature(features, shares, mean) + penalty)
+            gain = float(gradient @ cho_solve(factor, gradient))
+        if gain < _SMALLEST_STEP:
+            break
+        before, size, step = gain, 1.0, cho_solve(factor, gradient)
+        tried = _value(target, features, penalty, u + step)
+        while tried[0] < value + 1e-4 * size * gain - 1e-14 and size > 1e-10:
+            size /= 2
+            tried = _value(target, features, penalty, u + size * step)
+        u = u + size * step
+        value, shares = tried
+    return u, factor, shares
+
+
+def _curvature(features: Floats, shares: Floats, mean: Floats) -> Floats:
+    """The covariance (r, r) of the features under the shares, in chunks that stay in the cache."""
+    second = -np.outer(mean, mean)
+    for first in range(0, len(features), ROWS):
+        part = features[first : first + ROWS]
+        second += part.T @ (part * shares[first : first + ROWS, None])
+    return second
+
+
+def _value(target: Floats, features: Floats, penalty: Floats, u: Floats) -> tuple[float, Floats]:
+    exponent = features @ u
+    top = float(exponent.max())
+    np.exp(exponent - top, out=exponent)
+    total = float(exponent.sum())
+    value = float(target @ u) - top - float(np.log(total / len(features))) - float(u @ penalty @ u) / 2
+    return value, exponent / total
+
+
+def error_of_means(directions: Directions, features: Floats, shares: Floats) -> Floats:
+    """The covariance (r, r) of the error of the weighted means of ``features`` (rows, r) about the private ones.
+
+    Around the solution the means move by C u, C the covariance of the features under the shares; with noise of
+    covariance Q and the prior N(0, I) what is left open of u has the covariance (C Q^-1 C + I)^-1.
+    """
+    every = max(1, len(features) // (2 * _ENOUGH))  # a part of the rows tells how far the errors reach
+    features, shares = features[::every], shares[::every] / shares[::every].sum()
+    spread = _curvature(features, shares, shares @ features)
+    size = len(spread)
+    noise = directions.noise + 1e-12 * max(float(np.trace(spread)), 1e-12) * np.eye(size)
+    precision = spread @ np.linalg.solve(noise, spread) + np.eye(size)
+    return np.asarray(spread @ np.linalg.solve((precision + precision.T) / 2, spread))
+
+
+def tilt(
+    numerator: ArrayLike, denominator: ArrayLike, basis: Features | None = None, variance: float = VARIANCE
+) -> Ratio:
+    """The tilt between two samples (rows, columns) without noise, coefficients a priori of this ``variance``.
+
+    >>> sample = np.random.default_rng(1)
+    >>> ratio = tilt(sample.normal(2, 0.5, 500), sample.normal(1, 1, 500))
+    >>> bool(ratio([2.0])[0] > 1 > ratio([0.0])[0])
+    True
+    """
+    above, below = two_samples(numerator, denominator)
+    chosen = kernels(below, above, size=20)[2] if basis is None else basis
+    features = chosen(below)
+    moments = FeatureMoments(features.mean(axis=0), features.T @ features / len(below), len(below))
+    directions = Directions.of(moments, variance * np.eye(features.shape[1]), 0.0, float(len(above)))
+    projected = features @ directions.matrix
+    u, _ = solve(chosen(above).mean(axis=0) @ directions.matrix, projected, directions.penalty)
+    exponent = projected @ u
+    offset = -float(np.log(np.mean(np.exp(exponent - exponent.max()))) + exponent.max())
+    return Ratio(chosen, directions.matrix @ u, "tilt", {"variance": variance}, "exponential", offset)
+
 
 CANDIDATES: tuple[float, ...] = tuple(10.0 ** (power / 2) for power in range(-8, 7))
 

@@ -1,17 +1,267 @@
-"""`fit`: a public data set weighted so that it answers for a private one."""
+"""`fit`: a public data set weighted so that it answers for a private one.
+
+A request is checked before anything private is read (`FitRequest.of`); recipes make the same request.
+"""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any
 
-from sudare.noise import Source
+import numpy as np
+
+from sudare.domain.ids import MissingUnit
+from sudare.errors import AccountingError, Message, ParameterError
+from sudare.noise import Meter, Source, metered, secret
 from sudare.parameters import keywords_of
-from sudare.privacy import Number
+from sudare.privacy import Budget, Guarantee, Number, Unit, whole
 from sudare.privacy.guarantee import warn_of
-from sudare.reweight.checks import checked_source, guarded
-from sudare.reweight.request import FitParameters, FitRequest
+from sudare.reweight.basis import Adjacency, Basis
+from sudare.reweight.choice import BasisChoice, costs_at_most
+from sudare.reweight.estimators import fit_tilt, fit_ulsif
+from sudare.reweight.importance import weigh
+from sudare.reweight.measurement import (
+    ADJACENCY,
+    NoisyMean,
+    budget_of,
+    checked_share,
+    checked_size,
+    measure_mean,
+    promise,
+)
+from sudare.reweight.ratio import checked_regularisation
+from sudare.reweight.rows import (
+    PublicFeatures,
+    Rows,
+    checked_people,
+    checked_public,
+    columns_of,
+    guarded,
+    one_of,
+    read_rows,
+)
+from sudare.reweight.space import Space
 from sudare.reweight.weighting import Weighting
+
+ESTIMATORS = ("tilt", "ulsif", "importance")
+_IMPORTANCE_STRENGTH = 0.01
+
+
+@dataclass(frozen=True, kw_only=True)
+class FitParameters:
+    """The parameters of `sudare.reweight.fit` beside the data and epsilon; described there."""
+
+    bounds: Mapping[str, tuple[float, float]] | Sequence[tuple[float, float]] | None = None
+    categories: Mapping[str, Sequence[Any]] | None = None
+    centres: Any = "public"
+    basis: str | Basis | None = None
+    number: int | None = None
+    width: float | None = None
+    degree: int = 2
+    pairs: str | Sequence[tuple[str, str]] = "auto"
+    estimator: str = "tilt"
+    regularisation: float | None = None
+    delta: Number | None = None
+    adjacency: str = "replace"
+    size: Number | str | None = None
+    unit: Any = None
+    max_rows: int | None = None
+    split: Number = Fraction(1, 2)
+    accept_raw_records: bool = False
+    missing_unit: str | MissingUnit = "error"
+
+    @property
+    def space(self) -> Space:
+        """The declared columns."""
+        return Space.declare(self.bounds, self.categories)
+
+    @property
+    def choice(self) -> BasisChoice:
+        """The parameters of the basis."""
+        gaussian = self.delta is not None
+        chosen = (self.basis, self.centres, self.number, self.width, self.pairs, self.estimator, gaussian, self.degree)
+        return BasisChoice(*chosen)
+
+
+@dataclass(frozen=True)
+class FitRequest:
+    """The checked parameters of a fit. ``unit`` is a column's name or ids; ``protected`` the unit of the guarantee."""
+
+    space: Space
+    epsilon: Number
+    delta: Number | None
+    choice: BasisChoice
+    regularisation: float | None
+    adjacency: Adjacency
+    size: Number | None
+    unit: Any
+    max_rows: int | None
+    split: Fraction
+    protected: Unit
+    missing_unit: MissingUnit
+
+    @classmethod
+    def of(
+        cls, space: Space, epsilon: Number | None, asked: FitParameters, protected: Unit | None = None
+    ) -> FitRequest:
+        """The request, or the reason why there is none."""
+        delta, choice, adjacency, size = asked.delta, asked.choice, asked.adjacency, asked.size
+        unit, max_rows, regularisation = asked.unit, asked.max_rows, asked.regularisation
+        budget_of(epsilon, delta)
+        one_of(choice.estimator, ESTIMATORS, Message("estimator"))
+        neighbours: Adjacency = (
+            "replace" if one_of(adjacency, tuple(ADJACENCY), "adjacency") == "replace" else "add_remove"
+        )
+        choice.checked(space)
+        if max_rows is not None:
+            whole(max_rows, "max_rows")
+            if unit is None:
+                raise ParameterError("max_rows needs a unit", value=max_rows, hint="Say with unit= whose row each is.")
+        declared = checked_size(size)
+        if declared is not None and neighbours == "replace":
+            raise ParameterError("a declared size belongs to the add_remove adjacency", value=size)
+        if choice.private_centres:
+            _refuse_private_centres(choice, neighbours, unit, max_rows, asked.accept_raw_records)
+        if choice.estimator == "importance" and (neighbours != "replace" or (unit is not None and max_rows != 1)):
+            raise ParameterError("importance weighting needs the replace adjacency and one row per person")
+        named = Unit() if unit is None else Unit("person", max_rows or 1)
+        return cls(
+            space,
+            epsilon or 0,
+            delta,
+            choice,
+            None if regularisation is None else checked_regularisation(regularisation),
+            neighbours,
+            declared,
+            unit,
+            max_rows,
+            checked_share(asked.split),
+            protected or named,
+            MissingUnit.of(asked.missing_unit),
+        )
+
+    @property
+    def budget(self) -> Budget:
+        """What the measurements cost in all."""
+        return budget_of(self.epsilon, self.delta)
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What the result will promise: known before any private value is."""
+        return promise(
+            self.epsilon,
+            self.delta,
+            adjacency=self.adjacency,
+            unit=self.protected,
+            equal_rows=self.adjacency == "replace" and (self.max_rows or 1) > 1,
+            raw=self.choice.private_centres == "raw",
+        )
+
+    def read(self, private: Any, source: Source) -> Iterable[Rows]:
+        """The private rows, in parts where an iterator of parts is given; at most ``max_rows`` of each person."""
+        if isinstance(private, Iterator):
+            if self.unit is not None or self.choice.private_centres:
+                raise ParameterError(
+                    "private data in parts must have one row for each person",
+                    hint="Without parts, people with several rows and centres from private records are possible.",
+                )
+            return (read_rows(part, self.space, Message("private")) for part in private)
+        rows = read_rows(private, self.space, Message("private"), self.unit, self.missing_unit)
+        if self.unit is not None and self.max_rows is not None:
+            rows = rows.chosen(self.max_rows, np.random.default_rng(secret(source, "choice of rows")))
+        return [rows]
+
+    def meet(self, private: Iterable[Rows], public: Any, source: Source) -> Weighting:
+        """Weights for the rows of ``public``; the measurements must cost exactly the budget, which is checked."""
+        columns = columns_of(public, self.space, Message("public"))
+        if self.choice.estimator == "importance":
+            codes = np.concatenate([rows.codes for rows in private])
+            strength = _IMPORTANCE_STRENGTH if self.regularisation is None else self.regularisation
+            promised = self.guarantee.without_protection() if source.seeded else self.guarantee
+            return weigh(self.space, codes, columns, self.budget, strength, self.choice.degree, source, promised)
+        below = self.space.encode(columns)
+        checked_public(self.space, below)
+        sample = None
+        with metered() as meter:
+            if self.choice.private_centres:
+                private = list(private)
+                codes = private[0].codes
+                checked_people(len(codes))
+                basis, budget, sample = self.choice.of_private(
+                    self.space, below, codes, self.budget, self.split, source
+                )
+            else:
+                basis, budget = self.choice.of_public(self.space, below), self.budget
+            measured = self._measured(basis, private, budget, source)
+        _check(meter, self.budget, sample, int(measured.people), basis.size)
+        features = PublicFeatures(basis, below)
+        if self.choice.estimator == "tilt":
+            model, weights, facts = fit_tilt(self.space, features, measured)
+        else:
+            model, weights, facts = fit_ulsif(self.space, features, measured, self.regularisation)
+        guarantee = self.guarantee.without_protection() if source.seeded else self.guarantee
+        centres = self.choice.centres if isinstance(self.choice.centres, str) else "declared"
+        parameters = {"centres": centres, "adjacency": self.adjacency, **facts}
+        return Weighting(model, weights, guarantee, self.choice.estimator, parameters, measured, columns, features)
+
+    def _measured(self, basis: Basis, private: Iterable[Rows], budget: Budget, source: Source) -> NoisyMean:
+        """Sum the features over the private rows, part by part, and measure their mean."""
+        total, people = np.zeros(basis.size, dtype=np.int64), 0
+        for rows in private:
+            total += rows.total(basis)
+            people += rows.people
+        if self.adjacency == "replace":
+            checked_people(people)
+        averaged = self.unit is not None and self.max_rows is None
+        reach = basis.reach(self.adjacency, averaged).times(self.max_rows or 1)
+        return measure_mean(
+            basis,
+            total,
+            people,
+            reach,
+            budget,
+            source,
+            adjacency=self.adjacency,
+            size=self.size,
+            max_rows=self.max_rows or 1,
+        )
+
+
+def _refuse_private_centres(
+    choice: BasisChoice, adjacency: str, unit: Any, max_rows: Any, accept_raw_records: bool
+) -> None:
+    """Centres that are private records: one row of each person, their number public, and raw ones only on demand."""
+    if choice.private_centres == "raw" and accept_raw_records is not True:
+        raise ParameterError(
+            "raw centres publish real records",
+            value="raw",
+            hint="Whoever is drawn has no protection (the delta of the paper is centres / records). To compare with the"
+            " paper all the same, say accept_raw_records=True.",
+        )
+    if adjacency != "replace":
+        raise ParameterError("centres from private records need the replace adjacency", value=adjacency)
+    if unit is not None and max_rows != 1:
+        raise ParameterError(
+            "centres from private records need one row per person", value=max_rows, allowed="max_rows=1"
+        )
+
+
+def _check(meter: Meter, budget: Budget, sample: tuple[Fraction, Fraction] | None, people: int, centres: int) -> None:
+    """Check that the measurements cost exactly the budget; those of a sample count with their amplified cost."""
+    if sample is None:
+        meter.check(budget)
+        return
+    spent, own = sample
+    if not costs_at_most(spent, centres, people, own):
+        raise AccountingError("the centres cost more than their share", value=str(spent), allowed=[own])
+    costs = []
+    for label, cost, final in meter.costs:
+        if label == "centres" and cost != Budget(epsilon=spent):
+            raise AccountingError("the centres cost something else than was planned", value=label)
+        costs.append((label, Budget(epsilon=own) if label == "centres" else cost, final))
+    replace(meter, costs=costs).check(budget)
 
 
 @keywords_of(FitParameters)
@@ -33,11 +283,14 @@ def fit(
 
     What is measured is the mean of a ``basis`` over the private records: "hats" (default; shares of records near
     ``number`` knots of each column, jointly for two columns or for named ``pairs``), "kernel" (Gaussian kernels at
-    ``number`` centres, ``width`` in declared ranges), or any `Basis`. ``centres`` are "public" (quantiles or rows of
-    the public data: method B of the paper), declared points, "noisy" (records with noise, method A, which ``split``
-    of epsilon goes to), or "raw" (records as they are, method C, only with ``accept_raw_records=True``).
+    ``number`` centres, ``width`` in declared ranges), "polynomial" (monomials up to ``degree``), "fourier" (``number``
+    random Fourier features of that width), or any `Basis`. ``centres`` are "public" (quantiles or rows of the public
+    data: method B of Takabayashi et al.), declared points, "noisy" (records with noise, method A, which ``split`` of
+    epsilon goes to: errata U4), or "raw" (records as they are, method C, only with
+    ``accept_raw_records=True``: errata U3).
 
-    ``estimator``: "tilt" or "ulsif" (whose ``regularisation`` is chosen from public things where not given).
+    ``estimator``: "tilt", "ulsif" (whose ``regularisation`` is chosen from public things where not given), or
+    "importance" (the importance weighting mechanism on polynomials of ``degree``; its ``regularisation`` is 0.01).
     ``delta``: Gaussian noise; for kernels in their own shape, whatever their number. ``adjacency``: "replace" (the
     number of records is public) or "add_remove" (it is measured, or declared as ``size``). ``unit``: the column, or
     the ids, of people with several rows: each counts once with the mean of their rows, or, with ``max_rows``, with so
@@ -55,7 +308,7 @@ def fit(
     ((50,), 'epsilon-DP with epsilon = 1')
     """
     request = FitRequest.of(parameters.space, epsilon, parameters)
-    noise = checked_source(seed, source)
+    noise = Source.chosen(source, seed)
     private = guarded(private, public, request.space, parameters.unit, noise.seeded, confirm_overlap)
     made = request.meet(request.read(private, noise), public, noise)
     warn_of(made.guarantee)

@@ -95,7 +95,6 @@ class Hats(Summed):
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Hats:
-        """The inverse of `to_json`."""
         blocks = [
             tuple(
                 HatAxis(
@@ -165,7 +164,6 @@ class Hats(Summed):
         return mean
 
     def reach(self, adjacency: Adjacency, averaged: bool) -> Reach:
-        """See the class."""
         blocks = len(self.blocks)
         records = 2 if adjacency == "replace" else 1
         rounding = Fraction(records * self.size, 2) if averaged else Fraction(0)

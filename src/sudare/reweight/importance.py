@@ -7,24 +7,22 @@ a regularisation that is chosen without looking, and its noise grows with the nu
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from sudare.arrays import Floats
 from sudare.errors import Message
 from sudare.noise import Source, measure, metered, noise_variance
-from sudare.privacy import Number
+from sudare.privacy import Budget, Guarantee, Number
 from sudare.reweight.basis import GRID, root_above
 from sudare.reweight.basis import features as features_of
-from sudare.reweight.checks import checked_people, checked_public, checked_source
-from sudare.reweight.logistic import minimise
 from sudare.reweight.measurement import NoisyMean, budget_of, promise
-from sudare.reweight.parametric import Parametric, polynomial
-from sudare.reweight.ratio import checked_regularisation
-from sudare.reweight.rows import PublicFeatures, columns_of, read_rows
-from sudare.reweight.space import Codes, Numeric, Space
+from sudare.reweight.parametric import unit_length
+from sudare.reweight.ratio import checked_regularisation, minimise
+from sudare.reweight.rows import PublicFeatures, checked_people, checked_public, columns_of, read_rows
+from sudare.reweight.space import Codes, Space
 from sudare.reweight.weighting import Model, Weighting
 
 _MISS, _LEAST_MISS = Fraction(1, 10**6), Fraction(1, 10**12)
@@ -56,10 +54,27 @@ def importance_weighting(
     ('none: seeded', (50,))
     """
     space = Space.declare(bounds, categories)
-    budget, strength = budget_of(epsilon, delta), checked_regularisation(regularisation)
-    noise = checked_source(seed, source)
+    strength = checked_regularisation(regularisation)
+    noise = Source.chosen(source, seed)
     columns = columns_of(public, space, Message("public"))
-    below, above = space.encode(columns), read_rows(private, space, Message("private")).codes
+    above = read_rows(private, space, Message("private")).codes
+    budget, guarantee = budget_of(epsilon, delta), promise(epsilon or 0, delta)
+    promised = guarantee.without_protection() if noise.seeded else guarantee.unbooked()
+    return weigh(space, above, columns, budget, strength, degree, noise, promised)
+
+
+def weigh(
+    space: Space,
+    above: Codes,
+    columns: Mapping[str, Any],
+    budget: Budget,
+    strength: float,
+    degree: int,
+    source: Source,
+    guarantee: Guarantee,
+) -> Weighting:
+    """`importance_weighting` of private codes (n, columns) and the public ``columns``, all of it checked before."""
+    below = space.encode(columns)
     checked_public(space, below)
     checked_people(len(above))
     basis = unit_length(space, degree)
@@ -72,7 +87,7 @@ def importance_weighting(
     sensitivity = l2 * root_above(Fraction(basis.size)) if budget.epsilon is not None else l2
     with metered() as meter:
         exact = np.rint(beta * GRID).astype(np.int64)
-        noisy = measure(exact, sensitivity, budget, noise, "coefficients") / GRID
+        noisy = measure(exact, sensitivity, budget, source, "coefficients") / GRID
     meter.check(budget)
     variance = noise_variance(sensitivity, budget) / GRID**2
     exponent = features @ noisy
@@ -81,40 +96,9 @@ def importance_weighting(
     shares = weights / weights.sum()
     mean = shares @ features
     spread = (features - mean).T @ ((features - mean) * shares[:, None])
-    guarantee = promise(epsilon or 0, delta)
-    return Weighting(
-        Model(
-            space,
-            basis,
-            noisy,
-            np.eye(basis.size),
-            np.zeros(basis.size),
-            variance * spread @ spread,
-            "exponential",
-            offset,
-            float(weights.max()),
-        ),
-        weights,
-        guarantee.without_protection() if noise.seeded else guarantee.unbooked(),
-        "importance weighting",
-        {"regularisation": strength, "degree": degree},
-        NoisyMean(mean, 0.0, float(len(above)), float(sensitivity) / GRID),
-        columns,
-        rows,
-    )
-
-
-def unit_length(space: Space, degree: int) -> Parametric:
-    """Polynomial features and a constant, scaled so that no row is longer than 1."""
-    inner = polynomial(space, degree)
-    categories = [attribute for attribute in space.attributes if not isinstance(attribute, Numeric)]
-    columns = sum(attribute.size for attribute in categories)
-    # Every monomial may be 1 at once; of an attribute's categories, one is. Rounding to steps may lengthen a row too.
-    length = math.sqrt(inner.size - columns + len(categories) + 1) * (1 + (inner.size + 1) / GRID)
-
-    def function(codes: Codes) -> Floats:
-        values = inner.function(codes)
-        return np.concatenate([values, np.ones((len(codes), 1))], axis=1) / length
-
-    low = np.append(np.asarray(inner.low), 0.0) / length
-    return Parametric(function, low, np.full(len(low), 1 / length * (1 + 1e-9)), f"{inner.name}, of unit length")
+    error = variance * spread @ spread
+    identity, none = np.eye(basis.size), np.zeros(basis.size)
+    model = Model(space, basis, noisy, identity, none, error, "exponential", offset, float(weights.max()))
+    measured = NoisyMean(mean, 0.0, float(len(above)), float(sensitivity) / GRID)
+    facts = {"regularisation": strength, "degree": degree}
+    return Weighting(model, weights, guarantee, "importance weighting", facts, measured, dict(columns), rows)

@@ -1,6 +1,6 @@
-"""Weights of a public file, from a recipe: measured, fitted, written and checked.
+"""The kind "weights": weights of a public file from a recipe are measured, fitted, written, and verified.
 
-What `verify` checks in the files of a release of weights: from the published bytes alone.
+`verify` checks them from the published bytes alone.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ from numpy.typing import NDArray
 
 from sudare.engines import Records, read
 from sudare.errors import InputError, MissingColumnError, SudareError, VerificationError, did_you_mean
-from sudare.language.messages import Lines, OnProgress, PageMessage
+from sudare.language.messages import Lines, PageMessage
 from sudare.noise import Source
 from sudare.privacy import Guarantee
-from sudare.recipe.kind import FIXED_DISK, Kind, Needs, Outlook, PublicFile, row_size
+from sudare.recipe.frames import read_frame, row_size, write_frame
+from sudare.recipe.kind import FIXED_DISK, Kind, Needs, PublicFile, ReleasedColumn
 from sudare.recipe.model import Recipe
 from sudare.reweight import Weighting
-from sudare.reweight.checks import checked_public
 from sudare.reweight.comparison import FILE_OF, MODEL, WEIGHT
+from sudare.reweight.fit import FitParameters, FitRequest
 from sudare.reweight.recipe import WeightsRecipe
-from sudare.reweight.request import FitParameters, FitRequest
-from sudare.reweight.rows import Rows
-from sudare.reweight.saved import from_json, to_json
+from sudare.reweight.rows import Rows, checked_public
 from sudare.reweight.space import Numeric, numbers
+from sudare.reweight.weighting import from_json, to_json
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -54,7 +54,7 @@ def check_weights(folder: Path, certificate: dict[str, Any]) -> list[PageMessage
     for form, name in FILE_OF.items():
         if name not in certificate["files"]:
             continue
-        table = _read(folder / name, form)
+        table = read_frame(folder / name, form)
         if table.column_names != [*columns, WEIGHT]:
             raise VerificationError("the weighted file has other columns than the certified ones", value=name)
         if table.num_rows != rows:
@@ -77,7 +77,7 @@ def check_weights(folder: Path, certificate: dict[str, Any]) -> list[PageMessage
 def read_weighting(folder: Path, certificate: dict[str, Any]) -> Weighting:
     """The weighting of a release, from its model and the first of its files of rows."""
     form, name = next((form, name) for form, name in FILE_OF.items() if name in certificate["files"])
-    table, model = _read(folder / name, form), _model(folder / MODEL, certificate)
+    table, model = read_frame(folder / name, form), _model(folder / MODEL, certificate)
     return from_json(model, {str(column["name"]): _array(table, column["name"]) for column in model["columns"]})
 
 
@@ -105,17 +105,6 @@ def _array(table: pa.Table, name: str) -> NDArray[Any]:
     return np.asarray(table.column(name).to_numpy(zero_copy_only=False))
 
 
-def _read(path: Path, form: str) -> pa.Table:
-    import pyarrow as pa
-    import pyarrow.csv as csv
-    import pyarrow.parquet as pq
-
-    try:
-        return pq.read_table(path) if form == "parquet" else csv.read_csv(path)
-    except (pa.ArrowException, OSError):
-        raise VerificationError("a file of the weights cannot be read", value=path.name) from None
-
-
 _TRIED = 4096
 _MODEL_ON_DISK = 1 << 16
 
@@ -125,26 +114,19 @@ class WeightsKind(Kind[WeightsRecipe, Weighting]):
     """A recipe of kind "weights"."""
 
     shape: ClassVar[type[Recipe]] = WeightsRecipe
+    rehearsal_module: ClassVar[str] = "sudare.reweight.pages"
 
     @cached_property
     def request(self) -> FitRequest:
         """What the recipe asks `sudare.reweight.fit` for."""
         asked, data = self.recipe.weights, self.recipe.data
-        pairs: Any = asked.pairs if isinstance(asked.pairs, str) else list(asked.pairs)
         parameters = FitParameters(
-            centres=asked.centres,
+            **asked.model_dump(exclude={"epsilon", "rows", "basis", "width", "regularisation"}),
             basis="kernel" if asked.centres != "public" else asked.basis,
-            number=asked.number,
             width=None if asked.width is None else float(asked.width),
-            pairs=pairs,
-            estimator=asked.estimator,
             regularisation=None if asked.regularisation is None else float(asked.regularisation),
-            delta=asked.delta,
-            adjacency=asked.adjacency,
-            size=asked.size,
             unit=data.unit,
             max_rows=None if asked.rows == "averaged" or data.unit is None else data.max_rows,
-            split=asked.split,
             accept_raw_records=self.recipe.accept_no_guarantee,
             missing_unit=data.rows_without_unit(),
         )
@@ -210,20 +192,11 @@ class WeightsKind(Kind[WeightsRecipe, Weighting]):
         return Needs(disk=FIXED_DISK + _MODEL_ON_DISK + int(1.2 * rows * size))
 
     def protect(self, data: list[Rows], source: Source) -> Weighting:
-        """The weights."""
         return self.request.meet(data, self.public, source)
 
     def write(self, made: Weighting, folder: Path) -> dict[str, Path]:
         """The public rows with their weights in each format asked for, and the model."""
-        import pyarrow.csv as csv
-        import pyarrow.parquet as pq
-
-        table = _frame(self.public, made.weights)
-        paths: dict[str, Path] = {name: folder / FILE_OF[name] for name in self.recipe.output.formats}
-        if "parquet" in paths:
-            pq.write_table(table, paths["parquet"], compression="zstd")
-        if "csv" in paths:
-            csv.write_csv(table, paths["csv"])
+        paths = write_frame(_frame(self.public, made.weights), folder, FILE_OF, self.recipe.output.formats)
         paths["model"] = folder / MODEL
         paths["model"].write_text(json.dumps(to_json(made)) + "\n", encoding="utf-8", newline="\n")
         return paths
@@ -235,8 +208,18 @@ class WeightsKind(Kind[WeightsRecipe, Weighting]):
         return headline(made.summary)
 
     def certified(self, made: Weighting) -> dict[str, Any]:
-        """What `verify` holds against the bytes."""
+        """What `verify` compares with the bytes."""
         return {"weights": {"columns": list(self.public), "declared": made.model.space.to_json()}}
+
+    def released_columns(self, made: Weighting) -> tuple[ReleasedColumn, ...]:  # noqa: ARG002 - the public file tells
+        """The public columns, and the weight."""
+        types = {"i": "integer", "f": "number", "b": "boolean"}
+        frame = {name: np.asarray(_plain(column)).dtype.kind for name, column in self.public.items()}
+        columns = [
+            ReleasedColumn(name, types.get(kind, "string"), PageMessage("column.public", name=name))
+            for name, kind in frame.items()
+        ]
+        return (*columns, ReleasedColumn(WEIGHT, "number", PageMessage("column.weight")))
 
     def internal_sections(self, data: list[Rows], made: Weighting, words: Words) -> list[Section]:
         """The same means beside those of the private records."""
@@ -246,25 +229,11 @@ class WeightsKind(Kind[WeightsRecipe, Weighting]):
 
     @property
     def people(self) -> int | None:
-        """The declared number of records."""
         return self.recipe.weights.size
 
-    def outlook(self) -> Outlook:
-        """Columns, features, noise, and the errors of one rehearsal."""
-        from sudare.reweight.rehearsal import outlook
+    check = staticmethod(check_weights)
 
-        return outlook(self)
-
-    def rehearse(self, seed: int, progress: OnProgress) -> Any:
-        """Seeded weightings for a stand-in of the private records."""
-        from sudare.reweight.rehearsal import rehearse
-
-        return rehearse(self, seed, progress)
-
-    @staticmethod
-    def check(folder: Path, certificate: dict[str, Any]) -> list[PageMessage]:
-        """Weights are numbers >= 0 and those that the model gives."""
-        return check_weights(folder, certificate)
+    opened = staticmethod(read_weighting)
 
     @staticmethod
     def public_sections(folder: Path, certificate: dict[str, Any], words: Words) -> list[Section]:

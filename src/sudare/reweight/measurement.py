@@ -1,6 +1,9 @@
-"""The one private step: the mean of the features, with exact noise; all that follows is post-processing.
+"""The one private step: the mean of the features (errata U1), with exact noise; all that follows is post-processing.
 
-What a reweighting costs and promises, from public things alone.
+The sensitivity of a mean differs by adjacency: under "replace" a record moves it by the reach of a feature over n,
+under "add_remove" n changes as well and is measured or declared (errata U2).
+
+Its cost and its guarantee (`budget_of`, `promise`) follow from public things alone.
 """
 
 from __future__ import annotations

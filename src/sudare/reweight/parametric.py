@@ -7,7 +7,7 @@ so the stated sensitivity holds whatever f computes.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sudare.arrays import Floats
-from sudare.errors import ParameterError
+from sudare.errors import InputError, ParameterError
+from sudare.privacy import whole
 from sudare.reweight.basis import GRID, Adjacency, Reach, Summed, root_above
 from sudare.reweight.hats import VARIANCE
 from sudare.reweight.space import STEPS, Codes, Numeric, Space
@@ -45,12 +46,14 @@ class Parametric(Summed):
     high: ArrayLike
     name: str = "parametric"
     scale: float | None = None
+    recipe: Mapping[str, Any] | None = None
+    """What `parametric_from_json` makes it of again, where there is such."""
 
     def __post_init__(self) -> None:
         low, high = (np.asarray(bound, dtype=np.float64) for bound in (self.low, self.high))
         if low.shape != high.shape or low.ndim != 1 or not len(low):
-            raise ParameterError("low and high are not one bound a function", value=(low.shape, high.shape))
-        if not (np.isfinite(low).all() and np.isfinite(high).all() and (low < high).all()):
+            raise ParameterError("low and high do not have one bound for each function", value=(low.shape, high.shape))
+        if not (np.isfinite(low).all() and np.isfinite(high).all() and (low <= high).all() and (low < high).any()):
             raise ParameterError("the bounds of a function are not in order", allowed="finite, low < high")
         if max(np.abs(low).max(), np.abs(high).max()) > _LARGEST:
             raise ParameterError("the bounds of a function are too wide", allowed="within -2 .. 2", hint="Scale it.")
@@ -59,12 +62,10 @@ class Parametric(Summed):
 
     @property
     def size(self) -> int:
-        """How many functions."""
         return len(self._bounds[0])
 
     @property
     def nonnegative(self) -> bool:
-        """As declared."""
         return bool((self._bounds[0] >= 0).all())
 
     @cached_property
@@ -75,14 +76,15 @@ class Parametric(Summed):
         """Clipped values in steps."""
         values = np.asarray(self.function(codes), dtype=np.float64)
         if values.shape != (len(codes), self.size):
-            raise ParameterError("a basis function gives another shape", value=values.shape, allowed="(rows, size)")
+            raise ParameterError(
+                "a basis function returns an array of another shape", value=values.shape, allowed="(rows, size)"
+            )
         # A value that is no number must not survive clipping: it becomes the lower bound.
         low, high = self._bounds
         clipped: Floats = np.clip(np.where(np.isnan(values), low, values), low, high)
         return np.rint(clipped * GRID)
 
     def reach(self, adjacency: Adjacency, averaged: bool) -> Reach:
-        """See the class."""
         low, high = self._bounds
         widths = high - low if adjacency == "replace" else np.maximum(np.abs(low), np.abs(high))
         records = 2 if adjacency == "replace" else 1
@@ -98,30 +100,29 @@ class Parametric(Summed):
         return np.diag(VARIANCE / np.maximum(np.diag(covariance), 1e-9))
 
     def to_json(self) -> dict[str, Any]:
-        """The name and the bounds."""
+        """The name and the bounds, and what it can be made of again."""
         low, high = self._bounds
-        return {"basis": self.name, "low": low.tolist(), "high": high.tolist()}
+        return {"basis": self.name, "low": low.tolist(), "high": high.tolist(), "made_of": self.recipe}
 
 
 def standardised(space: Space, codes: Codes) -> Floats:
     """Numbers from -1 to 1 over their declared range; a category as its 0/1 columns."""
     columns = []
     for place, attribute in enumerate(space.attributes):
-        if isinstance(attribute, Numeric):
-            columns.append((codes[:, place] * 2 / STEPS - 1)[:, None])
-        else:
-            columns.append((codes[:, place, None] == np.arange(attribute.size)).astype(np.float64))
+        own = codes[:, place]
+        columns.append((own * 2 / STEPS - 1)[:, None] if isinstance(attribute, Numeric) else attribute.functions(own))
     return np.concatenate(columns, axis=1)
 
 
-def polynomial(space: Space, degree: int = 2) -> Parametric:
+def polynomial(space: Space, degree: int = 2, *, constant: bool = False) -> Parametric:
     """Monomials of the numbers up to ``degree`` (each from -1 to 1 over its range) and the 0/1 columns of categories.
+
+    With ``constant`` also the function 1, which a linear model of the ratio needs; replacing a record never moves it.
 
     >>> polynomial(Space.declare([(0, 1), (0, 1)])).size
     5
     """
-    if type(degree) is not int or degree < 1:
-        raise ParameterError("degree is not a whole number from 1 on", value=degree)
+    degree = whole(degree, "degree")
     numbers = [place for place, attribute in enumerate(space.attributes) if isinstance(attribute, Numeric)]
     powers = [
         term for order in range(1, degree + 1) for term in combinations_with_replacement(range(len(numbers)), order)
@@ -136,10 +137,12 @@ def polynomial(space: Space, degree: int = 2) -> Parametric:
         columns = standardised(space, codes)
         values, rest = columns[:, is_number], columns[:, ~is_number]
         products = [np.multiply.reduce([values[:, place] for place in term]) for term in powers]
-        return np.concatenate([np.stack(products, axis=1), rest], axis=1) if powers else rest
+        parts = [*([np.stack(products, axis=1)] if powers else []), rest]
+        return np.concatenate([*parts, *([np.ones((len(codes), 1))] if constant else [])], axis=1)
 
-    low = [0.0 if flat else -1.0 for flat in even] + [0.0] * categories
-    return Parametric(function, low, [1.0] * len(low), f"polynomial of degree {degree}")
+    low = [0.0 if flat else -1.0 for flat in even] + [0.0] * categories + [1.0] * constant
+    recipe = {"family": "polynomial", "degree": degree, "constant": constant}
+    return Parametric(function, low, [1.0] * len(low), f"polynomial of degree {degree}", recipe=recipe)
 
 
 def fourier(space: Space, size: int = 50, width: float = 0.2, seed: int = 0) -> Parametric:
@@ -159,4 +162,35 @@ def fourier(space: Space, size: int = 50, width: float = 0.2, seed: int = 0) -> 
             angles += points[:, place, None] * frequencies[place]
         return np.cos(angles)
 
-    return Parametric(function, [-1.0] * size, [1.0] * size, "random Fourier features", 2 * VARIANCE / size)
+    recipe = {"family": "fourier", "size": size, "width": width, "seed": seed}
+    return Parametric(function, [-1.0] * size, [1.0] * size, "random Fourier features", 2 * VARIANCE / size, recipe)
+
+
+def unit_length(space: Space, degree: int) -> Parametric:
+    """Polynomial features and a constant, scaled so that no row is longer than 1."""
+    inner = polynomial(space, degree)
+    categories = [attribute for attribute in space.attributes if not isinstance(attribute, Numeric)]
+    columns = sum(attribute.size for attribute in categories)
+    # Every monomial may be 1 at once; of an attribute's categories, one is. Rounding to steps may lengthen a row too.
+    length = math.sqrt(inner.size - columns + len(categories) + 1) * (1 + (inner.size + 1) / GRID)
+
+    def function(codes: Codes) -> Floats:
+        values = inner.function(codes)
+        return np.concatenate([values, np.ones((len(codes), 1))], axis=1) / length
+
+    low = np.append(np.asarray(inner.low), 0.0) / length
+    high = np.full(len(low), 1 / length * (1 + 1e-9))
+    recipe = {"family": "unit_length", "degree": degree}
+    return Parametric(function, low, high, f"{inner.name}, of unit length", recipe=recipe)
+
+
+def parametric_from_json(space: Space, made_of: Mapping[str, Any]) -> Parametric:
+    """The basis that `Parametric.to_json` states under ``made_of``."""
+    family = made_of["family"]
+    if family == "polynomial":
+        return polynomial(space, int(made_of["degree"]), constant=bool(made_of["constant"]))
+    if family == "fourier":
+        return fourier(space, int(made_of["size"]), float(made_of["width"]), int(made_of["seed"]))
+    if family == "unit_length":
+        return unit_length(space, int(made_of["degree"]))
+    raise InputError("the saved weighting lacks a part or has a wrong one")

@@ -1,8 +1,8 @@
-"""Questions to a weighted public data set: functions at its rows, and what is known of them anywhere else.
+"""Queries to a weighted public data set: functions at its rows, and what is known of them elsewhere.
 
-Where the public file has no rows, a function that is given at these rows says nothing. A declared number is known all
-the same, and so is a function of one column of categories: these are combinations of the hats, whose private means
-were measured. Of any other function only its bounds are known.
+A function that is given at the public rows is unknown where there are none. A declared number is known there too, and
+so is a function of one column of categories: these are combinations of the hats, whose private means were measured. Of
+any other function only its bounds are known.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from sudare.reweight.space import STEPS, Categorical, Codes, Numeric, Space
 class Queries:
     """``functions`` (rows, q) at the public rows, nowhere outside ``low`` to ``high`` (q,), if that is ``certain``.
 
-    ``known`` (size, q) are the coefficients of a function that is a combination of hats: NaN where nobody knows, all
+    ``known`` (size, q) are the coefficients of a function that is a combination of hats: NaN where unknown, all
     of them for any other function. ``names`` (q,) label the answers.
     """
 
@@ -43,7 +43,7 @@ class Queries:
         return np.asarray(((self.functions == 0) | (self.functions == 1)).all(axis=0))
 
     def clipped(self, answer: Floats) -> Floats:
-        """A mean (q,) cannot be where its function is nowhere."""
+        """Answers (q,) clipped to the bounds of their functions, where these are certain."""
         sure = self.conditions | self.certain
         return np.asarray(np.where(sure, np.clip(answer, self.low, self.high), answer))
 
@@ -85,7 +85,6 @@ class Public:
         return self.columns[name]
 
     def numbers(self, name: str) -> Floats:
-        """The same, as numbers."""
         try:
             return self.column(name).astype(np.float64)
         except (TypeError, ValueError):

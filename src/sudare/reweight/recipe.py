@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field, model_validator
 
 from sudare.errors import Message
-from sudare.recipe.model import Amount, Data, Delimiter, Encoding, Output, Part, Recipe
+from sudare.recipe.model import Recipe
+from sudare.recipe.parts import Amount, Data, Delimiter, Encoding, Part, RecordsRehearsal, RowsOutput
 from sudare.reweight import Space
-
-Format = Literal["parquet", "csv"]
 
 
 class PublicFile(Part):
@@ -47,32 +46,24 @@ class WeightsChoice(Part):
     rows: Literal["bounded", "averaged"] = Field(
         default="bounded", description="of a person: at most data.max_rows, or all of them averaged"
     )
-    basis: Literal["hats", "kernel"] = "hats"
+    basis: Literal["hats", "kernel", "polynomial", "fourier"] = "hats"
     centres: Literal["public", "noisy", "raw"] = "public"
-    number: int | None = Field(default=None, ge=1, description="knots of a column, or centres of kernels")
-    width: int | Decimal | None = Field(default=None, description="of kernels, in declared ranges")
+    number: int | None = Field(default=None, ge=1, description="knots, centres of kernels, or fourier features")
+    width: int | Decimal | None = Field(default=None, description="of kernels and of fourier, in declared ranges")
+    later: ClassVar[tuple[str, ...]] = ("degree",)
+    degree: int = Field(default=2, ge=1, description="of polynomials, and of importance weighting")
     pairs: Literal["auto", "all", "none"] | tuple[tuple[str, str], ...] = "auto"
-    estimator: Literal["tilt", "ulsif"] = "tilt"
+    estimator: Literal["tilt", "ulsif", "importance"] = "tilt"
     regularisation: int | Decimal | None = None
     split: Amount = Field(default=Decimal("0.5"), description="of epsilon, what noisy centres take")
 
 
-class WeightsOutput(Output):
-    """Where the release goes, and in which formats; ``key`` is the publisher's Ed25519 key."""
-
-    formats: tuple[Format, ...] = Field(default=("parquet", "csv"), min_length=1)
-
-
-class WeightsRehearsal(Part):
+class WeightsRehearsal(RecordsRehearsal):
     """What a rehearsal takes for private: a public file with the same columns, or ``people`` drawn from the public one
     with a tilt that is known."""
 
     people: int = Field(default=5_000, ge=2)
     path: str | None = Field(default=None, description="a public file of records, instead of drawn ones")
-    encoding: Encoding = None
-    delimiter: Delimiter = None
-    confirm_overlap: bool = Field(default=False, description="rows that are private rows too are public all the same")
-    repetitions: int = Field(default=3, ge=1)
 
 
 class WeightsRecipe(Recipe):
@@ -83,7 +74,7 @@ class WeightsRecipe(Recipe):
     public: PublicFile
     columns: dict[str, WeightedColumn] = Field(min_length=1)
     weights: WeightsChoice
-    output: WeightsOutput
+    output: RowsOutput
     rehearsal: WeightsRehearsal = WeightsRehearsal()
 
     @model_validator(mode="after")

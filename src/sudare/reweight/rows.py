@@ -1,9 +1,9 @@
-"""Records from wherever they are, as codes of the declared space, with whose row each is.
+"""Records from any source as codes of the declared space, with the unit of each row; and features of the public rows.
 
 Arrays, dictionaries of columns, frames, files and `sudare.read` records all become `Rows`; an iterator of any of them
-is read part by part, so that data larger than memory pass through once.
-
-The features of the public rows, chunk by chunk; kept where they are small enough, computed again where not.
+is read part by part, so that data larger than memory pass through once. `PublicFeatures` are computed chunk by chunk;
+kept where they are small enough, computed again where not. `guarded` refuses public data that are the private ones,
+since every public row is published, with a weight.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,8 +20,13 @@ from numpy.typing import NDArray
 from sudare.arrays import Floats
 from sudare.domain.ids import REFUSE, MissingUnit, people
 from sudare.errors import InputError, Message, MissingColumnError, ParameterError, did_you_mean
+from sudare.privacy import whole
 from sudare.reweight.basis import GRID, Basis
 from sudare.reweight.space import Codes, Space
+
+if TYPE_CHECKING:
+    from sudare.engines import Records
+
 
 ROWS = 1 << 12
 """Rows at once: a chunk of some hundred features stays in the cache."""
@@ -99,7 +104,6 @@ class FeatureMoments:
 
     @property
     def covariance(self) -> Floats:
-        """J."""
         return self.second - np.outer(self.mean, self.mean)
 
 
@@ -115,7 +119,6 @@ class Rows:
 
     @property
     def people(self) -> int:
-        """How many units."""
         if self.person is None:
             return len(self.codes)
         return int(self.person.max()) + 1 if len(self.person) else 0
@@ -135,7 +138,7 @@ class Rows:
         person, codes = self.person[order], self.codes[order]
         first = np.flatnonzero(np.diff(person, prepend=-1))  # where each person's rows begin
         counts = np.diff(first, append=len(person))
-        # Whole people at once: parts of about _ROWS rows, each beginning with somebody's first row.
+        # Whole people at once: parts of about _ROWS rows, each beginning with the first row of a person.
         cuts = np.unique(np.searchsorted(first, np.arange(0, len(person), _ROWS)))
         total = np.zeros(basis.size, dtype=np.int64)
         for start, end in zip(cuts, [*cuts[1:], len(first)], strict=True):
@@ -207,7 +210,7 @@ def _of_array(data: Any, space: Space, who: Message) -> dict[str, Any]:
     try:
         array = np.asarray(data, dtype=np.float64)
     except (TypeError, ValueError):
-        raise InputError("the {who} array holds something else than numbers", who=who) from None
+        raise InputError("the {who} array holds values that are not numbers", who=who) from None
     if array.ndim == 1:
         array = array[:, None]
     if array.ndim != 2:
@@ -223,8 +226,73 @@ def _of_array(data: Any, space: Space, who: Message) -> dict[str, Any]:
     return dict(zip(space.names, array.T, strict=True))
 
 
-def checked_max_rows(max_rows: Any) -> int:
-    """A whole number from 1 on."""
-    if type(max_rows) is not int or max_rows < 1:
-        raise ParameterError("max_rows is not a whole number from 1 on", value=max_rows)
-    return max_rows
+def checked_public(space: Space, public: Codes) -> None:
+    """Require at least two public rows, and no constant column."""
+    if len(public) < 2:
+        raise InputError("the public data have too few rows", value=len(public), allowed="at least 2")
+    for name, column in zip(space.names, public.T, strict=True):
+        if np.all(column == column[0]):
+            raise InputError(
+                "a column of the public data is constant", value=name, hint="It cannot be weighted: leave it out."
+            )
+
+
+def checked_people(people: int) -> None:
+    """At least two private records, where their number is public."""
+    if people < 2:
+        raise InputError(
+            "there are too few private records",
+            value=people,
+            allowed="at least 2",
+            hint="A mean over one record is that record.",
+        )
+
+
+def checked_number(number: Any, default: int) -> int:
+    """A number of centres or knots."""
+    return default if number is None else whole(number, "number")
+
+
+def one_of(value: Any, allowed: tuple[str, ...], what: str | Message) -> str:
+    """One of the allowed words."""
+    if value not in allowed:
+        raise ParameterError("unknown {what}", value=value, allowed=allowed, what=what)
+    return str(value)
+
+
+def guarded(private: Any, public: Any, space: Space, unit: Any, seeded: bool, confirmed: bool) -> Any:
+    """``private``, after it was compared with ``public``; parts are compared one by one as they are read.
+
+    A ``seeded`` result promises nothing, so that only the same object or file is refused.
+    """
+    from sudare.engines import refuse_same_file, refuse_shared_rows  # arrays alone need no engine
+
+    refuse_same_file(private, public, "public")
+    if seeded:
+        return private
+    if isinstance(private, Iterator):
+        return (guarded(part, public, space, unit, seeded, confirmed) for part in private)
+    column = unit if isinstance(unit, str) else None
+    own, other = records_of(private, space, Message("private"), column), records_of(public, space, Message("public"))
+    refuse_shared_rows(own, other, "public", unit=column, used=space.names, confirmed=confirmed)
+    return private
+
+
+def records_of(data: Any, space: Space, who: Message, unit: str | None = None) -> Records:
+    """All columns of ``data`` in the engine: arrays and dictionaries as a table, anything else as it is read."""
+    import pyarrow
+
+    from sudare.engines import Records, read
+
+    if isinstance(data, Records):
+        return data
+    if not isinstance(data, Mapping | np.ndarray | list):
+        return read(data)
+    columns = columns_of(data, space, who, [unit] if unit else [])
+    return read(pyarrow.table({str(name): _plain(column) for name, column in columns.items()}))
+
+
+def _plain(column: Any) -> Any:
+    """An array that Arrow takes: objects of several types as their text."""
+    array = np.asarray(column)
+    return [None if value is None else str(value) for value in array.tolist()] if array.dtype.kind == "O" else array

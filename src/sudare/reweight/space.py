@@ -71,6 +71,10 @@ class Numeric:
         """The numbers at whole steps."""
         return self.low + codes * ((self.high - self.low) / STEPS)
 
+    def functions(self, codes: Codes) -> Codes:
+        """The number (rows, 1) at codes (rows,)."""
+        return self.decode(codes)[:, None]
+
     def to_json(self) -> dict[str, Any]:
         """Name and bounds."""
         return {"name": self.name, "bounds": [self.low, self.high]}
@@ -89,7 +93,6 @@ class Categorical:
 
     @property
     def size(self) -> int:
-        """How many categories."""
         return len(self.values.values)
 
     def encode(self, column: ArrayLike) -> Codes:
@@ -106,6 +109,10 @@ class Categorical:
     def decode(self, codes: Codes) -> NDArray[Any]:
         """The declared values of ranks."""
         return self.values.names(codes.astype(np.int64))
+
+    def functions(self, codes: Codes) -> Codes:
+        """0/1 columns (rows, size), one for each category, at codes (rows,)."""
+        return np.asarray(codes[:, None] == np.arange(self.size), dtype=np.float64)
 
     def to_json(self) -> dict[str, Any]:
         """Name and categories."""
@@ -155,7 +162,6 @@ class Space:
 
     @cached_property
     def names(self) -> list[str]:
-        """The columns."""
         return [attribute.name for attribute in self.attributes]
 
     @property
@@ -192,7 +198,6 @@ class Space:
         return points
 
     def to_json(self) -> list[dict[str, Any]]:
-        """The declaration."""
         return [attribute.to_json() for attribute in self.attributes]
 
 
@@ -222,7 +227,7 @@ def _finite(bound: Any, name: str) -> float:
 
 def numbers(column: ArrayLike, name: str) -> NDArray[np.float64]:
     """A column as numbers (rows,), NaN where missing; text is read as the number it says."""
-    mistake = InputError("a column holds something else than numbers", value=name, allowed="numbers")
+    mistake = InputError("a column holds values that are not numbers", value=name, allowed="numbers")
     try:
         array = np.ma.asarray(column) if np.ma.isMaskedArray(column) else np.asarray(column)
         texts = array.dtype.kind == "U" or (array.dtype.kind == "O" and not np.ma.isMaskedArray(array))

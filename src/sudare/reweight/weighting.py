@@ -1,6 +1,7 @@
-"""What comes out: a public data set with a weight for every row, and what these weights promise.
+"""The result of a fit: a public data set with a weight for every row, its guarantee, and warnings where the released
+means show private records that the public rows do not cover.
 
-Where the private records lie outside the reach of the public ones, as far as the released means show it.
+As plain JSON (`to_json`, `from_json`) a reader of the public file can weight other rows with it and get intervals.
 """
 
 from __future__ import annotations
@@ -8,22 +9,29 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sudare.arrays import Floats
-from sudare.errors import Message, ParameterError
+from sudare.domain.frames import Framed
+from sudare.errors import InputError, Message, ParameterError, SudareError
 from sudare.privacy import Fact, Guarantee
 from sudare.reweight.answers import Answers, WeightedRows
 from sudare.reweight.basis import Basis
 from sudare.reweight.doubt import Doubt
+from sudare.reweight.hats import Hats
+from sudare.reweight.kernel import GaussianProcess, Kernel
 from sudare.reweight.measurement import NoisyMean
+from sudare.reweight.parametric import parametric_from_json
 from sudare.reweight.queries import Public
 from sudare.reweight.ratio import Link
 from sudare.reweight.rows import PublicFeatures, columns_of
 from sudare.reweight.space import Codes, Space
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 _SURE = 4.0
 """Standard deviations of the noise beyond which a gap is not noise."""
@@ -85,7 +93,7 @@ class Model:
 
 
 @dataclass(frozen=True, repr=False)
-class Weighting:
+class Weighting(Framed):
     """``weights`` (rows,) of the public rows, so that weighted averages over them answer for the private records.
 
     The numerator of the ratio is the private data, its denominator the public data. Weights are never negative, with a
@@ -103,6 +111,12 @@ class Weighting:
     measured: NoisyMean
     columns: Mapping[str, NDArray[Any]]
     features: PublicFeatures
+
+    def to_arrow(self) -> pa.Table:
+        """The public rows that were given, and ``weight`` beside them."""
+        import pyarrow as pa
+
+        return pa.table({**self.columns, "weight": self.weights})
 
     def weight(self, x: Any) -> Floats:
         """The ratio private / public at the rows of ``x``, which has the declared columns."""
@@ -142,6 +156,12 @@ class Weighting:
             Doubt(self.model, self.features, self.normalised(), self.measured),
             Public(self.model.space, self.model.basis, self.features.codes, dict(self.columns)),
         )
+
+    def answer(self, values: str | ArrayLike, level: float = LEVEL) -> Answers:
+        """The mean of a number, or the number of units with each value of a category: what a column is asked first."""
+        if isinstance(values, str) and values in self.columns and self.columns[values].dtype.kind not in "iuf":
+            return self.table(values, level=level)
+        return self.mean(values, level)
 
     def mean(self, values: str | ArrayLike, level: float = LEVEL, extremes: ArrayLike | None = None) -> Answers:
         """Means over the private records of a column, or of functions given at the public rows: (rows,), (rows, q).
@@ -190,3 +210,79 @@ class Weighting:
             f"Weighting({self.estimator}, {len(self.weights):,} public rows, effective "
             f"{self.effective_sample_size:,.1f}; {self.guarantee})"
         )
+
+
+FORMAT = "sudare-weighting/1"
+_ARRAYS = ("coefficients", "directions", "shift", "error")
+
+
+def to_json(made: Weighting) -> dict[str, Any]:
+    """All that a reader needs: nothing but released things."""
+    model, measured = made.model, made.measured
+    basis = model.basis
+    if not isinstance(basis, Hats | Kernel | GaussianProcess) and getattr(basis, "recipe", None) is None:
+        raise ParameterError(
+            "a basis of your own cannot be saved", value=made.summary["basis"], hint="Save the weights instead."
+        )
+    return {
+        "format": FORMAT,
+        "estimator": made.estimator,
+        "parameters": made.parameters,
+        "guarantee": made.guarantee.to_json(),
+        "columns": model.space.to_json(),
+        "basis": model.basis.to_json(),
+        "link": model.link,
+        "offset": model.offset,
+        "cap": model.cap if np.isfinite(model.cap) else None,
+        **{name: getattr(model, name).tolist() for name in _ARRAYS},
+        "measured": {
+            "value": measured.value.tolist(),
+            "variance": measured.variance,
+            "people": measured.people,
+            "sensitivity": measured.sensitivity,
+            "people_variance": measured.people_variance,
+        },
+    }
+
+
+def from_json(data: dict[str, Any], public: Any) -> Weighting:
+    """The weighting for the rows of ``public``, which has the declared columns."""
+    try:
+        if data["format"] != FORMAT:
+            raise InputError("not a saved weighting of this format", value=data["format"], allowed=[FORMAT])
+        space = Space.declare(
+            {column["name"]: tuple(column["bounds"]) for column in data["columns"] if "bounds" in column},
+            {column["name"]: column["categories"] for column in data["columns"] if "categories" in column},
+        )
+        basis = _basis(space, data["basis"])
+        arrays = {name: np.array(data[name], dtype=np.float64) for name in _ARRAYS}
+        kept = len(arrays["shift"])  # none at all, where the noise left no direction
+        arrays["directions"] = arrays["directions"].reshape(basis.size, kept)
+        arrays["error"] = arrays["error"].reshape(kept, kept)
+        cap = np.inf if data["cap"] is None else float(data["cap"])
+        model = Model(space, basis, **arrays, link=data["link"], offset=float(data["offset"]), cap=cap)
+        facts = data["measured"]
+        measured = NoisyMean(np.array(facts["value"]), *(facts[name] for name in _NUMBERS))
+        guarantee = Guarantee.from_json(data["guarantee"])
+        estimator, parameters = str(data["estimator"]), dict(data["parameters"])
+    except SudareError:
+        raise
+    except (KeyError, TypeError, ValueError, AttributeError):
+        raise InputError("the saved weighting lacks a part or has a wrong one") from None
+    columns = columns_of(public, space, Message("public"))
+    codes = space.encode(columns)
+    return Weighting(
+        model, model.ratio(codes), guarantee, estimator, parameters, measured, columns, PublicFeatures(basis, codes)
+    )
+
+
+_NUMBERS = ("variance", "people", "sensitivity", "people_variance")
+
+
+def _basis(space: Space, data: dict[str, Any]) -> Basis:
+    if data["basis"] == "hats":
+        return Hats.from_json(data)
+    if data.get("made_of") is not None:
+        return parametric_from_json(space, data["made_of"])
+    kernel = Kernel.from_json(space, data)
+    return GaussianProcess(kernel) if data["basis"] == "gaussian process" else kernel

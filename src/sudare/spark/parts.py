@@ -1,9 +1,7 @@
-"""The released cells as Parquet files, a file a part: written by the workers, committed by a rename.
+"""The released cells as Parquet files, one file per part: written by the workers, committed by a rename.
 
-A part's bytes follow from the release alone, so that a second attempt replaces a file by the same one. What the files
-hold is told by the workers that wrote them, with a digest of the bytes they wrote.
-
-The folder that a release in a cluster is written into.
+A part's bytes follow from the release alone, so that a second attempt replaces a file by an identical one. The workers
+report what each file holds, with a digest of the bytes they wrote.
 """
 
 from __future__ import annotations
@@ -134,7 +132,6 @@ class WritePart:
         return pa.schema([(name, kinds[kind]) for name, kind in names.items()])
 
     def __call__(self, jobs: pa.Table, index: Integers, count: Integers, /) -> pa.Table:
-        """See `Kernel`."""
         import pyarrow as pa
 
         found = list(self.cells(jobs, index, count))
@@ -147,12 +144,8 @@ class WritePart:
 
 def empty_folder(folder: Path) -> Path:
     """The folder for the parts: made where it is not there, refused where something is in it."""
-    try:
+    with OutputError.from_system("the output folder cannot be made: {reason}", value=str(folder)):
         folder.mkdir(parents=True, exist_ok=True)
         if any(folder.iterdir()):
             raise OutputError("the output folder is not empty", value=str(folder), hint="Name another one.")
-    except OSError as problem:
-        raise OutputError(
-            "the output folder cannot be made: {reason}", value=str(folder), reason=system_reason(problem)
-        ) from None
     return folder.absolute()

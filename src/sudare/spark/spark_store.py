@@ -38,7 +38,7 @@ class SparkStore:
 
     @classmethod
     def freezing(cls, frame: DataFrame, scratch: Scratch) -> SparkStore:
-        """The rows of a frame, held from now on as they are; where that fails or is broken off, nothing is held."""
+        """A store of the frame's rows, frozen in files; if that fails or is interrupted, the files are removed."""
         try:
             return cls(scratch.freeze(frame), scratch)
         except BaseException:
@@ -46,7 +46,6 @@ class SparkStore:
             raise
 
     def sums(self, level: int, below: tuple[int, Integers] | None = None) -> tuple[Integers, Integers]:
-        """See `Store`."""
         import pyarrow as pa
         from pyspark.sql import functions as sql
 
@@ -60,7 +59,6 @@ class SparkStore:
         return _sorted(found.column("block"), found.column("sum"))
 
     def margin(self, level: int) -> Integers:
-        """See `Store`."""
         from pyspark.sql import functions as sql
 
         kind = sql.col("index").bitwiseAND(sql.lit((1 << level) - 1)).alias("kind")
@@ -69,25 +67,21 @@ class SparkStore:
         return margin_of(level, found.column("kind").to_numpy(), found.column("sum").to_numpy())
 
     def histogram(self) -> tuple[Integers, Integers]:
-        """See `Store`."""
         with working():
             found = self.frame.groupBy("count").count().toDF("value", "times").toArrow()
         return _sorted(found.column("value"), found.column("times"))
 
     def each(self, jobs: Jobs, kernel: WorkerFunction) -> pa.Table:
-        """See `Store`."""
         if not len(jobs.node):
             return kernel.gives.empty_table()
         with working():
             return self._answers(jobs, kernel).toArrow()
 
     def derive(self, jobs: Jobs, kernel: WorkerFunction) -> SparkStore:
-        """See `Store`."""
         with working():
             return SparkStore.freezing(self._answers(jobs, kernel), self.scratch)
 
     def discard(self) -> None:
-        """See `Store`."""
         self.scratch.remove()
 
     def _answers(self, jobs: Jobs, kernel: WorkerFunction) -> DataFrame:
@@ -132,7 +126,7 @@ def _sorted(keys: pa.ChunkedArray, values: pa.ChunkedArray) -> tuple[Integers, I
 
 @contextmanager
 def carried() -> Iterator[None]:
-    """In a worker: an error of ours travels to the driver as its facts, in the one text that Spark carries over."""
+    """In a worker: send an error of ours to the driver as JSON, in the message text that Spark passes on."""
     try:
         yield
     except SudareError as problem:
@@ -141,7 +135,7 @@ def carried() -> Iterator[None]:
 
 @contextmanager
 def working() -> Iterator[None]:
-    """What fails in the cluster: a sentence of ours as it is, anything else without a word of it."""
+    """Raise errors of ours from the workers again as they were, and any other as a fixed message."""
     try:
         with without_pandas_warning(), quietly():
             yield

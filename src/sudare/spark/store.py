@@ -1,4 +1,4 @@
-"""Where the cells of a table are when one machine cannot hold them, and the five questions that may be asked of them.
+"""Where the cells of a table are kept when one machine cannot hold them, and the operations on them.
 
 A store holds rows (index, count). The release methods see nothing else, so that they run alike in Spark
 (`sudare.spark.spark_store`) and in one process (`InProcessStore`), byte for byte under the same seed.
@@ -65,7 +65,7 @@ class WorkerFunction(Protocol):
 
 
 class CellStore(Protocol):
-    """The cells of a table, by whoever holds them."""
+    """The cells of a table, in a cluster or in this process."""
 
     def sums(self, level: int, below: tuple[int, Integers] | None = None) -> tuple[Integers, Integers]:
         """Blocks of 2**level cells that hold a row, ascending, and their exact sums.
@@ -97,7 +97,7 @@ def slices(jobs: pa.Table, level: int, index: Integers) -> list[slice]:
 
 
 def in_parts(people: NDArray[Any], size: float) -> Integers:
-    """Numbers of parts, from 0 on without gaps, for neighbours who together have about ``size`` people.
+    """Part numbers, from 0 on without gaps, that group neighbours with about ``size`` people together.
 
     >>> in_parts(np.array([5, 5, 1, 30, 2, 3]), 10).tolist()
     [0, 0, 1, 1, 2, 2]
@@ -124,7 +124,6 @@ class InProcessStore:
     count: Integers
 
     def sums(self, level: int, below: tuple[int, Integers] | None = None) -> tuple[Integers, Integers]:
-        """See `CellStore`."""
         index, count = self.index, self.count
         if below is not None:
             kept = np.isin(index >> below[0], below[1])
@@ -134,16 +133,13 @@ class InProcessStore:
         return block[first], np.add.reduceat(count, first) if len(first) else count
 
     def margin(self, level: int) -> Integers:
-        """See `CellStore`."""
         return margin_of(level, self.index, self.count)
 
     def histogram(self) -> tuple[Integers, Integers]:
-        """See `CellStore`."""
         values, times = np.unique(self.count, return_counts=True)
         return values, times.astype(np.int64)
 
     def each(self, jobs: Jobs, kernel: WorkerFunction) -> pa.Table:
-        """See `CellStore`."""
         import pyarrow as pa
 
         table, (node, part) = jobs.table(), jobs.read
@@ -159,7 +155,6 @@ class InProcessStore:
         return pa.concat_tables(answers)
 
     def derive(self, jobs: Jobs, kernel: WorkerFunction) -> InProcessStore:
-        """See `CellStore`."""
         found = self.each(jobs, kernel)
         index = found.column("index").to_numpy()
         order = np.argsort(index, kind="stable")

@@ -1,18 +1,15 @@
-"""Who may use the studio: whoever has the link that was handed over, and then the tab it was opened in.
+"""Who may use the studio: whoever has its link, and then the browser tab in which the link was opened.
 
-The link's token is exchanged for the session, once, and a new one takes its place. The session is kept by the page in
-its tab's storage, which belongs to one origin, port included, and comes with each request as a header. No cookie has a
-part in it: a browser sends those to every port of a machine, and so to any other program that listens there.
+The link holds a token that works once: it is exchanged for a session, and a new token replaces it. The page keeps the
+session in its tab's storage, which belongs to one origin including the port, and sends it as a header. Cookies are not
+used: a browser sends those to every port of a machine, and so to any other program that listens there.
 
-What a browser asks for by itself, without that header, is a file that is downloaded or shown in a frame. For it the
-page gets a ticket: good for one file, once, and for a moment.
+A file that is downloaded or shown in a frame is requested by the browser itself, without that header. For each such
+file the page gets a ticket, which is valid once and for a short time.
 
-The link that opens the studio, handed over in a file that only its user can read.
-
-A link in the command line of a browser can be read by every user of the machine while the browser starts, and a link
-that works is the studio. So the browser is given the path of a page, in a private folder, which leads on to the link.
-The link works once; whenever it was used, the page gets another one, so that a tab that was closed by mistake can be
-opened again for as long as the studio runs.
+The command line of a browser can be read by every user of the machine while the browser starts. So the link is written
+into a page in a private folder, and the browser is given the path of that page. Whenever the link was used, the page
+gets a new one, so that a tab that was closed by mistake can be opened again while the studio runs.
 """
 
 from __future__ import annotations
@@ -79,7 +76,7 @@ class Handover:
 def _unwritten(problem: OSError) -> InputError:
     return InputError(
         "the link to the studio cannot be written: {reason}",
-        hint="Give XDG_RUNTIME_DIR or TMPDIR a folder of your own that can be written.",
+        hint="Set XDG_RUNTIME_DIR or TMPDIR to a writable folder of your own.",
         reason=system_reason(problem),
     )
 

@@ -1,10 +1,11 @@
-"""The JSON addresses of the studio: the twins of the pages, and what they ask for.
+"""The JSON addresses of the studio: what its pages ask for, and everything that they show.
 
-Each is a line or two over the desk. They run in threads; what takes longer runs in processes of its own.
+Each calls the `StudioService` in one or two lines. They run in threads; longer work runs in processes of its own.
 """
 
 from __future__ import annotations
 
+import json
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Query, Request, Response
@@ -13,6 +14,7 @@ from starlette.requests import ClientDisconnect
 
 from sudare.domain.mesh import LEVELS
 from sudare.language.catalogue import Words
+from sudare.render.map_data import WORLD, world
 from sudare.studio import models, rehearsals, releases
 from sudare.studio import requests as bodies
 from sudare.studio.access import Access
@@ -20,7 +22,7 @@ from sudare.studio.drawings import expected_svg, rehearsed_svg, values_svg
 from sudare.studio.pages import chosen_language
 from sudare.studio.refusals import RequestError
 from sudare.studio.service import StudioService
-from sudare.studio.tasks import shown, shown_lines
+from sudare.studio.tasks import shown, shown_lines, shown_rows
 from sudare.studio.uploads import upload
 from sudare.studio.windows import window
 
@@ -40,12 +42,12 @@ def spoken(request: Request, language: Annotated[str | None, Query(max_length=10
 
 Spoken = Annotated[Words, Depends(spoken)]
 _STATUSES = {
-    400: "not understood",
+    400: "malformed request",
     401: "no session",
     403: "from another page or for another host",
-    404: "not there",
-    405: "not done with it",
-    408: "did not arrive",
+    404: "not found",
+    405: "method not allowed",
+    408: "timed out",
     409: "changed in the meantime, or too late",
     413: "too large",
     415: "not JSON",
@@ -59,8 +61,8 @@ _BINARY = {"content": {"application/octet-stream": {"schema": {"type": "string",
 _SVG = {"content": {"image/svg+xml": {"schema": {"type": "string"}}}}
 
 
-def routes(desk: StudioService, access: Access) -> APIRouter:
-    """The addresses over a desk."""
+def routes(service: StudioService, access: Access) -> APIRouter:
+    """The addresses, which call ``service``."""
     api = APIRouter(responses=_REFUSALS)
 
     @api.post("/api/session")
@@ -81,38 +83,38 @@ def routes(desk: StudioService, access: Access) -> APIRouter:
     @api.post("/api/tickets", status_code=201)
     def post_ticket(asked: bodies.TicketRequest) -> models.Ticket:
         """An address for a file of a release that works once, within a minute, and without the session."""
-        releases.file_of(desk.workspace, asked.file)
+        releases.file_of(service.workspace, asked.file)
         return models.Ticket(address=f"/tickets/{access.ticket_for(asked.file)}")
 
     @api.get("/api/state")
     def get_state(words: Spoken) -> models.State:
         """The recipe, its versions, and whether it is valid."""
-        return desk.state(words)
+        return service.state(words)
 
     @api.put("/api/recipe")
     def put_recipe(words: Spoken, asked: bodies.NewText) -> models.State:
         """Make a text the recipe; one that is not valid yet is kept too, and says so."""
-        return desk.state(words, desk.versions.edit(asked.text, asked.based_on))
+        return service.state(words, service.versions.edit(asked.text, asked.based_on))
 
     @api.patch("/api/recipe")
     def patch_recipe(words: Spoken, asked: bodies.RecipeChanges) -> models.State:
         """Set or remove keys of the recipe; comments stay."""
-        return desk.state(words, desk.change(asked.changes, asked.based_on))
+        return service.state(words, service.change(asked.changes, asked.based_on))
 
     @api.post("/api/undo")
     def undo(words: Spoken, asked: bodies.BasedOn) -> models.State:
         """Back to the version before the last change."""
-        return desk.state(words, desk.versions.undo(asked.based_on))
+        return service.state(words, service.versions.undo(asked.based_on))
 
     @api.post("/api/redo")
     def redo(words: Spoken, asked: bodies.BasedOn) -> models.State:
         """Take back an undo."""
-        return desk.state(words, desk.versions.redo(asked.based_on))
+        return service.state(words, service.versions.redo(asked.based_on))
 
     @api.post("/api/versions/{version}")
     def go(words: Spoken, version: int, asked: bodies.BasedOn) -> models.State:
         """To an earlier version, as a new one."""
-        return desk.state(words, desk.versions.go(version, asked.based_on))
+        return service.state(words, service.versions.go(version, asked.based_on))
 
     @api.get("/api/data")
     def get_data(
@@ -122,7 +124,7 @@ def routes(desk: StudioService, access: Access) -> APIRouter:
 
         A CSV file's first line is shown, and how the file seems to be written, only with ``header``.
         """
-        return desk.data(words, file, table, header)
+        return service.data(words, file, table, header)
 
     @api.post(
         "/api/files/{name}",
@@ -133,16 +135,16 @@ def routes(desk: StudioService, access: Access) -> APIRouter:
     async def post_file(request: Request, name: str) -> Any:
         """Put a file into the workspace: its bytes are the body. Never in place of another."""
         announced = request.headers.get("content-length", "")
-        if announced.isdigit() and int(announced) > desk.upload_bytes:
+        if announced.isdigit() and int(announced) > service.upload_bytes:
             raise RequestError(
-                413, "the file is too large", allowed="{upload_bytes:,} bytes", upload_bytes=desk.upload_bytes
+                413, "the file is too large", allowed="{upload_bytes:,} bytes", upload_bytes=service.upload_bytes
             )
-        contents = await run_in_threadpool(desk.contents)
+        contents = await run_in_threadpool(service.contents)
         try:
-            size = await upload(desk.workspace, name, request.stream(), desk.upload_bytes, contents)
+            size = await upload(service.workspace, name, request.stream(), service.upload_bytes, contents)
             return models.FileFacts(name=name, bytes=size)
         except ClientDisconnect:
-            raise RequestError(400, "the file ended before its end") from None
+            raise RequestError(400, "the upload stopped before the file was complete") from None
 
     @api.get("/api/mesh")
     def get_mesh(level: Level, south: Degrees, west: Degrees, north: Degrees, east: Degrees) -> models.Window:
@@ -152,64 +154,84 @@ def routes(desk: StudioService, access: Access) -> APIRouter:
     @api.get("/api/protect")
     def get_protect(words: Spoken, epsilon: Epsilon = None) -> models.ProtectPage:
         """What the recipe would promise, cost and be worth; at another value of its slider if one is given."""
-        return desk.protect(words, epsilon)
+        return service.protect(words, epsilon)
 
     @api.get("/api/rehearse")
     def get_rehearse(words: Spoken) -> models.RehearsePage:
         """The rehearsals that are kept, and the last job."""
-        return desk.rehearse_page(words)
+        return service.rehearse_page(words)
 
     @api.post("/api/rehearse", status_code=202)
     def post_rehearse(words: Spoken, asked: bodies.RehearseRequest) -> models.JobStatus:
         """Begin a rehearsal on data that are not private."""
-        return desk.rehearse(asked.based_on, asked.other).status(words)
+        return service.rehearse(asked.based_on, asked.other).status(words)
 
     @api.get("/api/rehearsals/{name}")
     def get_rehearsal(words: Spoken, name: str) -> models.RehearsalFound:
         """What a rehearsal found."""
-        found = rehearsals.get(desk.workspace, name)
-        facts = shown_lines(found["facts"], words)
-        return models.RehearsalFound(**{**found, "basis": shown(found["basis"], words), "facts": facts})
+        found = rehearsals.get(service.workspace, name)
+        said = {
+            "basis": shown(found["basis"], words),
+            "facts": shown_lines(found["facts"], words),
+            "errors": shown_rows(found["errors"], words),
+        }
+        return models.RehearsalFound(**{**found, **said})
 
-    @api.get("/api/rehearsals/{name}/{side}.bin", response_class=Response, responses={200: _BINARY})
-    def get_grid(name: str, side: Literal["true", "released"]) -> Response:
-        """A grid of a rehearsal: float32, little-endian, rows x columns, row 0 in the south."""
-        return Response(rehearsals.grid(desk.workspace, name, side), media_type="application/octet-stream")
+    @api.get("/api/rehearsals/{name}/map", responses={200: {"content": {"application/json": {}}}})
+    def get_map(name: str) -> Response:
+        """The map of a rehearsal: the true and the released table, packed for the page's own script."""
+        return Response(rehearsals.map_text(service.workspace, name), media_type="application/json")
+
+    @api.get("/api/world", responses={200: {"content": {"application/json": {}}}})
+    def get_world(
+        west: Degrees = WORLD[0], south: Degrees = WORLD[1], east: Degrees = WORLD[2], north: Degrees = WORLD[3]
+    ) -> Response:
+        """Countries, where they are installed, and the recipe's own outlines: a window is drawn on them.
+
+        Coasts around a part of the earth are as fine as they are on a map of it.
+        """
+        box = (west, south, east, north) if west < east and south < north else WORLD
+        return Response(json.dumps(world(service.outline(), box)), media_type="application/json")
+
+    @api.post("/api/check")
+    def post_check(words: Spoken, asked: bodies.BasedOn) -> models.Look:
+        """A private look at the data of the recipe: for the steward alone, and it spends nothing."""
+        return service.check(asked.based_on, words)
 
     @api.get("/api/publish")
     def get_publish(words: Spoken) -> models.PublishPage:
         """What a publication would spend, and what became of the last one."""
-        return desk.publish_page(words)
+        return service.publish_page(words)
 
     @api.post("/api/publish", status_code=202)
     def post_publish(words: Spoken, asked: bodies.PublishRequest) -> models.JobStatus:
         """Publish the recipe, once: it spends, and cannot be undone."""
-        return desk.publish(asked.based_on, asked.confirm, words, asked.paid).status(words)
+        return service.publish(asked.based_on, asked.confirm, words, asked.paid).status(words)
 
     @api.get("/api/jobs/{name}")
     def get_job(words: Spoken, name: str) -> models.JobStatus:
         """How far a job is."""
-        return desk.processes.get(name).status(words)
+        return service.processes.get(name).status(words)
 
     @api.delete("/api/jobs/{name}")
     def delete_job(words: Spoken, name: str) -> models.JobStatus:
         """Cancel a job that has not begun to spend."""
-        return desk.processes.tasks.cancel(desk.processes.get(name).id).status(words)
+        return service.processes.tasks.cancel(service.processes.get(name).id).status(words)
 
     @api.get("/api/ledger")
     def get_ledger(words: Spoken) -> models.LedgerPage:
         """The books, and the releases of the workspace."""
-        return desk.ledger(words)
+        return service.ledger(words)
 
     @api.post("/api/verify")
     def post_verify(words: Spoken, asked: bodies.VerifyRequest) -> models.Findings:
         """Check a release from its public bytes."""
-        return releases.findings(desk.workspace, asked.release, words)
+        return releases.findings(service.workspace, asked.release, words)
 
     @api.get("/api/charts/expected.svg", response_class=Response, responses={200: _SVG})
     def get_expected(words: Spoken, epsilon: Epsilon = None, width: Width = 720) -> Response:
         """Expected error by size of area, at the recipe's epsilon or another."""
-        found = desk.protect(words, epsilon)
+        found = service.protect(words, epsilon)
         method = words.label("method_name", (found.plan or {}).get("method") or "")
         return _svg(expected_svg(found.error_by_area, method, words, width))
 
@@ -221,7 +243,7 @@ def routes(desk: StudioService, access: Access) -> APIRouter:
         width: Width = 720,
     ) -> Response:
         """Errors of one or two rehearsals, by size of area or by true count."""
-        found = [rehearsals.get(desk.workspace, name) for name in rehearsal]
+        found = [rehearsals.get(service.workspace, name) for name in rehearsal]
         draw = rehearsed_svg if chart == "areas" else values_svg
         return _svg(draw(found, words, width))
 

@@ -28,13 +28,13 @@ from sudare.studio.refusals import RequestError, answer
 from sudare.studio.service import StudioService
 
 
-def create_app(desk: StudioService, access: Access, default_language: str | None = None) -> FastAPI:
-    """The service over a desk, which is closed when the service ends; ``access`` has its tokens and tickets."""
+def create_app(service: StudioService, access: Access, default_language: str | None = None) -> FastAPI:
+    """The web application of ``service``, which it closes at its end; ``access`` has its tokens and tickets."""
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         yield
-        desk.close()
+        service.close()
 
     app = FastAPI(
         title="Sudare studio",
@@ -46,12 +46,12 @@ def create_app(desk: StudioService, access: Access, default_language: str | None
         redirect_slashes=False,
     )
     app.state.language = default_language
-    app.include_router(routes(desk, access))
+    app.include_router(routes(service, access))
 
     @app.get("/releases/{name:path}", response_class=FileResponse, include_in_schema=False)
     def get_release(name: str) -> Response:
         """A file of a release: its data, certificate or public report."""
-        path, kind = releases.file_of(desk.workspace, name)
+        path, kind = releases.file_of(service.workspace, name)
         shown = kind in ("text/html", "application/json")
         made = FileResponse(path, media_type=kind, filename=None if shown else path.name)
         made.headers["content-security-policy"] = releases.REPORT_POLICY
@@ -82,6 +82,7 @@ def create_app(desk: StudioService, access: Access, default_language: str | None
             made.set_cookie(COOKIE, words.language, httponly=True, samesite="strict", path="/", max_age=400 * 86_400)
         return made
 
+    app.mount("/static/map", StaticFiles(directory=str(files("sudare.render") / "map"), check_dir=False))
     app.mount("/static", StaticFiles(directory=str(files("sudare.studio") / "static"), check_dir=False))
     app.add_exception_handler(SudareError, _refused)
     app.add_exception_handler(RequestValidationError, _not_as_described)
@@ -116,7 +117,7 @@ async def _failed(request: Request, problem: Any) -> Response:
 
 
 async def _not_here(request: Request, problem: Any) -> Response:
-    known = {404: Message("there is no such address"), 405: Message("this address is not used that way")}
+    known = {404: Message("there is no such address"), 405: Message("this address does not accept this HTTP method")}
     refusal = RequestError(problem.status_code, known.get(problem.status_code) or str(problem.detail).lower())
     made = answer(refusal, spoken(request))
     for name, value in (problem.headers or {}).items():

@@ -1,34 +1,56 @@
-"""Charts as SVG: the specs of the house, drawn here so that the page needs no script that evaluates code."""
+"""Charts as SVG, drawn by the server: the page then needs no script that evaluates code."""
 
 from __future__ import annotations
 
 import math
 from typing import Any
 
+import numpy as np
+
+from sudare.domain import Domain, Grid
 from sudare.language.catalogue import Words
 from sudare.render.charts import Spec, render_svg
 from sudare.render.error_charts import Bars, Curve, error_by_value
 from sudare.render.error_charts import error_by_area as area_chart
 from sudare.studio.models import AreaError
 from sudare.studio.refusals import RequestError
+from sudare.tables.synthetic import synthetic_table
 
 _WIDTHS = (240, 1400)
 _BY_VALUE = ("root_mean_square_error", "mean_error")
 
 
 def expected_svg(rows: list[AreaError], method: str, words: Words, width: int) -> str:
-    """Expected error of a method by size of area, with what an average area holds."""
+    """Expected error of a method where people are, by size: of the best and the worst scenario where they differ."""
     if not rows:
         raise RequestError(404, "there are no errors by area to draw")
     ground = [row.square_km for row in rows if row.square_km is not None]
     in_km = len(ground) == len(rows)
     area = ground if in_km else [row.cells for row in rows]
-    # The law of the noise gives the root mean square alone.
-    absolute = [math.nan if row.expected == row.root_mean_square else row.expected for row in rows[:-1]]
-    absolute.append(rows[-1].expected if not all(map(math.isnan, absolute)) else math.nan)
-    curve = Curve(method, area, [row.root_mean_square for row in rows], absolute)
-    reference = area, [row.people for row in rows]
-    return _drawn(_areas([curve], in_km, words, width, reference), width)
+    ends = [[math.nan if (one := row.with_people[end]) is None else one for row in rows] for end in (0, 1)]
+    people = [row.people[0] for row in rows]
+    one = ends[0] == ends[1]
+    names = [method] if one else [words("studio.forecast.best"), words("studio.forecast.worst")]
+    curves = [Curve(name, area, end, [math.nan] * len(rows)) for name, end in zip(names, ends, strict=False)]
+    return _drawn(_areas(curves, in_km, words, width, (area, people) if one and None not in people else None), width)
+
+
+def concentration_svg(concentration: str) -> str:
+    """A small picture of invented people: how uneven they live, a darker square has more of them.
+
+    >>> concentration_svg("low").count("<rect") > 100
+    True
+    """
+    side = 20
+    grid = Domain(cell=Grid(side, side))
+    counts = synthetic_table(grid, 20_000, 4, 0.45, concentration).to_array()
+    shade = np.log1p(counts) / math.log1p(1200)
+    squares = "".join(
+        f'<rect x="{column}" y="{row}" width="1" height="1" opacity="{min(1.0, float(shade[row, column])):.2f}"/>'
+        for row, column in zip(*np.nonzero(counts), strict=True)
+    )
+    size = f'width="72" height="72" viewBox="0 0 {side} {side}"'
+    return f'<svg xmlns="http://www.w3.org/2000/svg" {size} fill="#1c4a5c" aria-hidden="true">{squares}</svg>'
 
 
 def rehearsed_svg(found: list[dict[str, Any]], words: Words, width: int) -> str:
@@ -90,7 +112,7 @@ def _drawn(spec: Spec, width: int) -> str:
     if not _WIDTHS[0] <= width <= _WIDTHS[1]:
         raise RequestError(
             422,
-            "a chart is not drawn as wide as that",
+            "charts are not drawn in this width",
             value=width,
             allowed="{widths} to {second_widths}",
             widths=_WIDTHS[0],

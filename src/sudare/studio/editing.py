@@ -64,9 +64,13 @@ def contents_of(text: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as problem:
-        raise RecipeError("the recipe is not TOML: {reason}", reason=toml_reason(problem)) from None
+        raise RecipeError(
+            "{what} is not TOML: {reason}", what=Message("the recipe"), reason=toml_reason(problem)
+        ) from None
     except (RecursionError, ValueError):
-        raise RecipeError("the recipe is not TOML that can be read") from None
+        raise RecipeError(
+            "{what} is not TOML: a number is too long, or brackets are too deep", what=Message("the recipe")
+        ) from None
 
 
 def key_parts(key: str) -> list[str]:
@@ -88,6 +92,10 @@ def key_parts(key: str) -> list[str]:
     return parts
 
 
+_OF_PARTS = ("domain", "columns", "hierarchies")
+"""Tables that hold one table for each declared part."""
+
+
 def _set(document: Any, steps: list[str], value: Any, key: str) -> None:
     """Set or remove one key of nested tables, of plain dictionaries and of an editor's document alike."""
     table = document
@@ -98,9 +106,12 @@ def _set(document: Any, steps: list[str], value: Any, key: str) -> None:
             table[step] = {}
         table = table[step]
         if not isinstance(table, dict):
-            raise RequestError(422, "a part of the key is no table", value=key[:100])
+            raise RequestError(422, "a part of the key is not a table", value=key[:100])
     if value is None:
         table.pop(steps[-1], None)
+        # A table above tables is not written itself: without the last of them, it is not there.
+        if len(steps) == 2 and steps[0] in _OF_PARTS and not table:
+            document.pop(steps[0])
     else:
         table[steps[-1]] = value
 
@@ -110,7 +121,7 @@ def _refuse_empty(value: Any, key: str, inside: bool = False) -> None:
     if value is None and inside:
         raise RequestError(422, "a value inside a list or table is missing", value=key[:100])
     if isinstance(value, str) and any(0xD800 <= ord(character) < 0xE000 for character in value):
-        raise RequestError(422, "a text has characters that are none", value=key[:100])
+        raise RequestError(422, "text contains invalid Unicode (lone surrogates)", value=key[:100])
     if isinstance(value, dict):
         for name, each in value.items():
             _refuse_empty(name, key, inside=True)

@@ -147,7 +147,7 @@ class Forecasts:
         # The refusal, where there was one, is the first remark of a plan; here it is asked for anew.
         remarks = list(made.remarks[1:] if made.balance_after is None else made.remarks)
         try:
-            after = job.ledger.check(job.recipe.dataset, job.guarantee, **job.terms)
+            after = job.ledger.check(job.recipe.dataset, job.guarantee, parameters=job.terms)
         except BudgetError as refusal:
             after, remarks = None, [refusal, *remarks]
         balance = job.ledger.balance(job.recipe.dataset)

@@ -102,7 +102,7 @@ class Guard:
         if not opens and not ticket and not self.access.admits(headers.get("authorization", "")):
             raise RequestError(
                 401,
-                "this tab has no session of the studio that runs here",
+                "this tab has no session with this studio",
                 allowed="the link that the studio handed over",
                 hint="Open it again, or a page of the studio in a browser that has it open.",
             )
@@ -145,7 +145,7 @@ async def _short_body(headers: Headers, receive: Receive) -> bytes:
     """The body of a request that is no upload, read no further than allowed and not forever."""
     announced = headers.get("content-length", "")
     if "content-encoding" in headers:
-        raise RequestError(415, "requests come as they are", allowed="no content-encoding")
+        raise RequestError(415, "compressed requests are not accepted", allowed="no content-encoding")
     too_large = RequestError(413, "the request is too large", allowed="{most_bytes:,} bytes", most_bytes=MOST_BYTES)
     if announced.isdigit() and int(announced) > MOST_BYTES:
         raise too_large
@@ -155,7 +155,7 @@ async def _short_body(headers: Headers, receive: Receive) -> bytes:
             while True:
                 message = await receive()
                 if message["type"] != "http.request":
-                    raise RequestError(400, "the request ended before its end")
+                    raise RequestError(400, "the connection closed before the request was complete")
                 body += bytes(message.get("body", b""))
                 if len(body) > MOST_BYTES:
                     raise too_large
@@ -163,7 +163,7 @@ async def _short_body(headers: Headers, receive: Receive) -> bytes:
                     break
     except TimeoutError:
         raise RequestError(
-            408, "the request did not arrive", allowed="{body_seconds:g} seconds", body_seconds=BODY_SECONDS
+            408, "the request timed out", allowed="{body_seconds:g} seconds", body_seconds=BODY_SECONDS
         ) from None
     kind = headers.get("content-type", "").partition(";")[0].strip().lower()
     if body and kind != "application/json":

@@ -1,4 +1,4 @@
-"""What the studio answers, for its own page and for whoever reads the OpenAPI description."""
+"""The answers of the studio's JSON addresses, for its own page and for readers of the OpenAPI description."""
 
 from __future__ import annotations
 
@@ -15,13 +15,17 @@ class Answer(BaseModel):
 
 
 class ErrorParts(Answer):
-    """What was wrong, the value, what is allowed, what to do; ``message`` is all of it in the reader's language."""
+    """What was wrong, the value, what is allowed, what to do; ``message`` is all of it in the reader's language.
+
+    ``place`` holds the names that lead to the value in the recipe, where the error is about one.
+    """
 
     what: str
     value: str | None
     allowed: str | None
     hint: str | None
     message: str
+    place: list[str] = []
 
 
 class Refusal(Answer):
@@ -49,6 +53,18 @@ class ListedVersion(Answer):
     when: str
     change: str
     valid: bool
+    keys: list[str] = []
+
+
+class Look(Answer):
+    """What a private look found, in words: for the steward's eyes alone."""
+
+    internal: str
+    facts: list[dict[str, str]]
+    header: list[str]
+    reasons: list[list[str]]
+    remarks: list[str]
+    good: bool
 
 
 class Limits(Answer):
@@ -186,16 +202,23 @@ class BudgetOutlook(Answer):
     facts: list[Fact]
 
 
+Ends = tuple[float | None, float | None]
+
+
 class AreaError(Answer):
-    """Expected error in areas of one size; ``relative`` to the people in them."""
+    """Expected error in areas of one size, from the best to the worst scenario: one number twice where there is one.
+
+    ``with_people`` and ``empty`` are root mean squares over areas with people and without; ``people`` is what an area
+    with people holds on average, ``relative`` what the error of nine of ten of them keeps to, as a share of it.
+    """
 
     cells: int
     areas: int
     square_km: float | None
-    expected: float
-    root_mean_square: float
-    people: float
-    relative: float
+    with_people: Ends
+    empty: Ends
+    people: Ends
+    relative: Ends
 
 
 class Area(Answer):
@@ -228,8 +251,13 @@ class ProtectPage(Answer):
     guarantee: Promise | None = None
     errors_from: str | None = None
     errors_from_shown: str | None = None
+    errors_shown: list[dict[str, Any]] = []
     error_by_area: list[AreaError] = []
     smallest_area_10_percent: Area | None = None
+    """Where every scenario agrees."""
+    smallest_areas: tuple[Area | None, Area | None] | None = None
+    """In the best and the worst scenario, where they do not agree."""
+    public_tables: list[str] = []
     ledger: BudgetOutlook | None = None
     remarks: list[str] = []
     remarks_shown: list[str] = []
@@ -267,20 +295,6 @@ class RehearsalSummary(Answer):
     accuracy: float | None
 
 
-class GridFacts(Answer):
-    """How the two grids are to be read: float32, little-endian, row 0 in the south."""
-
-    attribute: str
-    summed_over: list[str]
-    rows: int
-    columns: int
-    side: int
-    bounds: Bounds | None
-    labels: list[str]
-    totals: dict[str, float]
-    quantiles: dict[str, float]
-
-
 class RehearsalFound(RehearsalSummary):
     """What a rehearsal found."""
 
@@ -289,7 +303,7 @@ class RehearsalFound(RehearsalSummary):
     errors: list[dict[str, Any]]
     by_value: list[dict[str, Any]]
     support: dict[str, int] | None
-    grid: GridFacts | None
+    map: bool
 
 
 class RehearsePage(Answer):
@@ -299,6 +313,7 @@ class RehearsePage(Answer):
     problem: ErrorParts | None
     rehearsals: list[RehearsalSummary]
     job: JobStatus | None
+    public_tables: list[str] = []
 
 
 class ReleaseFacts(Answer):

@@ -1,6 +1,6 @@
-"""The pages as HTML, in either language and without content: their scripts ask for that, with the session.
+"""The studio's pages as HTML, in the language of the reader and without content.
 
-So whoever has no session may have them, and a page is the same for everybody.
+Their scripts ask for the content with the session; without one, a page shows nothing of the workspace.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from functools import cache
 from importlib.resources import files
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
 from starlette.requests import cookie_parser
 
 import sudare
@@ -46,7 +47,16 @@ def page(name: str, language: str) -> str:
         language=language,
         languages=LANGUAGES,
         asset=asset,
+        concentration_picture=concentration_picture,
     )
+
+
+@cache
+def concentration_picture(concentration: str) -> Markup:
+    """How unevenly people live, drawn by ourselves: nothing in it needs to be escaped."""
+    from sudare.studio.drawings import concentration_svg
+
+    return Markup(concentration_svg(concentration))  # noqa: S704 - see above
 
 
 def asset(path: str) -> str:

@@ -1,4 +1,4 @@
-"""Answers made one after the other in a thread: first what somebody waits for, then what may be asked next."""
+"""A background thread that computes answers one at a time: first those that a request waits for, then likely ones."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from sudare.privacy.notebook import remaining_text
 from sudare.studio.refusals import kept as kept_error
 from sudare.studio.tasks import JobRecord, JobStore, kept
 from sudare.studio.workspace import Workspace
-from sudare.workflow.certificate import NAME
+from sudare.workflow.folder import CERTIFICATE
 from sudare.workflow.pages import public_path
 
 _BEGIN_SECONDS = 60.0
@@ -72,7 +72,7 @@ class Processes:
             if task.state == "spending":
                 self._settle_spending(task)
             elif task.is_open:
-                lost = SudareError("the job ended before its end", hint="Nothing was spent. Begin it again.")
+                lost = SudareError("the job stopped before it finished", hint="Nothing was spent. Begin it again.")
                 self.tasks.move(task.id, ("waiting", "running"), "failed", error=kept_error(lost))
 
     def _is_lost(self, task: JobRecord) -> bool:
@@ -98,7 +98,7 @@ class Processes:
             rows = ledger.entries(asked["dataset"])
             new = [row for row in rows if row.id > asked["ledger_row"] and row.kind == "spend"]
             entry = next((row for row in new if row.content["recipe_hash"] == asked["recipe_sha256"]), None)
-            certificate = json.loads((folder / NAME).read_text(encoding="utf-8-sig"))
+            certificate = json.loads((folder / CERTIFICATE).read_text(encoding="utf-8-sig"))
         except (SudareError, OSError, ValueError):
             certificate = {}
         if entry is not None and certificate.get("release_id") == entry.content["release_id"]:
@@ -106,7 +106,7 @@ class Processes:
             result = {
                 "release_id": certificate["release_id"],
                 "folder": self._workspace.shown(folder),
-                "files": sorted([*certificate["files"], NAME]),
+                "files": sorted([*certificate["files"], CERTIFICATE]),
                 "report": self._workspace.shown(report) if report.exists() else None,
                 "internal_report": None,
                 "left_out": [] if report.exists() else [kept(_UNDRAWN)],
@@ -118,8 +118,8 @@ class Processes:
             return
         if entry is not None:
             lost: SudareError = PaidError.of(
-                entry.content["release_id"], Message("the job ended before its end"), can_resume=True
+                entry.content["release_id"], Message("the job stopped before it finished"), can_resume=True
             )
         else:
-            lost = SudareError("the job ended before its end", hint="Nothing was spent. Begin it again.")
+            lost = SudareError("the job stopped before it finished", hint="Nothing was spent. Begin it again.")
         self.tasks.move(task.id, ("spending",), "failed", error=kept_error(lost))

@@ -1,19 +1,18 @@
-"""What the page about protection shows: the promise in words, errors by size of area, and the books.
+"""What the page about protection shows: the promise in words, errors by size of area, and the budget.
 
-All of it comes from the recipe, the ledger and a rehearsal on synthetic people; no private value is looked at.
+All of it comes from the recipe, the ledger and rehearsals on public or invented people; no private value is read.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TypeVar
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeVar
 
 from sudare.domain import Domain
 from sudare.errors import NoCapError
 from sudare.language.catalogue import Words
 from sudare.language.messages import PageMessage, said
-from sudare.measure.blocks import logical_blocks
-from sudare.measure.ground import GOOD, smallest_publishable, square_km
+from sudare.measure.blocks import GOOD, logical_blocks, square_km
 from sudare.privacy import Balance, Guarantee, readable
 from sudare.privacy.notebook import amounts_text, balance_facts, headline, remaining_text, spent_share
 from sudare.render.promise import guarantee_sections
@@ -29,6 +28,7 @@ from sudare.studio.models import (
     PublishPage,
     TableOfTexts,
 )
+from sudare.tables.forecast import smallest_areas
 from sudare.workflow.job import Job
 from sudare.workflow.plan import Plan, Remark
 
@@ -106,30 +106,26 @@ def _about(remark: Remark) -> str:
 
 
 def error_by_area(plan: Plan, job: Job) -> list[AreaError]:
-    """Expected error by size of area, beside what an average area of that size holds; empty for other kinds.
-
-    ``relative`` is the expected sum of errors over all areas of a size, as a share of all people.
-    """
+    """Expected error by size of area; empty for other kinds."""
     if plan.kind != "table":
         return []
-    people = job.recipe.rehearsal.people
-    rows = []
-    for row in plan.errors:
-        blocks = logical_blocks(job.kind.domain, row["block_level"])  # type: ignore[attr-defined]  # a table's
-        absolute = row.get("mean_absolute_error")
-        expected = row["root_mean_square_error"] if absolute is None else absolute
-        rows.append(
-            AreaError(
-                cells=row["cells"],
-                areas=blocks,
-                square_km=row["square_km"],
-                expected=expected,
-                root_mean_square=row["root_mean_square_error"],
-                people=people / blocks,
-                relative=expected * blocks / people,
-            )
+    return [
+        AreaError(
+            cells=row["cells"],
+            areas=logical_blocks(job.kind.domain, row["block_level"]),  # type: ignore[attr-defined]  # a table's
+            square_km=row["square_km"],
+            with_people=_ends(row, "populated_error"),
+            empty=_ends(row, "empty_error"),
+            people=_ends(row, "people_each"),
+            relative=_ends(row, "relative_error"),
         )
-    return rows
+        for row in plan.errors
+    ]
+
+
+def _ends(row: Mapping[str, Any], name: str) -> tuple[float | None, float | None]:
+    one = row.get(name)
+    return (one, one) if name in row else (row.get(f"{name}_low"), row.get(f"{name}_high"))
 
 
 def place_cells(job: Job) -> int | None:
@@ -140,21 +136,21 @@ def place_cells(job: Job) -> int | None:
     return next((1 << level for level in range(domain.bits + 1) if square_km(domain, level) is not None), None)
 
 
-def smallest_area(rows: Sequence[AreaError | Area], place: int | None = None, good: float = GOOD) -> Area | None:
-    """The size of area from which on the relative error stays at most ``good``; None where no size has it.
+def with_smallest_areas(page: ProtectPage, plan: Plan, place: int | None = None) -> None:
+    """Say from which size of area on the error is small: only where every scenario agrees, else from where to where.
 
-    Between two sizes it is read off a straight line in logarithms. ``place`` is how many cells one place has: what is
-    smaller has no size on the ground.
-
-    >>> rows = [Area(cells=c, square_km=None, relative=r) for c, r in ((1, 1.0), (100, 0.01))]
-    >>> smallest_area(rows).cells
-    10.0
+    ``place`` is how many cells one place has: what is smaller has no size on the ground.
     """
-    found = smallest_publishable([row.cells for row in rows], [row.relative for row in rows], good)
-    if found is None:
-        return None
-    cells, whole = found[1], rows[-1]
+    low, high, agree = smallest_areas(plan.errors)
+    found = tuple(None if cells is None else _area(cells, page.error_by_area[-1], place) for cells in (low, high))
+    if agree:
+        page.smallest_area_10_percent = found[1]
+    elif low is not None:
+        page.smallest_areas = (found[0], found[1])
+
+
+def _area(cells: float, whole: AreaError, place: int | None) -> Area:
     ground = None
     if place is not None and cells >= place and whole.square_km is not None:
         ground = cells * whole.square_km / whole.cells
-    return Area(cells=cells, square_km=ground, relative=good)
+    return Area(cells=cells, square_km=ground, relative=GOOD)

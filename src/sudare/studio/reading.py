@@ -1,4 +1,4 @@
-"""What a text says as a recipe: whether it is valid, the sentence if it is not, and its parts as plain JSON."""
+"""A recipe's text as the studio sees it: whether it is valid, the error if it is not, and its parts as plain JSON."""
 
 from __future__ import annotations
 

@@ -50,6 +50,7 @@ def error_parts(problem: SudareError, words: Words = ENGLISH) -> ErrorParts:
         allowed=problem.allowed,
         hint=problem.hint,
         message=text(problem, words.language),
+        place=place if isinstance(place := problem.fields.get("place"), list) else [],
     )
 
 

@@ -1,7 +1,4 @@
-"""Rehearsals that were made: numbers, and both grids as bytes that a canvas can draw.
-
-Tables as dense grids for a canvas: little-endian float32, row 0 in the south, summed over everything not drawn.
-"""
+"""Rehearsals that were made: their numbers as JSON, and a map of the true and the released table."""
 
 from __future__ import annotations
 
@@ -9,95 +6,45 @@ import json
 import math
 import re
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from sudare.domain import CountTable, Domain, Mesh
-from sudare.language.catalogue import ENGLISH, Words
+from sudare.domain import CountTable
+from sudare.language.catalogue import ENGLISH, LANGUAGES, Words
 from sudare.measure import error_by_value
 from sudare.measure.comparison import support
 from sudare.recipe.kind import Rehearsal
 from sudare.render.drawing import View
+from sudare.render.outlines import countries
 from sudare.studio.models import RehearsalSummary
 from sudare.studio.protection import cost_text
 from sudare.studio.refusals import RequestError
-from sudare.studio.tasks import kept, kept_lines, shown
+from sudare.studio.tasks import kept, kept_lines, kept_rows, shown
 from sudare.studio.workspace import Workspace
 from sudare.tables.rehearsal import TableRehearsal
 from sudare.workflow.job import Job
 
-MOST_CELLS = 1 << 22
-"""Of a grid: a larger one is summed in blocks first."""
-_SHARES = (0.5, 0.9, 0.99, 0.999, 1.0)
-_MOST_LABELS = 400
+MOST_PLACES = 1 << 12
+"""Of an attribute that is no place and is drawn as a band."""
 
 
-def frame_of(domain: Domain) -> dict[str, Any]:
-    """What is drawn of tables over a domain: the attribute, rows and columns, cells along a side of a drawn one.
-
-    >>> from sudare.domain import Categories, Grid
-    >>> frame = frame_of(Domain(sex=Categories(["f", "m"]), cell=Grid(500, 400)))
-    >>> frame["attribute"], frame["rows"], frame["columns"], frame["side"], frame["summed_over"]
-    ('cell', 500, 400, 1, ['sex'])
-    """
-    name = View.of(domain).name
-    attribute = domain.attributes[name]
-    shift = 0
-    while math.prod(_coarse(attribute.lengths, shift)) > MOST_CELLS:
-        shift += 1
-    lengths = _coarse(attribute.lengths, shift)
-    rows, columns = lengths if len(lengths) == 2 else (1, lengths[0])
-    labels: list[str] = []
-    if len(lengths) == 1 and columns <= _MOST_LABELS:
-        labels = [str(label) for label in attribute.labels(np.arange(columns) << shift).tolist()]
-    return {
-        "attribute": name,
-        "summed_over": [other for other in domain.attributes if other != name],
-        "rows": rows,
-        "columns": columns,
-        "side": 1 << shift,
-        "bounds": _bounds(attribute),
-        "labels": labels,
-    }
-
-
-def grid_of(table: CountTable, frame: dict[str, Any]) -> NDArray[np.float32]:
-    """The values (rows, columns) of a table as its ``frame`` says."""
-    own = [place for place, axis in enumerate(table.domain.axes) if axis.name == frame["attribute"]]
-    coordinates = table.domain.coordinates(table.index)
-    shift = frame["side"].bit_length() - 1
-    places = [coordinates[place] >> shift for place in own]
-    place = places[0] if len(places) == 1 else places[0] * frame["columns"] + places[1]
-    dense = np.bincount(place, weights=table.count, minlength=frame["rows"] * frame["columns"])
-    return dense.reshape(frame["rows"], frame["columns"]).astype("<f4")
-
-
-def quantiles(*grids: NDArray[np.float32]) -> dict[str, float]:
-    """Of all cells that are not 0, by share: where a colour scale may end."""
-    values = np.concatenate([grid[grid != 0] for grid in grids])
-    if not len(values):
-        return {str(share): 0.0 for share in _SHARES}
-    return {str(share): float(found) for share, found in zip(_SHARES, np.quantile(values, _SHARES), strict=True)}
-
-
-def _coarse(lengths: tuple[int, ...], shift: int) -> list[int]:
-    return [((length - 1) >> shift) + 1 for length in lengths]
-
-
-def _bounds(attribute: Any) -> dict[str, float] | None:
-    """Where a mesh lies, in degrees."""
-    if not isinstance(attribute, Mesh):
+def map_of(truth: CountTable, released: CountTable) -> dict[str, Any] | None:
+    """The content of a map of both tables, and what it says in each language; None where nothing can be drawn."""
+    view = View.of(truth.domain)
+    view = replace(view, shift=0) if not view.is_map else view
+    if not view.is_map and view.domain.attributes[view.name].lengths[0] > MOST_PLACES:
         return None
-    corners = attribute.corners([0, attribute.lengths[0] - 1], [0, attribute.lengths[1] - 1])
-    south, west, north, east = corners
-    return {"south": float(south[0]), "west": float(west[0]), "north": float(north[1]), "east": float(east[1])}
+    content = view.map(dict(zip(SIDES, (truth, released), strict=True)), outline=countries())
+    for panel, table in zip(content["panels"], (truth, released), strict=True):
+        panel["total"] = float(table.total)
+    spoken = {language: replace(view, words=Words(language)) for language in LANGUAGES}
+    said = {language: {"what": own.what, "note": own.note} for language, own in spoken.items()}
+    return {key: value for key, value in content.items() if key not in ("words", "what")} | {"said": said}
 
 
 KEPT = 20
-GRIDS = ("true", "released")
+SIDES = ("true", "released")
 _NAME = re.compile(r"[0-9a-f]{16}-[0-9]{1,18}")
 
 
@@ -118,18 +65,17 @@ def keep(workspace: Workspace, name: str, version: int, job: Job, made: Rehearsa
         "basis": kept(made.basis),
         "repetitions": made.repetitions,
         "facts": kept_lines(made.facts),
-        "errors": made.errors,
+        "errors": kept_rows(made.errors),
         "accuracy": None,
         "by_value": [],
         "support": None,
-        "grid": None,
+        "map": False,
     }
     if isinstance(made, TableRehearsal):
         truth, released = made.truth, made.release.table
-        frame = frame_of(truth.domain)
-        grids = [grid_of(table, frame) for table in (truth, released)]
-        for side, grid in zip(GRIDS, grids, strict=True):
-            (partial / f"{side}.bin").write_bytes(grid.tobytes())
+        drawn = map_of(truth, released)
+        if drawn is not None:
+            (partial / "map.json").write_text(json.dumps(drawn), encoding="utf-8", newline="\n")
         found = support(truth, released)
         content |= {
             "accuracy": made.accuracy,
@@ -140,11 +86,7 @@ def keep(workspace: Workspace, name: str, version: int, job: Job, made: Rehearsa
                 "appear": found.false_positives,
                 "empty": found.true_negatives,
             },
-            "grid": {
-                **frame,
-                "totals": {"true": float(truth.total), "released": float(released.total)},
-                "quantiles": quantiles(*grids),
-            },
+            "map": drawn is not None,
         }
     text = json.dumps(_finite(content), ensure_ascii=False)
     (partial / "rehearsal.json").write_text(text, encoding="utf-8", newline="\n")
@@ -162,14 +104,12 @@ def get(workspace: Workspace, name: str) -> dict[str, Any]:
     return content
 
 
-def grid(workspace: Workspace, name: str, side: str) -> bytes:
-    """One of its grids."""
-    if side not in GRIDS:
-        raise RequestError(404, "there is no such grid", allowed=GRIDS)
+def map_text(workspace: Workspace, name: str) -> str:
+    """Its map, as JSON for map.js."""
     try:
-        return (_found(workspace, name) / f"{side}.bin").read_bytes()
+        return (_found(workspace, name) / "map.json").read_text(encoding="utf-8")
     except (FileNotFoundError, NotADirectoryError):
-        raise RequestError(404, "the rehearsal has no such grid") from None
+        raise RequestError(404, "the rehearsal has no map") from None
 
 
 def listed(workspace: Workspace, words: Words = ENGLISH) -> list[RehearsalSummary]:

@@ -12,7 +12,8 @@ from sudare.language.catalogue import Words
 from sudare.studio.models import Findings, ReleaseFacts
 from sudare.studio.refusals import RequestError, error_parts
 from sudare.studio.workspace import Workspace
-from sudare.workflow.certificate import NAME, verify
+from sudare.workflow.certificate import verify
+from sudare.workflow.folder import CERTIFICATE
 from sudare.workflow.pages import public_path
 from sudare.workflow.reports import LIST
 
@@ -28,7 +29,7 @@ REPORT_POLICY = (
 def listed(workspace: Workspace) -> list[ReleaseFacts]:
     """The releases in the workspace, newest first."""
     found = []
-    patterns = ["/".join(["*"] * depth) + f"/{NAME}" for depth in range(1, _DEPTH + 1)]
+    patterns = ["/".join(["*"] * depth) + f"/{CERTIFICATE}" for depth in range(1, _DEPTH + 1)]
     for pattern in patterns:
         for path in list(workspace.folder.glob(pattern))[:_MOST]:
             name = path.parent.relative_to(workspace.folder).as_posix()
@@ -44,7 +45,7 @@ def file_of(workspace: Workspace, name: str) -> tuple[Path, str]:
     """A file of a release and its media type: only what its certificate lists, the certificate and the report."""
     path = workspace.inside(name)
     certificate = _certificate(path.parent)
-    allowed = {*certificate["files"], NAME, LIST, public_path(path.parent).name}
+    allowed = {*certificate["files"], CERTIFICATE, LIST, public_path(path.parent).name}
     if path.name not in allowed or not path.is_file():
         raise RequestError(404, "the release has no such file", allowed=sorted(allowed))
     kind, _ = mimetypes.guess_type(path.name)
@@ -64,7 +65,7 @@ def findings(workspace: Workspace, name: str, words: Words) -> Findings:
 
 def _certificate(folder: Path) -> dict[str, Any]:
     try:
-        content = json.loads((folder / NAME).read_text(encoding="utf-8-sig"))
+        content = json.loads((folder / CERTIFICATE).read_text(encoding="utf-8-sig"))
         if isinstance(content["files"], dict) and isinstance(content["release_id"], str):
             return dict(content)
     except (OSError, ValueError, KeyError, TypeError):
@@ -75,5 +76,5 @@ def _certificate(folder: Path) -> dict[str, Any]:
 def _summary(name: str, certificate: dict[str, Any], reported: bool) -> ReleaseFacts:
     text = {key: str(certificate.get(key) or "") for key in ("release_id", "dataset", "title", "created", "kind")}
     report = public_path(Path(name)).as_posix() if reported else None
-    files = sorted(map(str, [*certificate["files"], NAME]))
+    files = sorted(map(str, [*certificate["files"], CERTIFICATE]))
     return ReleaseFacts(folder=name, files=files, report=report, **text)

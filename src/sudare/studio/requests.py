@@ -1,4 +1,4 @@
-"""What the studio is asked, as the bodies of requests; what is not described is refused."""
+"""The bodies of requests to the studio; unknown keys are refused."""
 
 from __future__ import annotations
 

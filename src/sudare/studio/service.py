@@ -1,6 +1,6 @@
-"""The studio's desk: everything the pages show and ask for, as models, without a word of HTTP.
+"""The studio's service: everything that the pages show and ask for, as models, without HTTP.
 
-It has no privacy logic of its own. What is shown comes from `plan`, `rehearse`, `publish`, `verify` and the ledger.
+It has no privacy logic of its own. What it shows comes from `plan`, `rehearse`, `publish`, `verify` and the ledger.
 """
 
 from __future__ import annotations
@@ -11,9 +11,10 @@ from typing import Any, get_args
 
 from sudare.errors import BudgetError, SudareError
 from sudare.language.catalogue import LANGUAGES, Words
-from sudare.language.messages import said
+from sudare.language.messages import PageMessage, said
 from sudare.privacy import Balance
 from sudare.registry import KINDS
+from sudare.render.outlines import Outline
 from sudare.studio import releases
 from sudare.studio.editing import edited
 from sudare.studio.forecast import Forecasts
@@ -25,6 +26,7 @@ from sudare.studio.models import (
     LedgerPage,
     Limits,
     ListedVersion,
+    Look,
     PaidRelease,
     ProtectPage,
     PublishPage,
@@ -38,17 +40,18 @@ from sudare.studio.protection import (
     error_by_area,
     place_cells,
     promise_texts,
-    smallest_area,
     with_remarks,
+    with_smallest_areas,
 )
 from sudare.studio.reading import RecipeReader, RecipeReading, plain, problem_parts
 from sudare.studio.refusals import RequestError, StaleError, error_parts
 from sudare.studio.rehearsals import listed as listed_rehearsals
-from sudare.studio.sources import FileSelection, looked_at
-from sudare.studio.tasks import JobRecord
+from sudare.studio.sources import LAYOUT, FileSelection, looked_at, public_tables
+from sudare.studio.tasks import JobRecord, kept_rows, shown_rows
 from sudare.studio.versions import Version, Versions
 from sudare.studio.workspace import Workspace
 from sudare.tables.recipe import MethodChoice
+from sudare.workflow.check import check_job, reason_rows, remarks, summary
 from sudare.workflow.pending import PendingReleases
 from sudare.workflow.plan import Remark, remarks_on_files
 
@@ -59,7 +62,7 @@ _SHOWN_FIRST = ("table", "sample", "perturbation", "weights")
 
 
 class StudioService:
-    """The desk over a workspace; ``upload_bytes`` is the most that one file may have."""
+    """What the studio does for one workspace; ``upload_bytes`` is the most that one file may have."""
 
     def __init__(self, workspace: Workspace, upload_bytes: int = UPLOAD_BYTES) -> None:
         self.workspace, self.upload_bytes = workspace, upload_bytes
@@ -72,6 +75,14 @@ class StudioService:
         """Begin nothing more; jobs at work go on."""
         self.forecasts.close()
 
+    def outline(self) -> Outline | None:
+        """The outlines that the recipe names, where they can be read."""
+        named = ((self.readings.read(self.versions.current().text).contents or {}).get("report") or {}).get("outline")
+        try:
+            return Outline.of(self.workspace.folder / named) if isinstance(named, str) else None
+        except SudareError:  # checking the recipe says why
+            return None
+
     def state(self, words: Words, now: Version | None = None) -> State:
         """The recipe and its versions."""
         now = now or self.versions.current()
@@ -81,14 +92,16 @@ class StudioService:
         return State(
             version=now.version,
             versions=[
-                ListedVersion(version=one.version, when=one.time, change=one.change, valid=one.valid)
+                ListedVersion(
+                    version=one.version, when=one.time, change=one.change, valid=one.valid, keys=list(one.keys)
+                )
                 for one in self.versions.listed()
             ],
             valid=reading.valid,
             problem=problem_parts(reading, words),
             text=now.text,
             recipe=reading.recipe,
-            effective=reading.effective,
+            effective=_with_language(reading, words),
             kind=reading.kind,
             kinds=[*_SHOWN_FIRST, *(kind for kind in KINDS if kind not in _SHOWN_FIRST)],
             dataset=dataset if isinstance(dataset, str) else None,
@@ -119,16 +132,18 @@ class StudioService:
         name = file if file is not None else own.get("path")
         if file is None and table is None:
             table = own.get("table")
-        written = [own.get(key) if name == own.get("path") else None for key in ("encoding", "delimiter")]
+        layout = {key: own[key] for key, kind in LAYOUT.items() if isinstance(own.get(key), kind) and own[key]}
+        written = layout if name == own.get("path") else {}
         chosen = name if isinstance(name, str) and name else None
-        texts = [each if isinstance(each, str) else None for each in (table, *written)]
-        return looked_at(self.workspace, FileSelection(chosen, texts[0], texts[1], texts[2], header), words)
+        sheet = table if isinstance(table, str) else None
+        return looked_at(self.workspace, FileSelection(chosen, sheet, written, header), words)
 
     def protect(self, words: Words, value: float | None = None) -> ProtectPage:
         """The promise, the errors and the cost, at the recipe's own epsilon or at another."""
         reading = self._reading()
         methods = list(get_args(MethodChoice.model_fields["name"].annotation))
         page = ProtectPage(valid=reading.valid, problem=problem_parts(reading, words), methods=methods, based_on=BASIS)
+        page.public_tables = public_tables(self.workspace, self.contents())
         if reading.job is None:
             if value is not None:
                 reading.required()
@@ -149,10 +164,13 @@ class StudioService:
         page.guarantee = promise_texts(made.guarantee, words)
         page.errors_from = str(made.errors_from)
         page.errors_from_shown = said(made.errors_from, words)
+        page.errors_shown = plain(shown_rows(kept_rows(made.errors), words))
         page.error_by_area = error_by_area(made, reading.job)
-        page.smallest_area_10_percent = smallest_area(page.error_by_area, place_cells(reading.job))
+        if page.error_by_area:
+            with_smallest_areas(page, made, place_cells(reading.job))
         page.ledger = budget_outlook(made.balance, made.balance_after, made.guarantee, words)
-        return with_remarks(page, made.remarks, words)
+        proposed = made.outlook.facts.get("order")
+        return with_remarks(page, [*made.remarks, *([proposed] if isinstance(proposed, PageMessage) else [])], words)
 
     def rehearse_page(self, words: Words) -> RehearsePage:
         """The rehearsals that are kept."""
@@ -161,6 +179,7 @@ class StudioService:
             valid=reading.valid,
             problem=problem_parts(reading, words),
             rehearsals=listed_rehearsals(self.workspace, words),
+            public_tables=public_tables(self.workspace, self.contents()),
             job=self._last("rehearse", words),
         )
 
@@ -174,6 +193,19 @@ class StudioService:
             self.readings.read(beside.text).required()
             task["other"] = {"version": beside.version, "text": beside.text}
         return self.processes.start("rehearse", task)
+
+    def check(self, based_on: int, words: Words) -> Look:
+        """Which private rows fit, and why others do not; nothing of it is kept."""
+        found = check_job(self.readings.read(self._exactly(based_on).text).required())
+        header, rows = reason_rows(found, words)
+        return Look(
+            internal=words("look.internal"),
+            facts=[{"name": name, "value": value} for name, value in summary(found, words).items()],
+            header=header,
+            reasons=rows,
+            remarks=remarks(found, words),
+            good=not found.needs_confirmation and not found.would_refuse,
+        )
 
     def publish_page(self, words: Words) -> PublishPage:
         """What a publication would spend, and what became of the last one."""
@@ -221,6 +253,7 @@ class StudioService:
             "recipe_sha256": job.recipe_sha256,
             "folder": job.recipe.output.folder,
             "language": words.language,
+            "report_language": None if "language" in job.recipe.report.model_fields_set else words.language,
             "paid": paid,
         }
         return self.processes.start("publish", task)
@@ -241,7 +274,7 @@ class StudioService:
     def _books(self, job: Any) -> tuple[Balance, Balance | None, BudgetError | None]:
         balance = job.ledger.balance(job.recipe.dataset)
         try:
-            return balance, job.ledger.check(job.recipe.dataset, job.guarantee, **job.terms), None
+            return balance, job.ledger.check(job.recipe.dataset, job.guarantee, parameters=job.terms), None
         except BudgetError as refusal:
             return balance, None, refusal
 
@@ -249,3 +282,11 @@ class StudioService:
         self.processes.settle()
         found = self.processes.tasks.listed(verb)
         return found[0].status(words) if found else None
+
+
+def _with_language(reading: RecipeReading, words: Words) -> dict[str, Any] | None:
+    """What a recipe means with its defaults; its report is in the page's language unless it declares one."""
+    found, declared = reading.effective, (reading.contents or {}).get("report")
+    if found is None or (isinstance(declared, dict) and "language" in declared):
+        return found
+    return {**found, "report": {**found.get("report", {}), "language": words.language}}

@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from sudare.errors import Message, MissingExtraError, ParameterError
-from sudare.language.catalogue import LANGUAGES
+from sudare.language.catalogue import LANGUAGES, Words, current_language
 from sudare.studio.access import Handover
 
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
@@ -51,12 +51,12 @@ def serve(
     from sudare.studio.workspace import Workspace
 
     with listen(host, port, _BACKLOG, Message("studio")) as listening:
-        workspace = Workspace.open(recipe)
-        desk = StudioService(workspace)
-        if not desk.versions.listed():
+        workspace = Workspace.open(recipe, Words(language) if language else current_language())
+        service = StudioService(workspace)
+        if not service.versions.listed():
             # A file that was never a recipe is a mistake of the command; one that was may be in the middle of an edit.
             contents_of(workspace.recipe.read_text(encoding="utf-8-sig", errors="replace"))
-        desk.versions.current()
+        service.versions.current()
         # By number: what is called localhost has two addresses, and somebody else may listen on the other.
         address, used = listening.getsockname()[:2]
         hosts = frozenset(f"{name}:{used}" for name in ("127.0.0.1", "localhost", "[::1]"))
@@ -65,7 +65,7 @@ def serve(
         try:
             access = Access(handover.write)
             server = PatientServer(
-                Guard(create_app(desk, access, language), access, hosts, language),
+                Guard(create_app(service, access, language), access, hosts, language),
                 _MOST_CONNECTIONS,
                 timeout_keep_alive=15,
                 timeout_graceful_shutdown=5,

@@ -2,27 +2,33 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
+from glob import has_magic
 from pathlib import Path
+from typing import Any
 
 from sudare.domain.mesh import LEVELS
 from sudare.engines import propose_layout, read
+from sudare.engines.foreign_sources import EXCEL
+from sudare.engines.read import TEXT as TEXT_ENDINGS
 from sudare.errors import InputError, SudareError
 from sudare.language.catalogue import Words
 from sudare.studio.models import ColumnFacts, DataPage, FileFacts, LayoutProposal, Suggestions
 from sudare.studio.refusals import RequestError, error_parts
 from sudare.studio.workspace import Workspace
+from sudare.workflow.proposal import LATITUDE, LONGITUDE, MESH_CODE, PERSON
 
-TEXT = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
+TEXT = tuple(f"{text}{packed}" for text in TEXT_ENDINGS for packed in ("", ".gz", ".zst"))
 PARQUET = (".parquet", ".pq")
 DATABASES = (".duckdb", ".db")
-KNOWN = (*TEXT, *PARQUET, *DATABASES)
+OTHERS = (".zip", EXCEL)
+"""Mesh files of e-Stat, and Excel."""
+ESTAT = "tbl*.zip"
+"""All zips of e-Stat together, as they are named."""
+LAYOUT = {"encoding": str, "delimiter": str, "decimal": str, "column_names": list, "header_row": int}
+"""What a recipe declares of how a file is written."""
+KNOWN = (*TEXT, *PARQUET, *DATABASES, *OTHERS)
 _LONGEST_NAME = 200
-_LATITUDE = re.compile(r"(?i)^(lat|latitude|緯度|.*_lat)$")
-_LONGITUDE = re.compile(r"(?i)^(lon|lng|long|longitude|経度|.*_(lon|lng))$")
-_PERSON = re.compile(r"(?i)^(id|person|person_?id|user_?id|device_?id|uid|.*_id|個人番号|世帯番号)$")
-_MESH_CODE = re.compile(r"(?i)(mesh|メッシュ|^key_code$)")
 _WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT")
 _NUMBER = ("FLOAT", "DOUBLE", "DECIMAL")
 
@@ -34,11 +40,26 @@ def files_of(workspace: Workspace) -> list[FileFacts]:
         try:
             name = path.name.lower()
             no_data = name.endswith(DATABASES) and is_ledger(path)
+            no_data |= name.endswith((".zip", ".txt")) and not name.startswith("tbl")  # as e-Stat names its own
             if name.endswith(KNOWN) and workspace.inside(path.name).is_file() and not no_data:
                 found.append(FileFacts(name=path.name, bytes=path.stat().st_size))
+            elif path.is_dir() and not name.startswith(".") and not (path / "release.json").exists():
+                inside = [each for each in path.iterdir() if each.name.lower().endswith((*PARQUET, ".zip"))]
+                size = sum(each.stat().st_size for each in inside)
+                found += [FileFacts(name=path.name, bytes=size)] if inside else []
         except (OSError, RequestError):
             continue
-    return found
+    zips = [file.bytes for file in found if file.name.endswith(".zip")]
+    return found if len(zips) < 2 else [*found, FileFacts(name=ESTAT, bytes=sum(zips))]
+
+
+def public_tables(workspace: Workspace, recipe: dict[str, Any] | None) -> list[str]:
+    """What a forecast may rest on: other files than the private one, and the folders of earlier releases."""
+    declared = (recipe or {}).get("data")
+    private = declared.get("path") if isinstance(declared, dict) else None
+    files = [file.name for file in files_of(workspace) if file.name != private]
+    folders = sorted(path.parent.name for path in workspace.folder.glob("*/release.json"))
+    return [name for name in (*folders, *files) if not name.startswith(".")]
 
 
 def is_ledger(path: Path) -> bool:
@@ -51,14 +72,13 @@ def is_ledger(path: Path) -> bool:
 class FileSelection:
     """Which file is looked at, how its text is declared to be written, and whether its first line may be shown.
 
-    The first line of a CSV file names columns, or it is the first person's row: nobody knows before it is seen. So it
-    is shown when the steward asks for it, and with it what `propose_layout` makes of the file.
+    The first line of a CSV file or of a sheet names columns, or it is the first person's row: nobody knows before it
+    is seen. So it is shown when the steward asks for it, and with it what `propose_layout` makes of a CSV file.
     """
 
     name: str | None
     table: str | None = None
-    encoding: str | None = None
-    delimiter: str | None = None
+    layout: dict[str, Any] = field(default_factory=dict)
     header: bool = False
 
     @property
@@ -66,22 +86,27 @@ class FileSelection:
         """Whether a file of delimited text."""
         return self.name is not None and self.name.lower().endswith(TEXT)
 
+    @property
+    def withheld(self) -> bool:
+        """Whether the first line may be a person's row, and was not asked for."""
+        named = self.header or "column_names" in self.layout
+        return self.name is not None and self.name.lower().endswith((*TEXT, EXCEL)) and not named
+
 
 def columns_of(workspace: Workspace, looked: FileSelection) -> list[ColumnFacts]:
-    """Names and types of the columns of a file of the workspace; none of text whose first line is not asked for."""
+    """Names and types of the columns of a file of the workspace; none where the first line is withheld."""
     name, table = looked.name or "", looked.table
     path = workspace.inside(name)
-    if not path.name.lower().endswith(KNOWN):
+    if not path.name.lower().endswith(KNOWN) and not path.is_dir():
         raise RequestError(422, "this kind of file cannot be read", value=name, allowed=KNOWN)
-    if not path.is_file():
+    if not path.exists() and not has_magic(name):
         raise RequestError(404, "there is no such file in the workspace", value=name)
     database = path.name.lower().endswith(DATABASES)
     if database and not table:
         return []
-    if looked.text and not looked.header:
+    if looked.withheld:
         return []
-    encoding, delimiter = looked.encoding or None, looked.delimiter or None
-    records = read((path, table) if database else path, encoding=encoding, delimiter=delimiter)
+    records = read((path, table) if database else path, **looked.layout)
     if any(len(column) > _LONGEST_NAME or len(column.splitlines()) > 1 for column in records.engine.columns):
         # A quote that is never closed makes rows part of the header, and rows are not to be seen here.
         raise InputError("the first line of the file does not name columns", value=name)
@@ -99,7 +124,7 @@ def tables_of(workspace: Workspace, name: str) -> list[str]:
         with duckdb.connect(str(path), read_only=True) as connection:
             rows = connection.execute("SELECT table_name FROM information_schema.tables ORDER BY 1").fetchall()
     except duckdb.Error:
-        raise InputError("the file is no DuckDB database that can be opened", value=name) from None
+        raise InputError("the file cannot be opened as a DuckDB database", value=name) from None
     return [str(row[0]) for row in rows]
 
 
@@ -111,10 +136,10 @@ def suggestions_for(columns: list[ColumnFacts]) -> Suggestions:
     (['lat', 'lon'], ['bins'])
     """
     names = [column.name for column in columns]
-    latitude = next((name for name in names if _LATITUDE.match(name)), None)
-    longitude = next((name for name in names if _LONGITUDE.match(name)), None)
+    latitude = next((name for name in names if LATITUDE.match(name)), None)
+    longitude = next((name for name in names if LONGITUDE.match(name)), None)
     return Suggestions(
-        unit=next((name for name in names if _PERSON.match(name)), None),
+        unit=next((name for name in names if PERSON.match(name)), None),
         mesh=[latitude, longitude] if latitude and longitude else None,
         attributes={column.name: _kinds(column) for column in columns},
     )
@@ -130,7 +155,7 @@ def _kinds(column: ColumnFacts) -> list[str]:
         kinds = ["categories", "bins"]
     else:
         return []
-    place = _MESH_CODE.search(column.name) or _LATITUDE.match(column.name) or _LONGITUDE.match(column.name)
+    place = MESH_CODE.search(column.name) or LATITUDE.match(column.name) or LONGITUDE.match(column.name)
     return ["mesh", *kinds] if place else kinds
 
 
@@ -155,7 +180,7 @@ def looked_at(workspace: Workspace, looked: FileSelection, words: Words) -> Data
         columns=columns,
         suggestions=suggestions_for(columns),
         mesh_levels=list(LEVELS),
-        withheld=looked.text and not looked.header and problem is None,
+        withheld=looked.withheld and problem is None,
         proposal=proposal,
         problem=problem,
     )

@@ -37,7 +37,7 @@ def session(workspace: Workspace) -> Iterator[sqlite3.Connection]:
 
     def refusal(fault: Fault) -> InputError:
         return InputError(
-            "the studio's file {fault}", value=str(path), hint="Move it away to begin anew.", fault=fault.sentence
+            "the studio's file {fault}", value=str(path), hint="Move it away to start over.", fault=fault.sentence
         )
 
     with faults_as(refusal), closing(connect(path, "rwc", timeout=20)) as connection:

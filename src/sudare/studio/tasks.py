@@ -1,14 +1,12 @@
-"""Jobs: what runs in a process of its own, and what became of it.
+"""Jobs, which run in processes of their own: their state, and their results kept as facts.
 
-A job's row says how far it is. A publication asks for leave before it spends: in one transaction its row goes from
-``running`` to ``spending``, unless somebody cancelled it first, which is the same kind of transaction. So a cancelled
-publication has spent nothing, and one that spends can no longer be cancelled. A process that died is known by the lock
-that it no longer holds; what it had done is then read from the ledger and from the release's folder.
+A job's row says how far it is. A publication asks for permission before it spends: in one transaction its row goes from
+``running`` to ``spending``, unless it was cancelled first, which is a transaction of the same kind. So a cancelled
+publication has spent nothing, and one that spends can no longer be cancelled. Every running process holds a lock; if
+the lock is free, the process has died, and the ledger and the release's folder tell what it had done.
 
-What came of publications and rehearsals, kept as facts: a reader of any language has them in words.
-
-A message is kept as its key and fields, an error as its parts. Rows and files of an older studio hold English text in
-their place, which is shown as it is.
+Results are kept so that they can be shown in any language: a message as its key and fields, an error as its parts. Rows
+and files of an older studio hold English text instead, which is shown as it is.
 """
 
 from __future__ import annotations
@@ -19,7 +17,7 @@ import os
 import secrets
 import signal
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -44,6 +42,8 @@ def kept(value: Value) -> Any:
     """
     if isinstance(value, PageMessage):
         return {"key": value.key, "fields": {name: kept(each) for name, each in value.fields}}
+    if isinstance(value, tuple):
+        return [kept(each) for each in value]
     return {"error": kept_error(value)} if isinstance(value, SudareError) else value
 
 
@@ -59,6 +59,8 @@ def shown(value: Any, words: Words) -> str:
     >>> shown({"key": "amount.rows", "fields": {"rows": 12}}, Words("ja")), shown("12 rows", Words("ja"))
     ('12 行', '12 rows')
     """
+    if isinstance(value, list):
+        return words.listing([shown(each, words) for each in value])
     if not isinstance(value, dict):
         return said(value, words)
     if "line" in value:
@@ -71,6 +73,20 @@ def shown(value: Any, words: Words) -> str:
 def shown_lines(facts: list[dict[str, Any]], words: Words) -> list[dict[str, str]]:
     """Lines that were kept, in words."""
     return [{name: shown(line[name], words) for name in ("name", "value")} for line in facts]
+
+
+def kept_rows(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Rows of errors as JSON."""
+    return [{name: kept(value) for name, value in row.items()} for row in rows]
+
+
+def shown_rows(rows: Sequence[Mapping[str, Any]], words: Words) -> list[dict[str, Any]]:
+    """Rows of errors that were kept: numbers as numbers, everything else in words."""
+    plain = (int, float, type(None))
+    return [
+        {name: value if isinstance(value, plain) else shown(value, words) for name, value in row.items()}
+        for row in rows
+    ]
 
 
 def shown_result(result: dict[str, Any], words: Words) -> dict[str, Any]:

@@ -1,7 +1,7 @@
-"""What may be brought into a workspace: a file of records under a name of its own, whole or not at all.
+"""Uploads into a workspace: a file of records under a new name, written completely or not at all.
 
-It never takes the place of another file, nor a name that belongs to the verbs: whoever could bring a ledger would
-bring a budget, and whoever could bring a recipe or a key would publish in the steward's name.
+An upload never replaces a file, and never takes a name that the commands use: an uploaded ledger would be a new
+budget, and an uploaded recipe or key would publish in the steward's name.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from sudare.errors import InputError, system_reason
 from sudare.privacy.fingerprint import KEY_ENDING
 from sudare.privacy.private_files import locked, put_in_place
 from sudare.privacy.settings import DEFAULT_NAME as LEDGER_NAME
-from sudare.recipe.model import Output
+from sudare.recipe.parts import Output
 from sudare.studio.refusals import RequestError
 from sudare.studio.sources import KNOWN, is_ledger
 from sudare.studio.workspace import DEFAULT_NAME, UPLOAD, Workspace
@@ -64,12 +64,15 @@ async def upload(
     path = workspace.inside(name)
     if "/" in name or not name.lower().endswith(KNOWN):
         raise RequestError(
-            422, "a file of this name is not taken", allowed="a name that ends in {endings}", endings=", ".join(KNOWN)
+            422,
+            "files with this ending are not accepted",
+            allowed="a name that ends in {endings}",
+            endings=", ".join(KNOWN),
         )
     if folded(name) in reserved_names(workspace, contents):
         raise RequestError(
             422,
-            "the name is kept for the recipe, the ledger, the key or the release",
+            "the name is reserved for the recipe, the ledger, the key or the release",
             value=name,
             hint="Give it another name.",
         )
@@ -81,7 +84,13 @@ async def upload(
         with locked(partial, remove=True) as handle:
             size = await _received(parts, handle, most_bytes)
             if is_ledger(partial):
-                raise RequestError(422, "the file is a SQLite database, as ledgers are", allowed="files of records")
+                raise RequestError(
+                    422,
+                    "the file is a SQLite database, as ledgers are",
+                    allowed="files of records",
+                    hint="Put it into the folder yourself and name it in the text of the recipe, with data.table; or "
+                    "write the table as Parquet.",
+                )
             put_in_place(partial, path)
     except FileExistsError:
         raise exists from None
@@ -119,6 +128,6 @@ async def _received(parts: AsyncIterator[bytes], handle: int, most_bytes: int) -
                 await asyncio.to_thread(os.fsync, file.fileno())
     except TimeoutError:
         raise RequestError(
-            408, "the file did not arrive", allowed="{upload_seconds:g} seconds", upload_seconds=UPLOAD_SECONDS
+            408, "the upload timed out", allowed="{upload_seconds:g} seconds", upload_seconds=UPLOAD_SECONDS
         ) from None
     return size

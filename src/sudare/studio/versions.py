@@ -1,5 +1,8 @@
 """Every change of the recipe is a version; undo and redo walk along them, and add one themselves.
 
+A number that is changed again within `SLIDE`, as a slider does at every key, is one version: the last one is listed,
+and undo leads to what was there before the first. Those it passed can still be asked for by their numbers.
+
 A change is on the disk as a version before the recipe file is replaced. A process that dies between the two leaves a
 version that is not written yet: whoever looks next finds the file as it was before and finishes the replacement. A file
 that is neither was edited by somebody else, and that edit becomes a version of its own. So nothing that was confirmed
@@ -11,10 +14,12 @@ from __future__ import annotations
 import hashlib
 import json
 import sqlite3
+import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from typing import Literal
+from datetime import UTC, datetime, timedelta
+from functools import lru_cache
+from typing import Any, Literal
 
 from sudare.recipe.model import recipe_text
 from sudare.studio.refusals import RequestError, StaleError
@@ -22,9 +27,16 @@ from sudare.studio.store import alone, replace_file, session
 from sudare.studio.workspace import Workspace
 
 Change = Literal["start", "edit", "text", "undo", "redo", "back", "outside"]
+PASSED = "passed"
+"""The change of a version that a slider passed."""
+SLIDE = timedelta(seconds=3)
+"""The longest pause within a slide."""
 SHOWN = 200
 """Versions that are listed; older ones can still be reached by undo."""
 MOST_BYTES = 1_000_000
+_ABSENT = object()
+_MOST_KEYS, _LONGEST = 3, 60
+"""How many changes a version is named by, and how long each is."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +67,8 @@ class VersionSummary:
     time: str
     change: str
     valid: bool
+    keys: tuple[str, ...] = ()
+    """What changed since the version before, such as ``privacy.epsilon = 0.5``."""
 
 
 class Versions:
@@ -72,10 +86,17 @@ class Versions:
         """The last versions, newest first."""
         with session(self._workspace) as store:
             rows = store.execute(
-                "SELECT version, time, change, valid FROM versions WHERE recipe = ? ORDER BY version DESC LIMIT ?",
-                [self._workspace.name, SHOWN],
+                "SELECT version, time, change, valid, text FROM versions WHERE recipe = ? AND change <> ? "
+                "ORDER BY version DESC LIMIT ?",
+                [self._workspace.name, PASSED, SHOWN + 1],
             ).fetchall()
-        return [VersionSummary(row["version"], row["time"], row["change"], bool(row["valid"])) for row in rows]
+        before = [*(row["text"] for row in rows[1:]), ""]
+        return [
+            VersionSummary(
+                row["version"], row["time"], row["change"], bool(row["valid"]), changed_keys(older, row["text"])
+            )
+            for row, older in zip(rows[:SHOWN], before, strict=False)
+        ]
 
     def get(self, version: int) -> Version:
         """A version by its number."""
@@ -92,6 +113,10 @@ class Versions:
             now = self._checked(based_on)
             if text == now.text:
                 return now
+            if change == "edit" and self._is_slide(now, text):
+                made = self._add(now, text, change, back=now.back, forward=())
+                self._update(now.version, "change", PASSED)
+                return made
             return self._add(now, text, change, back=now.version, forward=())
 
     def undo(self, based_on: int) -> Version:
@@ -117,6 +142,15 @@ class Versions:
         text = self.get(version).text
         return self.edit(text, based_on, "back")
 
+    def _is_slide(self, now: Version, text: str) -> bool:
+        """Whether ``text`` changes, soon after, the one number that the last version changed."""
+        pause = datetime.now(UTC) - datetime.fromisoformat(now.time)
+        if now.change != "edit" or now.back is None or not timedelta(0) <= pause <= SLIDE:
+            return False
+        before = self.get(now.back).text
+        key = changed_number(before, now.text)
+        return key is not None and key == changed_number(now.text, text) == changed_number(before, text)
+
     def _checked(self, based_on: int) -> Version:
         now = self._current()
         if based_on != now.version:
@@ -135,7 +169,7 @@ class Versions:
         now = Version.of(last)
         if found == now.text:
             if not last["written"]:
-                self._mark(now.version)
+                self._update(now.version, "written", 1)
             return now
         if not last["written"] and _digest(found) == last["before"]:
             self._write(now)
@@ -149,7 +183,7 @@ class Versions:
 
     def _write(self, version: Version) -> None:
         replace_file(self._workspace.recipe, version.text)
-        self._mark(version.version)
+        self._update(version.version, "written", 1)
 
     def _insert(
         self,
@@ -171,10 +205,11 @@ class Versions:
             )
         return made
 
-    def _mark(self, number: int) -> None:
+    def _update(self, number: int, column: Literal["written", "change"], value: str | int) -> None:
         with session(self._workspace) as store:
             store.execute(
-                "UPDATE versions SET written = 1 WHERE recipe = ? AND version = ?", [self._workspace.name, number]
+                f"UPDATE versions SET {column} = ? WHERE recipe = ? AND version = ?",  # noqa: S608 - one of two names
+                [value, self._workspace.name, number],
             )
 
     def _get(self, store: sqlite3.Connection, number: int) -> Version:
@@ -190,6 +225,46 @@ class Versions:
     def _file_text(self) -> str:
         """What the file says; a file that is gone says nothing."""
         return recipe_text(self._workspace.recipe) if self._workspace.recipe.exists() else ""
+
+
+@lru_cache(maxsize=4 * SHOWN)
+def changed_keys(before: str, after: str) -> tuple[str, ...]:
+    r"""The keys that differ between two texts of a recipe, with their new values; none where one is no TOML.
+
+    >>> changed_keys('[privacy]\nepsilon = 1\n', '[privacy]\nepsilon = 0.5\n')
+    ('privacy.epsilon = 0.5',)
+    """
+    changes = _changes(before, after)
+    said = [f"− {name}" if new is _ABSENT else f"{name} = {new}" for name, (_, new) in changes.items()]
+    return tuple(each if len(each) <= _LONGEST else f"{each[:_LONGEST]}…" for each in said[:_MOST_KEYS])
+
+
+def changed_number(before: str, after: str) -> str | None:
+    r"""The key that differs between two texts, if it is a single one with a number in both.
+
+    >>> changed_number('epsilon = 1\n', 'epsilon = 0.5\n'), changed_number('title = "a"\n', 'title = "b"\n')
+    ('epsilon', None)
+    """
+    changes = _changes(before, after)
+    numbers = [name for name, values in changes.items() if all(type(each) in (int, float) for each in values)]
+    return numbers[0] if len(numbers) == len(changes) == 1 else None
+
+
+def _changes(before: str, after: str) -> dict[str, tuple[Any, Any]]:
+    """The old and the new value of each key that differs; none where a text is empty or no TOML."""
+    try:
+        old, new = _flat(tomllib.loads(before)), _flat(tomllib.loads(after))
+    except (tomllib.TOMLDecodeError, ValueError, RecursionError):
+        return {}
+    pairs = {name: (old.get(name, _ABSENT), new.get(name, _ABSENT)) for name in {**old, **new}} if old else {}
+    return {name: pair for name, pair in pairs.items() if str(pair[0]) != str(pair[1])}
+
+
+def _flat(table: dict[str, Any], prefix: str = "") -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, value in table.items():
+        found |= _flat(value, f"{prefix}{name}.") if isinstance(value, dict) else {f"{prefix}{name}": value}
+    return found
 
 
 def _digest(text: str) -> str:

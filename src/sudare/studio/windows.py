@@ -26,9 +26,14 @@ def window(level: str, south: float, west: float, north: float, east: float) -> 
     per_degree = size.rows_per_degree, size.columns_per_degree
     low = _whole(math.floor, south * per_degree[0] + _HAIR), _whole(math.floor, (west - 100) * per_degree[1] + _HAIR)
     high = _whole(math.ceil, north * per_degree[0] - _HAIR), _whole(math.ceil, (east - 100) * per_degree[1] - _HAIR)
-    rows, columns = ((max(0, first), min(size.limit, last)) for first, last in zip(low, high, strict=True))
-    if rows[0] >= rows[1] or columns[0] >= columns[1]:
-        raise RequestError(422, "the box lies outside the mesh", allowed="latitudes 0 to 66.6, longitudes 100 to 200")
+    rows, columns = zip(low, high, strict=True)
+    if any(first < 0 or last > size.limit for first, last in (rows, columns)):
+        raise RequestError(
+            422,
+            "the box lies outside the mesh",
+            allowed="latitudes 0 to 66.6, longitudes 100 to 200",
+            hint="The mesh is that of Japan. Elsewhere, declare a grid in degrees, tiles, hexagons or regions.",
+        )
     bounds = Bounds(
         south=rows[0] / per_degree[0],
         west=100 + columns[0] / per_degree[1],

@@ -1,8 +1,7 @@
 """The process of one job: ``python -m sudare.studio.worker FOLDER RECIPE JOB``.
 
-It lives longer than the server that started it: whoever closes the page or kills the server loses nothing. What it
-says goes into the job's row, and holds no private value: an error of the package is written by its rules, any other
-one by its type and place alone.
+It outlives the server that started it, so that closing the page or killing the server loses nothing. What it writes
+into the job's row holds no private value: of errors that are not the package's own, only type and place are written.
 """
 
 from __future__ import annotations
@@ -82,7 +81,13 @@ def run(workspace: Workspace, name: str) -> None:
 def _publish(workspace: Workspace, tasks: JobStore, task: JobRecord) -> dict[str, Any]:
     with workspace.written(task.task["text"]) as path:
         paid = task.task.get("paid")
-        made = publish(path, resume=paid == "complete", anew=paid == "anew", progress=RowProgress(tasks, task.id))
+        made = publish(
+            path,
+            language=task.task.get("report_language"),
+            resume=paid == "complete",
+            anew=paid == "anew",
+            progress=RowProgress(tasks, task.id),
+        )
     return publication_json(workspace, made, Words(task.task.get("language", "en")))
 
 

@@ -15,7 +15,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from sudare.errors import InputError, MissingFileError, SudareError, system_reason
+from sudare.errors import InputError, MissingFileError
+from sudare.language.catalogue import ENGLISH, Words
 from sudare.privacy.private_files import is_locked, locked
 from sudare.recipe.model import recipe_text
 from sudare.studio.editing import contents_of
@@ -30,8 +31,8 @@ _OWN_NAME = re.compile(r"([0-9]+-)?[0-9a-f]+(\.toml)?")
 """How the name of a file that is not whole ends; other files of the steward may begin like one."""
 _LONGEST_PART, _LONGEST_PATH = 200, 1000
 _STARTER = """\
-# A recipe of Sudare: what is published, from what, how protected, and where to.
-# The studio edits this file; whatever is changed here by hand shows there as a version of its own.
+# {head}
+# {edited}
 kind = "table"
 dataset = {dataset}
 
@@ -54,14 +55,15 @@ class Workspace:
     name: str
 
     @classmethod
-    def open(cls, recipe: str | Path | None = None) -> Workspace:
+    def open(cls, recipe: str | Path | None = None, words: Words = ENGLISH) -> Workspace:
         """The workspace of a recipe file that is there; without one, of ``recipe.toml`` here, begun if need be."""
         path = Path(DEFAULT_NAME if recipe is None else recipe)
-        try:
+        with InputError.from_system("the recipe cannot be used: {reason}", value=str(path)):
             path = path.resolve()
             if recipe is None and not path.exists():
                 dataset = path.parent.name.replace("\\", "").replace('"', "") or "data"
-                path.write_text(_STARTER.format(dataset=f'"{dataset}"'), encoding="utf-8", newline="\n")
+                said = {"head": words("studio.starter.head"), "edited": words("studio.starter.edited")}
+                path.write_text(_STARTER.format(dataset=f'"{dataset}"', **said), encoding="utf-8", newline="\n")
             if not path.is_file():
                 raise MissingFileError(
                     "there is no such recipe", value=str(recipe), hint="Give the path of a TOML file."
@@ -71,12 +73,6 @@ class Workspace:
             if not made.hidden.exists():
                 contents_of(text)
             made.hidden.mkdir(mode=0o700, exist_ok=True)
-        except SudareError:
-            raise
-        except OSError as problem:
-            raise InputError(
-                "the recipe cannot be used: {reason}", value=str(path), reason=system_reason(problem)
-            ) from None
         made._sweep()
         return made
 
@@ -143,12 +139,8 @@ class Workspace:
         The verbs of the package take files, and paths in a recipe are relative to its folder.
         """
         path = self.folder / f"{_SCRATCH}{secrets.token_hex(8)}.toml"
-        try:
-            # Its own lock: what nobody holds any more was left by a process that died.
-            with locked(path, remove=True) as handle:
-                os.write(handle, text.encode())
-                yield path
-        except SudareError:
-            raise
-        except OSError as problem:
-            raise InputError("the workspace cannot be written: {reason}", reason=system_reason(problem)) from None
+        unwritten = InputError.from_system("the workspace cannot be written: {reason}")
+        # Its own lock: what nobody holds any more was left by a process that died.
+        with unwritten, locked(path, remove=True) as handle:
+            os.write(handle, text.encode())
+            yield path

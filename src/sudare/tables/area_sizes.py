@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 from sudare.domain import Domain
 from sudare.language.catalogue import Words
-from sudare.measure.blocks import logical_blocks
-from sudare.measure.ground import square_km
+from sudare.measure.blocks import logical_blocks, square_km
 
 MOST_SIZES = 9
 
@@ -16,7 +15,7 @@ MOST_SIZES = 9
 class AreaSize:
     """Blocks of 2**level neighbours: how many there are, logical cells and square kilometres of one on average.
 
-    ``square_km`` is None where a block is no area (`sudare.measure.ground.square_km`).
+    ``square_km`` is None where a block is no area (`sudare.measure.blocks.square_km`).
     """
 
     level: int

@@ -108,6 +108,13 @@ class Parts:
         """Logical cells of each area."""
         return self.cells * self.others
 
+    def owner(self, coordinates: Sequence[Integers]) -> Integers:
+        """The area of each cell, where areas do not overlap; -1 for none."""
+        own = np.full(len(coordinates[0]), -1, dtype=np.int64)
+        for layer in self.layers:
+            own = np.maximum(own, layer.find(coordinates))
+        return own
+
     def sums(self, domain: Domain, index: Integers, value: Numbers) -> Numbers:
         """Over each area; areas of different layers may overlap."""
         coordinates = domain.coordinates(index)
@@ -164,9 +171,7 @@ class Crossed:
         coordinates = domain.coordinates(index)
         number, known = np.zeros(len(index), dtype=np.int64), np.ones(len(index), dtype=np.bool_)
         for part in self.parts:
-            own = np.full(len(index), -1, dtype=np.int64)
-            for layer in part.layers:
-                own = np.maximum(own, layer.find(coordinates))
+            own = part.owner(coordinates)
             number = number * len(part.names) + own
             known &= own >= 0
         everything = int(np.prod([len(part.names) for part in self.parts]))
@@ -175,7 +180,7 @@ class Crossed:
         return sums[: len(self.sizes)]
 
     def blocks(self, domain: Domain) -> Blocks:
-        """Of one attribute's areas those that are blocks; combinations and the rest are not looked at."""
+        """Of one attribute's areas those that are blocks; combinations and the rest count as no block."""
         number = len(self.sizes)
         block, level, whole = np.zeros(number, np.int64), np.zeros(number, np.int64), np.zeros(number, np.bool_)
         if len(self.parts) == 1:

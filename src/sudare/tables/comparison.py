@@ -1,9 +1,7 @@
-"""A released table beside the truth: sections and a picture for the publisher's own eyes.
+"""A released table compared with the true one: sections and a picture for the publisher only.
 
 All of it contains true values. It belongs to rehearsals, demonstrations and internal reports; none is ever part of
 a release, and the public report refuses such a section.
-
-A table summed over some of its attributes.
 """
 
 from __future__ import annotations
@@ -18,13 +16,14 @@ from sudare.domain import CountTable, Domain
 from sudare.errors import ParameterError, did_you_mean
 from sudare.language.catalogue import ENGLISH, Words
 from sudare.measure import BlockErrors, density, error_by_block, error_by_value, l1_accuracy
+from sudare.measure.blocks import square_km
 from sudare.measure.comparison import support
-from sudare.measure.ground import square_km
 from sudare.render.charts import Spec, render_png, stack
 from sudare.render.drawing import View
 from sudare.render.error_charts import Bars, Curve, error_by_area
 from sudare.render.error_charts import error_by_value as value_chart
-from sudare.render.sections import Chart, Part, Section, Table, Text, Tiles
+from sudare.render.outlines import Outline, countries
+from sudare.render.sections import Chart, Map, Part, Section, Table, Text, Tiles
 
 
 def marginal(table: CountTable, *names: str) -> CountTable:
@@ -53,29 +52,23 @@ def marginal(table: CountTable, *names: str) -> CountTable:
     return CountTable(domain, index[first], sums, table.unit, private=table.private, bounded=True)
 
 
-MAP_LAYOUTS = (
-    (1150, 430, False),
-    (900, 305, False),
-    (760, 235, False),
-    (670, 205, False),
-    (510, 430, True),
-    (420, 340, True),
-    (338, 260, True),
-    (0, 220, True),
-)
-"""What a layout needs in pixels, the width of its maps, and whether they lie below each other."""
 VALUE_LAYOUTS = ((1000, 400, False), (860, 330, False), (640, 230, False), (420, 320, True), (0, 230, True))
-"""The same of the two charts of error by value."""
+"""What a layout of the two charts of error by value needs in pixels, their width, and whether they are stacked."""
 
 
 def comparison_sections(
-    truth: CountTable, released: CountTable, words: Words = ENGLISH, *, method: str = "released"
+    truth: CountTable,
+    released: CountTable,
+    words: Words = ENGLISH,
+    *,
+    method: str = "released",
+    outline: Outline | None = None,
 ) -> list[Section]:
     """Both maps, error by area and by true value with its bias, cells that appear or vanish."""
     view = View.of(truth.domain, words)
     blocks = error_by_block(truth, released, _levels(truth.domain))
     return [
-        Section(words("compare.title"), tuple(_pictures(truth, released, view, blocks)), internal=True),
+        Section(words("compare.title"), tuple(_pictures(truth, released, view, blocks, outline)), internal=True),
         _areas(truth, released, view, blocks, method),
         _values(truth, released, words, method),
         _support(truth, released, words),
@@ -93,11 +86,15 @@ def comparison_picture(
 ) -> bytes:
     """A PNG: both maps side by side above the error by area, under ``title`` if there is one."""
     view = View.of(truth.domain, words)
-    upper = view.compared(truth, released) if view.is_map else view.compared(truth, released, width=900)
+    titled = {words("chart.true_counts"): truth, words("chart.released_counts"): released}
+    rows = len(view.domain.attributes[view.name].lengths) == 2
+    upper = view.picture(titled, 430) if rows else view.profile(truth, released, width=900)
     return render_png(stack(upper, _area_chart(truth, released, view, method, width=900), title=title), scale)
 
 
-def _pictures(truth: CountTable, released: CountTable, view: View, blocks: BlockErrors) -> list[Part]:
+def _pictures(
+    truth: CountTable, released: CountTable, view: View, blocks: BlockErrors, outline: Outline | None
+) -> list[Part]:
     words = view.words
     tiles = Tiles(
         (
@@ -109,12 +106,12 @@ def _pictures(truth: CountTable, released: CountTable, view: View, blocks: Block
             (words.percent(density(released)), words("compare.density_released")),
         )
     )
-    layouts = {
-        needed: view.compared(truth, released, width, narrow) for needed, width, narrow in MAP_LAYOUTS if view.is_map
-    }
     note = words("compare.picture", note=view.note) if view.note else ""
     text = Text.of(words("compare.map" if view.is_map else "compare.profile"), note)
-    return [tiles, text, Chart("tables", layouts or {0: view.compared(truth, released)})]
+    if not view.is_map:
+        return [tiles, text, Chart("tables", {0: view.profile(truth, released)})]
+    titled = {words("chart.true_counts"): truth, words("chart.released_counts"): released}
+    return [tiles, text, Map("tables", view.map(titled, outline=outline or countries()))]
 
 
 def _areas(truth: CountTable, released: CountTable, view: View, blocks: BlockErrors, method: str) -> Section:

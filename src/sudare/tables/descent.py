@@ -1,9 +1,9 @@
-"""Walking down the binary tree of a sparse table: what every level needs to know, at a cost of what is visited.
+"""Walking down the binary tree of a sparse table, at a cost in proportion to the nodes that are visited.
 
-Two lists run beside each other. The *visited* nodes are those with a refined sum above 0; they come from noisy
-values alone. The *populated* ones among them hold somebody in truth: `Leaves` keeps their exact sums, which go
-nowhere but into `measure`. Nothing is ever searched or sorted twice, because neighbouring leaves part from each
-other at exactly one level: these m - 1 partings, grouped by level, are the whole sparse tree.
+Two lists are kept. The *visited* nodes are those with a refined sum above 0; they come from noisy values alone. The
+*populated* ones among them have people in truth: `Leaves` keeps their exact sums, which are used in `measure` only.
+Nothing is ever searched or sorted twice, because the paths of two neighbouring leaves separate at exactly one level:
+these m - 1 separations, grouped by level, are the whole sparse tree.
 """
 
 from __future__ import annotations
@@ -147,7 +147,7 @@ class Visited:
             stays = flat != 0
             kept = np.flatnonzero(stays)  # of booleans: several times faster than of integers
             new = slice(count, count + len(kept))
-            # "clip" spares NumPy a look at every position; they are in range.
+            # All positions are in range: mode "clip" spares NumPy the check of each.
             flat.take(kept, out=total[new], mode="clip")
             asked = slice(cuts[number], cuts[number + 1])
             if asked.start < asked.stop:
@@ -171,7 +171,7 @@ def lone_halves(domain: Domain, node: Integers, level: int) -> NDArray[np.int8] 
     """Which nodes of ``level`` have one half without logical cells: 1 if it is the right, -1 if the left, else 0.
 
     None where padding and masks cannot matter at this level. Halving a node halves one axis of one attribute, so
-    only that attribute is looked at.
+    only that attribute is examined.
 
     >>> from sudare.domain import Line
     >>> lone_halves(Domain(cell=Line(5)), np.array([0, 1]), level=2).tolist()

@@ -1,10 +1,10 @@
 """Error bars without the truth: how far any sum of a released table may be off, from public things alone.
 
-For raw noise the law of every sum is known and used, widened where a value may have been picked because it
-is large. For all other methods the released table is turned
-into tables that the truth could have been (`sudare.tables.plausible`), these are released again by the same method
-and budget with seeded noise, and what became of them is learned by block level and released value
-(`sudare.tables.strata`). All of it is post-processing of the released table: the same table has the same bars.
+For raw noise the law of every sum is known and used, widened where a value may have been selected because it is large.
+For all other methods, plausible true tables are drawn from the released one (`sudare.tables.plausible`), these
+replicates are released again by the same method and budget with seeded noise, and their errors are learned by block
+level and released value (`sudare.tables.strata`). All of it is post-processing of the released table: the same table
+has the same bars.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -25,40 +26,43 @@ from sudare.errors import ParameterError
 from sudare.measure.comparison import ColumnArrays
 from sudare.measure.simplex import round_to_total, simplex_level
 from sudare.noise import Added, AddedGaussian, Source
-from sudare.noise.added import added
+from sudare.noise.discrete import added
 from sudare.privacy import Budget, Unit
 from sudare.tables import gaussian_sum, laplace_sum
 from sudare.tables.areas import Areas, CellSet
+from sudare.tables.kind_totals import KindErrors
 from sudare.tables.laplace import Laplace
 from sudare.tables.method import Method, Task
 from sudare.tables.places import by_codes, by_mapping
 from sudare.tables.plausible import first_guess, redraw
 from sudare.tables.privelet import Privelet
 from sudare.tables.pyramid import Pyramid
+from sudare.tables.smoothing import can_smooth
 from sudare.tables.strata import Strata, student
+from sudare.tables.tree import Tree
 
 Bars = tuple[Floats, Floats, Floats]
 """Expected absolute error, low and high."""
 
 ROUNDS = 2
-"""How often plausible truths are redrawn from what became of the last ones."""
+"""How often plausible truths are redrawn from the releases of the last ones."""
 MOST_REPLICATES, FEWEST_REPLICATES = 12, 4
 _CELLS_IN_ALL = 1 << 20
-"""Large tables have blocks enough to learn from in fewer replicates."""
+"""Large tables have enough blocks to learn from in fewer replicates."""
 RESERVE = 0.8
-"""Of what an interval may miss, the share that is used: plausible truths are not the truth."""
+"""The share of the allowed miss rate that intervals use, since plausible truths are not the truth."""
 _SEED = 20_210_903
 _FLATTENING = {"simplex": 0.08, "negative_l2": 0.09, "nonnegative_lasso": 0.09, "laplace": 0.09}
-"""Methods that see every cell by itself, and no area, lose thin people without a trace: no plausible truth has them
-all back, and what is missing adds up. From 8 cells up, intervals are wider by this share for each doubling; less where
-the whole table is thick, and where the area itself is. Set on the tuning data of benchmarks/coverage.py."""
+"""Methods that treat every cell by itself lose people in thin areas entirely: no plausible truth restores all of them,
+and the losses add up over an area. From 8 cells up, intervals are widened by this share for each doubling; less where
+the whole table, or the area, is thick. Set on the tuning data of benchmarks/coverage.py."""
 _THICK_TABLE, _THICK_AREA = 6.0, 60.0
 """Released people per cell, in scales of the noise, at which a table's, and an area's, own widening is halved."""
 _LEAST_SHARE = 0.6
 """Of the widening, in the thickest table."""
 _FLAT_UP_TO = 2
 _PICKED = 0.02
-"""The same for raw noise, of which large values were picked: the truth that these are learned from is thinned too."""
+"""The same for raw noise, for selected large values: the plausible truth that they are learned from is thinned too."""
 _MOST_PICKED = 1 << 22
 """Cells up to which raw noise is drawn again everywhere; a larger table has the exact law alone."""
 
@@ -121,6 +125,14 @@ class ErrorModel:
     pairs: tuple[Pyramid, ...]
     widening: float = 1.0
     noise: float = 1.0
+    kind_noise: float | None = None
+    """The variance of the measured total of each category over all places, where there is one."""
+    reserve: float = RESERVE
+    """Of areas of any shape. A tree's need none: its plausible truths know which blocks were not split."""
+
+    @cached_property
+    def _kinds(self) -> KindErrors | None:
+        return None if self.kind_noise is None or not len(self.table) else KindErrors.of(self.table, self.kind_noise)
 
     @classmethod
     def of(cls, table: CountTable, method: Method, budget: Budget, unit: Unit, public_total: bool) -> ErrorModel:
@@ -138,7 +150,9 @@ class ErrorModel:
         thick = float(table.total) / table.domain.size / noise
         share = _LEAST_SHARE + (1 - _LEAST_SHARE) / (1 + (thick / _THICK_TABLE) ** 2)
         widening = 1 + share * _FLATTENING.get(method.name, 0.0)
-        return cls(table, None, strata, (*earlier, *pairs), widening, noise)
+        kind_noise = method.margin_variance(table.domain, budget, unit.max_rows) if isinstance(method, Tree) else None
+        reserve = 1.0 if isinstance(method, Tree) else RESERVE
+        return cls(table, None, strata, (*earlier, *pairs), widening, noise, kind_noise, reserve)
 
     def at_level(self, level: Any, coverage: float) -> BlockErrorBars:
         """All blocks of 2**level cells at once."""
@@ -198,26 +212,31 @@ class ErrorModel:
         if self.law is not None:
             return value, *self._raw(areas.sizes, value, coverage)
         errors = np.array([areas.sums(domain, pair.index, pair.columns[0] - pair.columns[1]) for pair in self.pairs])
-        expected, low, high = self._shaped(errors.astype(np.float64), areas.sizes, value, coverage)
+        least = np.zeros(len(value)) if self._kinds is None else self._kinds.variance(areas, len(self.pairs))
+        expected, low, high = self._shaped(errors.astype(np.float64), areas.sizes, value, coverage, least)
         block, level, whole = areas.blocks(domain)
         for number in np.unique(level[whole]).tolist():
             here = np.flatnonzero(whole & (level == number))
             expected[here], low[here], high[here] = self._blocks(block[here], number, value[here], coverage)
         return value, expected, low, high
 
-    def _shaped(self, errors: Floats, sizes: Integers, value: Numbers, coverage: float) -> Bars:
-        """Each area's own errors over the replicates (r, areas), which vary at least as those of blocks of its size."""
+    def _shaped(self, errors: Floats, sizes: Integers, value: Numbers, coverage: float, least: Floats) -> Bars:
+        """Each area's own errors over the replicates (r, areas), which vary at least as those of blocks of its size.
+
+        And at least as ``least`` (areas,) says.
+        """
         assert self.strata is not None  # noqa: S101 - asked only where there are strata
         level = np.minimum(np.ceil(np.log2(np.maximum(sizes, 1))).astype(np.int64), self.table.domain.bits)
-        usual = np.zeros(len(value))
+        usual = least.copy()
         for number in np.unique(level).tolist():
             strata, own = self.strata.of(number, value[level == number])
-            usual[level == number] = np.array([stratum.variance for stratum in strata])[own]
+            blocks = np.array([stratum.variance for stratum in strata])[own]
+            usual[level == number] = np.maximum(blocks, least[level == number])
         replicates = len(errors)
         mean = errors.mean(axis=0)
         spread = np.sqrt(np.maximum(errors.var(axis=0, ddof=1) * (1 + 1 / replicates), usual))
         spread = spread * self._wider(level, value)
-        width = student(1 - RESERVE * (1 - coverage) / 2, replicates - 1) * spread
+        width = student(1 - self.reserve * (1 - coverage) / 2, replicates - 1) * spread
         expected = np.sqrt(2 / np.pi) * np.sqrt(spread**2 + mean**2)
         # Plausible truths know roughly what a method does to an area: from no shift to theirs, all is possible.
         low, high = np.minimum(mean, 0) - width, np.maximum(mean, 0) + width
@@ -272,7 +291,10 @@ class _Again:
         count = np.rint(table.count).astype(np.int64)
         people = Pyramid(table.index[count > 0], count[None, count > 0])
         replicates = min(MOST_REPLICATES, max(FEWEST_REPLICATES, _CELLS_IN_ALL // max(1, len(people.index))))
-        truths = first_guess(people, self.domain, generator, replicates)
+        least: Sequence[tuple[int, float]] = ()
+        if isinstance(self.method, Tree) and can_smooth(self.domain):
+            least = self.method.least_people(self.domain, self.budget, self.unit.max_rows, self.public_total)
+        truths = first_guess(people, self.domain, generator, replicates, least)
         for number in range(ROUNDS):
             pairs = self._pairs(truths, number)
             truths = redraw(people, pairs, self.domain, generator)

@@ -1,4 +1,4 @@
-"""Example areas of a released table, chosen by a rule that sees the release alone, and their names.
+"""Example areas of a released table, chosen by a rule that uses the release alone, and their names.
 
 Of all areas of one size that are released with people, the rule takes the one in the middle by its number. Areas are
 blocks of neighbouring cells; where the domain has one mesh, squares of the standard mesh.
@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sudare.domain import Domain, Mesh
+from sudare.domain import Domain, Mesh, Place
 from sudare.domain.attribute import Attribute
 from sudare.domain.mesh import LEVELS, mesh_level, parents
 from sudare.language.catalogue import Words
-from sudare.tables import Release
 from sudare.tables.area_sizes import area_sizes
 from sudare.tables.error_bars import BlockErrorBars
+from sudare.tables.release import Release
 
 COARSEST = "10km"
 """The largest squares of the mesh that examples are taken from."""
@@ -123,10 +123,10 @@ def _span(name: str, attribute: Attribute, spans: list[tuple[int, int]], words: 
     if spans == whole and attribute.size > 1:
         return words("trust.all_of", name=name)
     ends = [[low for low, _ in spans], [high for _, high in spans]]
-    if isinstance(attribute, Mesh):
+    if isinstance(attribute, Place):
         first, last = (str(codes[0]) for codes in (attribute.names(*map(np.atleast_1d, end)) for end in ends))
         if first == last:
-            return words(f"mesh.{attribute.cell_size}", code=first)
+            return words(f"mesh.{attribute.cell_size}", code=first) if isinstance(attribute, Mesh) else first
         return words("mesh.from_to", first=first, last=last)
     if len(spans) == 2:
         (low_row, high_row), (low_column, high_column) = spans

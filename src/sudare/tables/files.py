@@ -1,62 +1,60 @@
-"""The released table as files: Parquet, CSV, GeoParquet, GeoJSON. Only cells other than zero are listed.
+"""The released table as files (Parquet, CSV, GeoParquet, GeoJSON), and what `verify` checks in them.
 
-What `verify` checks in the files of a table, piece by piece: a table may be larger than the memory.
+Only cells other than zero are listed. Files are verified piece by piece: a table may be larger than the memory.
 """
 
 from __future__ import annotations
 
+import codecs
+import hashlib
 import json
 import math
 from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from sudare.domain import CountTable, Domain, Mesh
-from sudare.errors import OutputError, SudareError, VerificationError
+from sudare.arrays import Integers
+from sudare.domain import Bins, Categories, CountTable, Domain, Grid, Place
+from sudare.domain.frames import cells_of_place, place_of
+from sudare.domain.reference_systems import projjson
+from sudare.errors import SudareError, VerificationError
 from sudare.language.messages import PageMessage
+from sudare.recipe.kind import ReleasedColumn
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 
 GEOJSON_LIMIT = 100_000
+BARS = ("low", "high", "expected_error")
+MOST_WITH_BARS = 1 << 17
+"""The most listed cells with error bars in files: their time and memory grow with the number of cells."""
 FILE_OF = {
     "parquet": "table.parquet",
     "csv": "table.csv",
     "geoparquet": "table.geo.parquet",
     "geojson": "table.geojson",
+    "records": "records.parquet",
 }
-
-# JGD2011, the datum of the mesh statistics since 2015 (EPSG 6668), as PROJJSON.
-_JGD2011: dict[str, Any] = {
-    "type": "GeographicCRS",
-    "name": "JGD2011",
-    "datum": {
-        "type": "GeodeticReferenceFrame",
-        "name": "Japanese Geodetic Datum 2011",
-        "ellipsoid": {"name": "GRS 1980", "semi_major_axis": 6378137, "inverse_flattening": 298.257222101},
-    },
-    "coordinate_system": {
-        "subtype": "ellipsoidal",
-        "axis": [
-            {"name": "Geodetic latitude", "abbreviation": "Lat", "direction": "north", "unit": "degree"},
-            {"name": "Geodetic longitude", "abbreviation": "Lon", "direction": "east", "unit": "degree"},
-        ],
-    },
-    "id": {"authority": "EPSG", "code": 6668},
-}
+OUTLINE = "outline.geojson"
+"""What maps of the release show around it, where the recipe gives a file."""
 
 
-def write(table: CountTable, formats: tuple[str, ...], folder: Path) -> dict[str, Path]:
-    """Write ``table`` into ``folder`` in each format; format name to path. GeoJSON only for small tables."""
+def write(table: CountTable, formats: tuple[str, ...], folder: Path, byte_order_mark: bool = False) -> dict[str, Path]:
+    """Write ``table`` into ``folder`` in each format; format name to path. GeoJSON only for small tables.
+
+    ``byte_order_mark`` begins the CSV file, for spreadsheets that take text for that of another encoding without it.
+    """
     writers: dict[str, Callable[[CountTable, Path], None]] = {
         "parquet": _parquet,
-        "csv": _csv,
+        "csv": partial(_csv, byte_order_mark=byte_order_mark),
         "geoparquet": _geoparquet,
         "geojson": _geojson,
+        "records": _records,
     }
     paths = {}
     for name in formats:
@@ -68,16 +66,31 @@ def write(table: CountTable, formats: tuple[str, ...], folder: Path) -> dict[str
 
 
 def columns(table: CountTable) -> pa.Table:
-    """One row per listed cell: its index, what a person reads for each attribute, and the count."""
-    import pyarrow as pa
+    """One row per listed cell: its index, what a person reads for each attribute, the count, and bars if it has any."""
+    return table.to_arrow(index=True)
 
-    named: dict[str, Any] = {"index": table.index}
-    for name, labels in table.domain.labels(table.index).items():
-        if labels.ndim == 2:
-            named |= {f"{name}_row": labels[:, 0], f"{name}_column": labels[:, 1]}
+
+def described(table: CountTable) -> tuple[ReleasedColumn, ...]:
+    """What the columns of the files mean."""
+    made = [ReleasedColumn("index", "integer", PageMessage("column.index"))]
+    for name, attribute in table.domain.attributes.items():
+        about = PageMessage("column.attribute", name=name)
+        if isinstance(attribute, Grid):
+            made += [ReleasedColumn(f"{name}_{axis}", "integer", about) for axis in ("row", "column")]
+        elif isinstance(attribute, Bins | Categories):
+            values = tuple(attribute.labels(np.arange(attribute.size)).tolist())
+            whole = isinstance(values[0], int)
+            ordered = isinstance(attribute, Bins)
+            made.append(ReleasedColumn(name, "integer" if whole else "string", about, values, ordered))
         else:
-            named[name] = labels
-    return pa.table({**named, "count": table.count})
+            labels = attribute.labels(*(np.zeros(1, dtype=np.int64) for _ in attribute.lengths))
+            made.append(ReleasedColumn(name, "integer" if labels.dtype.kind in "iu" else "string", about))
+    whole = table.count.dtype.kind == "i"
+    made.append(ReleasedColumn("count", "integer" if whole else "number", PageMessage("column.count")))
+    if table.intervals is not None:
+        bars = (PageMessage("column.low"), PageMessage("column.high"), PageMessage("column.expected_error"))
+        made += [ReleasedColumn(name, "number", each) for name, each in zip(BARS, bars, strict=True)]
+    return tuple(made)
 
 
 def _parquet(table: CountTable, path: Path) -> None:
@@ -86,77 +99,71 @@ def _parquet(table: CountTable, path: Path) -> None:
     pq.write_table(columns(table), path, compression="zstd")
 
 
-def _csv(table: CountTable, path: Path) -> None:
+def _csv(table: CountTable, path: Path, *, byte_order_mark: bool = False) -> None:
     import pyarrow.csv as csv
 
-    csv.write_csv(columns(table).drop_columns(["index"]), path)
+    with path.open("wb") as file:
+        file.write(codecs.BOM_UTF8 if byte_order_mark else b"")  # so that Excel knows that the text is UTF-8
+        csv.write_csv(table.to_arrow(), file)
 
 
-def mesh_of(table: CountTable) -> str:
-    """The name of the first mesh attribute."""
-    for name, attribute in table.domain.attributes.items():
-        if isinstance(attribute, Mesh):
-            return name
-    raise OutputError("a map format needs a mesh in the domain")
+def _records(table: CountTable, path: Path) -> None:
+    """Synthetic people, one row each; their places follow from the released table, so that they are the same again."""
+    import pyarrow.parquet as pq
+
+    from sudare.tables.records import person_batches
+
+    seed = int.from_bytes(hashlib.sha256(table.index.tobytes() + table.count.tobytes()).digest()[:8], "big")
+    batches = person_batches(table, seed)
+    first = next(batches)
+    with pq.ParquetWriter(path, first.schema, compression="zstd") as writer:
+        for batch in chain([first], batches):
+            writer.write_batch(batch)
 
 
-def corners(table: CountTable) -> NDArray[np.float64]:
-    """(cells, 4): west, south, east, north of each listed cell, degrees."""
-    name = mesh_of(table)
-    mesh = table.domain.attributes[name]
-    assert isinstance(mesh, Mesh)  # noqa: S101 - mesh_of found it
-    coordinates = table.domain.coordinates(table.index)
-    row, column = (coordinates[i] for i, axis in enumerate(table.domain.axes) if axis[0] == name)
-    south, west, north, east = mesh.corners(row, column)
-    return np.stack([west, south, east, north], axis=1)
-
-
-def polygons(box: NDArray[np.float64]) -> pa.Array:
-    """Rectangles as WKB polygons: 93 bytes each, counter-clockwise, closed."""
+def _with_centres(table: CountTable, place: Place, cells: list[Integers], which: Integers) -> pa.Table:
+    """The columns of a table, and latitude and longitude of the middle of each row's cell."""
     import pyarrow as pa
 
-    west, south, east, north = box.T
-    layout = np.dtype([("order", "u1"), ("type", "<u4"), ("rings", "<u4"), ("points", "<u4"), ("xy", "<f8", (5, 2))])
-    shapes = np.zeros(len(box), dtype=layout)
-    shapes["order"], shapes["type"], shapes["rings"], shapes["points"] = 1, 3, 1, 5
-    for corner, (x, y) in enumerate(((west, south), (east, south), (east, north), (west, north), (west, south))):
-        shapes["xy"][:, corner, 0], shapes["xy"][:, corner, 1] = x, y
-    fixed = pa.FixedSizeBinaryArray.from_buffers(
-        pa.binary(layout.itemsize), len(shapes), [None, pa.py_buffer(shapes.tobytes())]
-    )
-    return fixed.cast(pa.large_binary())
+    frame, name = columns(table), place_of(table)
+    for axis, degrees in zip(("latitude", "longitude"), place.centres(*cells), strict=True):
+        frame = frame.append_column(f"{name}_{axis}", pa.array(degrees[which]))
+    return frame
 
 
 def _geoparquet(table: CountTable, path: Path) -> None:
-    """GeoParquet 1.1: the columns of the Parquet file and a WKB polygon per cell, in JGD2011."""
+    """GeoParquet 1.1: the columns of the Parquet file and a WKB polygon per cell, in the place's own system."""
+    import pyarrow as pa
     import pyarrow.parquet as pq
 
-    box = corners(table)
+    place, cells, which = cells_of_place(table)
+    shapes = place.shapes(*cells)
+    several = bool((np.diff(shapes.shapes) > 1).any())
     about: dict[str, Any] = {
         "encoding": "WKB",
-        "geometry_types": ["Polygon"],
-        "crs": _JGD2011,
+        "geometry_types": ["Polygon", "MultiPolygon"] if several else ["Polygon"],
+        "crs": projjson(place.epsg),
         "edges": "planar",
     }
-    if len(box):
-        about["bbox"] = [*box[:, :2].min(axis=0).tolist(), *box[:, 2:].max(axis=0).tolist()]
+    if len(shapes):
+        about["bbox"] = shapes.bounds
     meta = {"version": "1.1.0", "primary_column": "geometry", "columns": {"geometry": about}}
-    frame = columns(table).append_column("geometry", polygons(box))
+    frame = _with_centres(table, place, cells, which).append_column("geometry", shapes.wkb().take(pa.array(which)))
     pq.write_table(frame.replace_schema_metadata({"geo": json.dumps(meta)}), path, compression="zstd")
 
 
 def _geojson(table: CountTable, path: Path) -> None:
-    """One feature per cell (RFC 7946; its WGS 84 and JGD2011 agree within a metre)."""
-    features = [
-        {
-            "type": "Feature",
-            "properties": properties,
-            "geometry": {"type": "Polygon", "coordinates": [[[w, s], [e, s], [e, n], [w, n], [w, s]]]},
-        }
-        for properties, (w, s, e, n) in zip(columns(table).to_pylist(), corners(table).tolist(), strict=True)
-    ]
-    text = json.dumps({"type": "FeatureCollection", "features": features}, ensure_ascii=False)
-    path.write_text(text + "\n", encoding="utf-8", newline="\n")
+    """One feature per cell (RFC 7946; its WGS 84 agrees with JGD2011 and ETRS89 within a metre)."""
+    place, cells, which = cells_of_place(table)
+    geometries = place.outlines(*cells).geojson()
+    with path.open("w", encoding="utf-8", newline="\n") as file:
+        file.write('{"type": "FeatureCollection", "features": [')
+        rows = _with_centres(table, place, cells, which).to_pylist()
+        for number, (properties, cell) in enumerate(zip(rows, which.tolist(), strict=True)):
+            file.write(", " if number else "")
+            about = json.dumps(properties, ensure_ascii=False)
+            file.write(f'{{"type": "Feature", "properties": {about}, "geometry": {geometries[cell]}}}')
+        file.write("]}\n")
 
 
 def check_table(folder: Path, certificate: dict[str, Any]) -> list[PageMessage]:
@@ -199,7 +206,7 @@ def _found(domain: Domain, paths: list[Path]) -> dict[str, Any]:
     total: int | float = 0
     for path in paths:
         for batch in _batches(path):
-            index, count = (batch.column(name).to_numpy() for name in ("index", "count"))
+            index, count = (np.from_dlpack(batch.column(name)) for name in ("index", "count"))
             if not len(index):
                 continue
             if index[0] <= last or not (index[1:] > index[:-1]).all():

@@ -1,4 +1,4 @@
-"""The Haar tree in sums and differences: paper 1's wavelets, kept in integers.
+"""The Haar tree in sums and differences: the wavelets of Privelet and top-down, kept in integers.
 
 A line of 2**bits cells is the root of a binary tree: a node of level l has 2**l cells, a sum S, and the
 difference d of its left and its right half. The root's sum and all differences together are the Haar transform
@@ -80,7 +80,7 @@ def block_weight(bits: int, level: int) -> float:
     """The variance of a block sum of 2**level cells when every coefficient has variance 1 and is inverted.
 
     The block's sum is S/q plus the differences above it times 1/2, 1/4, ... 1/q, q = 2**(bits - level); the
-    squares add up to (1 + 2/q**2)/3. (With variance 2 lambda**2 that is the formula of paper 1.)
+    squares add up to (1 + 2/q**2)/3. (With variance 2 lambda**2 that is the formula of Terada et al. 2015.)
 
     >>> block_weight(4, 4), block_weight(4, 3)
     (1.0, 0.5)
@@ -91,7 +91,7 @@ def block_weight(bits: int, level: int) -> float:
 def left_halves(sums: Integers, differences: Integers, coins: NDArray[Any], out: Integers | None = None) -> Integers:
     """What nodes with ``sums`` >= 0 pass on to their left halves; the rest, also >= 0, goes to the right.
 
-    The noisy difference is clipped to what a non-negative split allows, [-S, S] (paper 1, eq. 28). Where S and
+    The noisy difference is clipped to what a non-negative split allows, [-S, S] (Terada et al., eq. 28). Where S and
     d differ in parity no integer split has that difference: ``coins``, 0 or 1, round it. Elsewhere the coin is
     lost in the shift.
 

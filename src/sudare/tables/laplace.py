@@ -26,7 +26,7 @@ class Laplace:
     max_rows as well (all rows in one cell), and with a budget of rho the noise is Gaussian. ``cut`` keeps only
     noisy values from ``cut`` on, which is post-processing; they are drawn sparsely, with the same law.
 
-    ``clip`` is the first paper's way to compare it with the others: noisy values clipped at 0 and scaled to the total,
+    ``clip`` is Matsumoto et al.'s way to compare it with the others: noisy values clipped at 0 and scaled to the total,
     in integers. It needs the total, public or noisy for 5 % of epsilon, and is `NonnegativeLasso` of strength 0.
     """
 

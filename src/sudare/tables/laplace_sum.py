@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 EXACT_TERMS = 64
-"""Up to so many terms the law is summed up exactly; beyond, the normal law corrected for kurtosis is as good."""
+"""Up to this many terms the law is computed exactly; beyond, the normal law corrected for kurtosis is as good."""
 _FINEST = 1 << 20
 _SILENT = 1 / 700
 """A scale up to which noise is certainly 0: exp(-700) is less than any chance that a number here can tell from 0."""

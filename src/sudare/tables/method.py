@@ -18,7 +18,7 @@ TOTAL_SHARE = Fraction(1, 20)
 
 
 class Asked(Protocol):
-    """What is asked of a method, wherever the table's cells are: its domain and total, the budget, the noise."""
+    """The task of a method, wherever the table's cells are: its domain and total, the budget, the noise."""
 
     @property
     def domain(self) -> Domain:
@@ -91,6 +91,17 @@ def replaced_in_sums(_domain: Domain) -> Fraction:
     return Fraction(2)
 
 
+class MeasuredSums:
+    """What methods share that measure sums over disjoint cells, with a total, and whose error depends on the data."""
+
+    uses_total = True
+    gaussian = True
+    replaced = staticmethod(replaced_in_sums)
+
+    def block_error(self, budget: Budget, sensitivity: int, cells: int, domain: Domain | None = None) -> float | None:
+        """See `Method`: None."""
+
+
 def cost_of_replacing(method: Method, domain: Domain, budget: Budget) -> Fraction:
     """By which factor the cost grows when a row is replaced instead of added, the total being public.
 
@@ -124,3 +135,10 @@ class Method(Protocol):
 
     def block_error(self, budget: Budget, sensitivity: int, cells: int, domain: Domain | None = None) -> float | None:
         """The exact RMSE of the sum of a block of ``cells`` cells, where it does not depend on the data; else None."""
+
+
+def resolved(method: Method, domain: Domain, *, in_cluster: bool = False) -> Method:
+    """What a method that chooses another by the domain (`Auto`) chooses; any other method itself."""
+    choose = getattr(method, "choose", None)
+    chosen: Method = method if choose is None else choose(domain, in_cluster=in_cluster).method
+    return chosen

@@ -1,15 +1,16 @@
-"""How the people of thin places divide among categories, from totals over all places and from places measured.
+"""How the people of thin places divide among categories, from totals over all places and from measured places.
 
-A block too thin to be split has people, but nothing is known of their sexes and ages. Spread evenly, thin places would
-have as many children as adults, and over a map that adds up. So they get what the measured places lack of the totals.
-What these have is known: not what was measured there but what is released, for a simplex projection lifts small cells
-at the cost of large ones. Everything here is a function of noisy measurements.
+A block too thin to be split has people, but their sexes and ages were not measured. Spread evenly, thin places would
+have as many children as adults, and over a map that adds up. So thin places get the difference between the totals of
+the categories and what is released in the measured places. (What is released there, not what was measured: a simplex
+projection raises small cells at the cost of large ones.) Everything here is a function of noisy measurements.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Self
 
 import numpy as np
@@ -21,13 +22,13 @@ from sudare.measure.simplex import project_rows
 from sudare.tables.tree_level import Level
 
 MOST_BITS = 16
-"""A place with more cells than this has no mix: nobody measures so many well enough."""
+"""No mix is learned for places of more than 2**16 cells: too many to be measured well enough."""
 _LEAST = 1e-9
-"""What no category goes below: nothing can be divided in the proportions 0 to 0."""
+"""The smallest share of a category, so that shares never divide 0 by 0."""
 _BUCKETS = 16
-"""For each cell of a place, in the table that finds cells quickly."""
-_NOWHERE = -(2.0**60)
-"""The value of padding: no projection gives it anybody."""
+"""Buckets per cell of a place in the lookup table of `_found`."""
+NOWHERE = -(2.0**60)
+"""The value of padding: so low that a projection always gives it 0."""
 
 
 def mix_level(domain: Domain) -> int:
@@ -36,7 +37,7 @@ def mix_level(domain: Domain) -> int:
 
 
 def kinds(domain: Domain) -> NDArray[np.bool_]:
-    """Which of the 2**level cells of a place are no padding: the same in every place."""
+    """Which of the 2**level cells of a place are logical cells and not padding: the same in every place."""
     level = mix_level(domain)
     first = domain.cells(np.zeros(1, dtype=np.int64)) >> level << level
     return domain.contains(first + np.arange(1 << level))
@@ -49,19 +50,14 @@ class Margin:
     totals: Floats
     variance: float
 
-    def drawn_to(self, expected: Floats, logical: NDArray[np.bool_]) -> Floats:
-        """Drawn towards the ``expected`` totals by as much of the differences as noise would make."""
-        apart = np.where(logical, self.totals - expected, 0.0)
-        trust = _trust((apart**2).sum(), self.variance * np.count_nonzero(logical))
-        return np.asarray(expected + trust * apart)
-
 
 @dataclass(frozen=True)
 class MixMeasurements:
     """What was measured of all places together, for the levels within a place from the top.
 
-    Each of ``sums`` is (3, 2**bits), by where in its place a block lies, which has that many bits at its level: the
-    sum of the estimates, what a projection of each node makes of them, and the variance. Those of parts add up.
+    Each of ``sums`` is (3, 2**bits), by the position of a block in its place, which has that many bits at its level:
+    the sum of the estimates, the sum after the projection of each node, and the variance. Sums over parts of a table
+    add up.
     """
 
     sums: tuple[Floats, ...]
@@ -77,7 +73,7 @@ class MixMeasurements:
         return np.concatenate([np.empty(0), *(own.reshape(-1) for own in self.sums)])
 
     def joined(self, bits: Sequence[int], parts: Iterable[Floats]) -> Self:
-        """With the levels below these, of so many ``bits``: the sums over ``parts``, which are flat."""
+        """With the levels below these, of the given ``bits``: the sums over ``parts``, each in the form of `flat`."""
         total = np.zeros(sum(3 << own for own in bits))
         for part in parts:
             total += part
@@ -97,20 +93,21 @@ def _sums(level: Level, bits: int) -> Floats:
 class Mix:
     """How people divide among the 2**level cells of a place.
 
-    ``within`` (2**level,) holds for blocks that are part of a place, in proportion; ``rest`` for whole places.
-    Both are 0 for padding and add up to 1.
+    ``within`` (2**level,) holds for parts of places that were not split, in proportion; ``rest`` for whole places.
+    Both are 0 for padding and add up to 1. ``totals`` are all people of each kind, where they were measured.
     """
 
     level: int
     within: Floats
     rest: Floats
+    totals: Floats | None = None
 
     @classmethod
     def learned(cls, domain: Domain, tally: MixMeasurements, total: float, margin: Margin | None = None) -> Self | None:
         """From a tally, how many people there are in all, and the totals of categories; None where nothing is known.
 
-        ``within`` multiplies shares level by level, so that kinds of people who were measured less often, being few,
-        do not become fewer by that. The people of blocks of whole places are those who are in no tally.
+        Shares are multiplied level by level, so that rare categories, whose blocks were measured less often, do not
+        become rarer. The people of blocks of whole places are those in no tally.
         """
         level = mix_level(domain)
         measured = max(0.0, float(tally.sums[0][0].sum())) if tally.sums else 0.0
@@ -119,12 +116,19 @@ class Mix:
         even = kinds(domain).astype(np.float64)
         even /= even.sum()
         within, surplus = _learned(tally, even) if measured else (even, np.zeros(len(even)))
-        rest, thin = within, total - measured
+        rest, thin, totals = within, max(total - measured, 0.0), None
+        if margin is not None:
+            unmeasured, totals = _by_margin(
+                tally.sums[-1] if measured else np.zeros((3, len(even))), total, margin, within
+            )
+            within = unmeasured + _LEAST * even
+            within /= within.sum()
+            lacking = unmeasured - _ended(tally, within)
+        else:
+            lacking = thin * within - surplus
         if thin >= 1:
-            totals = total * within if margin is None else margin.drawn_to(total * within, even > 0)
-            lacking = np.where(even > 0, totals - measured * within - surplus, _NOWHERE)
-            rest = project_rows(lacking[None], np.array([thin]))[0] / thin
-        return cls(level, (1 - _LEAST) * within + _LEAST * even, rest / rest.sum())
+            rest = project_rows(np.where(even > 0, lacking, NOWHERE)[None], np.array([thin]))[0] / thin
+        return cls(level, (1 - _LEAST) * within + _LEAST * even, rest / rest.sum(), totals)
 
     def rows(self, block: Integers, level: int) -> Floats:
         """The proportions (blocks, 2**level) within blocks of no more than a place."""
@@ -164,8 +168,37 @@ def _found(ends: Floats, aim: Floats) -> Integers:
     return np.asarray(found)
 
 
+def _by_margin(measured: Floats, total: float, margin: Margin, within: Floats) -> tuple[Floats, Floats]:
+    """How many people of each kind stand where kinds were not measured, and how many there are in all.
+
+    ``measured`` (3, kinds) is the tally of cells. Two things are known of each kind: its total with the margin's noise,
+    and a part of it with the noise of so many cells. What is missing of this part is at least 0 and adds up; it is
+    drawn towards shares ``within`` by as much as noise would make. What then still differs is divided by the variances.
+    """
+    cells, _, variance = measured
+    logical, missing = within > 0, max(total - float(cells.sum()), 0.0)
+    usual = missing * within
+    apart = np.where(logical, margin.totals - cells - usual, 0.0)
+    trust = _trust((apart**2).sum(), np.count_nonzero(logical) * margin.variance + variance.sum())
+    drawn = np.where(logical, usual + trust * apart, NOWHERE)
+    unmeasured = project_rows(drawn[None], np.array([missing]))[0]
+    rest = usual + apart - unmeasured
+    totals = np.where(logical, cells + unmeasured + variance / (variance + margin.variance) * rest, NOWHERE)
+    return unmeasured, project_rows(totals[None], np.array([max(total, 0.0)]))[0]
+
+
+def _ended(tally: MixMeasurements, within: Floats) -> Floats:
+    """The people of parts of places that were not split, divided into kinds."""
+    found = np.zeros(len(within))
+    for upper, lower in pairwise(tally.sums):
+        people = upper[0] - lower[0].reshape(len(upper[0]), -1).sum(axis=1)
+        shares = within.reshape(len(people), -1)
+        found += (shares / np.maximum(shares.sum(axis=1, keepdims=True), _LEAST) * people[:, None]).reshape(-1)
+    return found
+
+
 def _learned(tally: MixMeasurements, even: Floats) -> tuple[Floats, Floats]:
-    """The shares of kinds of people in the places that were measured, and how many each is given too many."""
+    """The shares of the categories in the measured places, and how much the projection adds to each there."""
     within, surplus = np.ones(1), np.zeros(1)
     for measured, given, variance in tally.sums:
         logical = even.reshape(len(measured), -1).sum(axis=1)
@@ -176,17 +209,17 @@ def _learned(tally: MixMeasurements, even: Floats) -> tuple[Floats, Floats]:
 
 
 def _shares(measured: Floats, variance: Floats, even: Floats) -> Floats:
-    """Rows as shares: measured sums, drawn towards even ones by as much of their differences as noise would make."""
+    """Rows as shares: measured sums, shrunk towards equal ones by the share of the differences that noise explains."""
     total = np.maximum(measured.sum(axis=1), 0.0)
     even = even / np.maximum(even.sum(axis=1), _LEAST)[:, None]
     apart = np.where(even > 0, measured - total[:, None] * even, 0.0)
     trust = _trust((apart**2).sum(axis=1), variance.sum(axis=1))
-    drawn = np.where(even > 0, total[:, None] * even + trust[:, None] * apart, _NOWHERE)
+    drawn = np.where(even > 0, total[:, None] * even + trust[:, None] * apart, NOWHERE)
     projected = project_rows(drawn, total)
     known = total > 0
     return np.where(known[:, None], projected / np.where(known, total, 1.0)[:, None], even)
 
 
 def _trust(seen: Any, noise: Any) -> Any:
-    """Of squared differences that were seen, the share that is not noise (James and Stein's)."""
+    """The share of the observed squared differences that noise does not explain (the James-Stein factor)."""
     return np.maximum(0.0, 1 - noise / np.maximum(seen, noise + _LEAST))

@@ -1,7 +1,8 @@
-"""What the release of a table needs: a small release of the same law is made and measured, and scaled up.
+"""The memory and disk that the release of a table needs, estimated from a pilot: a small release that is measured and
+scaled up.
 
-How many cells a method looks at on its way depends on the counts, the budget and the domain at once, so no formula of
-their sizes is within twice the truth. A pilot is: a part of the table, seeded noise, and its result thrown away.
+How many cells a method visits depends on the counts, the budget and the domain at once, so no formula of their sizes is
+within a factor of two. A pilot is: part of the table is released with seeded noise, and the result is discarded.
 """
 
 from __future__ import annotations
@@ -14,9 +15,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sudare.domain import CountTable, Domain, Grid, Line
-from sudare.recipe.kind import FIXED_DISK, FIXED_MEMORY, Needs, row_size
-from sudare.tables import Laplace, Privelet, TopDown, Tree
-from sudare.tables.files import GEOJSON_LIMIT, columns
+from sudare.recipe.frames import row_size
+from sudare.recipe.kind import FIXED_DISK, FIXED_MEMORY, Needs
+from sudare.tables.files import GEOJSON_LIMIT, MOST_WITH_BARS, columns
 
 if TYPE_CHECKING:
     from sudare.tables.kind import TableKind
@@ -26,19 +27,30 @@ SMALL = 2**13
 _MOST = 2**15
 """Cells of a pilot."""
 _RUNS = 8
-"""A tree is measured on so many stretches of neighbours, since people are not everywhere alike."""
-_SMALL_CELL = 2**11, 2**9
-"""Bytes of memory and disk of a cell of a small table: more than any takes."""
-_BEYOND_TRACED = {Tree: 1.5, TopDown: 1.15}
+"""The pilot of a tree takes this many runs of neighbouring cells, since densities differ by place."""
+_SPREAD = 4
+"""The ratio of released to populated cells of a small table, at most about: noise adds some."""
+_SMALL_CELL = 2**9, 2**7
+"""Bytes of memory and disk of a cell of a small table, without its shape."""
+_BEYOND_TRACED = {"tree": 1.8, "top_down": 1.15}
 """Memory of the process over what Python and NumPy ask for, which the system rounds, fragments or never touches."""
 _BEYOND = 1.3
 _PLACE = 10
 """Bytes of each axis of a cell, where ranks of cells have to be turned into their places in a padded domain."""
-_WRITERS = 96 << 20
-_ROW, _AXIS, _POLYGON, _FEATURE = 28, 19, 420, 6000
-"""Bytes of memory of a listed cell while it is written, of each of its axes, and of its shape in map formats."""
-_SHAPE_ON_DISK, _FEATURE_ON_DISK = 24, 600
-_DISK = 1.2
+_WRITERS = 88 << 20, 2**18
+"""Bytes that the writers of files keep in buffers, and from how many listed cells on those are full."""
+_DENSE_ROW, _ROW, _AXIS, _POLYGON, _FEATURE = 15, 50, 19, 520, 700
+"""Bytes of memory of a listed cell while it is written, of each of its axes, and of its shape in map formats.
+
+Where every cell has noise of its own nothing but the table is held."""
+_SHAPE_ON_DISK, _FEATURE_ON_DISK = 16, 450
+_BARS, _HELD = 3400, 400
+"""Bytes of memory of a listed cell while its error bars are learned, and of earlier replicates."""
+_BARS_IN_TEXT, _BARS_PACKED = 14, 9
+"""Bytes of a cell's error bars in a CSV file, and in another one."""
+_NEARLY = 1.1
+"""A table that seems larger by this factor than those that have bars may have them all the same."""
+_DISK, _DISK_OF_TREE = 1.07, 1.0
 """Files over what the rows of a pilot take, which compress in another way."""
 
 
@@ -53,34 +65,43 @@ class Pilot:
 
 def needs(job: TableKind, table: CountTable) -> Needs:
     """What the release of ``table`` takes in this process, and in the output folder."""
-    domain, formats = job.domain, job.recipe.output.formats
+    domain, formats = job.domain, job.recipe.formats
     drawn = domain.size if _dense(job) else len(table)
     if drawn <= SMALL:
-        return Needs(FIXED_MEMORY + _SMALL_CELL[0] * drawn, FIXED_DISK + _SMALL_CELL[1] * drawn)
+        cells = min(domain.size, _SPREAD * drawn)
+        memory = _SMALL_CELL[0] + ("geoparquet" in formats) * _POLYGON + ("geojson" in formats) * _FEATURE
+        memory += job.recipe.output.bars * _BARS
+        file = _SMALL_CELL[1] + ("geoparquet" in formats) * _SHAPE_ON_DISK + ("geojson" in formats) * _FEATURE_ON_DISK
+        return Needs(FIXED_MEMORY + memory * cells, FIXED_DISK + file * cells)
     pilot = _pilot(job, table, drawn)
     listed = min(domain.size, int(len(pilot.listed) / pilot.share))
-    protect = _BEYOND_TRACED.get(type(job.method), _BEYOND) * pilot.peak / pilot.share
+    protect = _BEYOND_TRACED.get(job.method.name, _BEYOND) * pilot.peak / pilot.share
     if _dense(job) and domain.size < 1 << domain.bits:
         protect += _PLACE * len(domain.axes) * domain.size
     mapped = listed if "geojson" in formats and listed <= GEOJSON_LIMIT else 0
-    write = min(1, listed / 2**20) * _WRITERS + listed * (_ROW + _AXIS * len(domain.axes)) + mapped * _FEATURE
+    (buffers, full), row = _WRITERS, _DENSE_ROW if _dense(job) else _ROW
+    write = min(1, listed / full) * buffers + listed * (row + _AXIS * len(domain.axes)) + mapped * _FEATURE
     write += listed * _POLYGON if "geoparquet" in formats else 0
-    frame = columns(pilot.listed)
+    barred = min(listed, MOST_WITH_BARS) if job.recipe.output.bars and listed <= _NEARLY * MOST_WITH_BARS else 0
+    protect += barred * _HELD  # replicates are released while earlier ones are held
+    frame = columns(pilot.listed.plain)  # bars are counted apart: learning those of a pilot takes long
     tables = row_size(frame, [name for name in formats if name in ("parquet", "geoparquet")])
     texts = row_size(frame.drop_columns(["index"]), [name for name in formats if name == "csv"])
-    disk = _DISK * listed * (tables + texts + ("geoparquet" in formats) * _SHAPE_ON_DISK) + mapped * _FEATURE_ON_DISK
-    return Needs(FIXED_MEMORY + int(max(protect, write)), FIXED_DISK + int(disk))
+    packed = _DISK_OF_TREE if job.method.name in _BEYOND_TRACED else _DISK
+    disk = packed * listed * (tables + texts + ("geoparquet" in formats) * _SHAPE_ON_DISK) + mapped * _FEATURE_ON_DISK
+    disk += barred * sum(_BARS_IN_TEXT if name == "csv" else _BARS_PACKED for name in formats)
+    return Needs(FIXED_MEMORY + int(max(protect, barred * _BARS, write)), FIXED_DISK + int(disk))
 
 
 def _dense(job: TableKind) -> bool:
     """Whether every cell of the domain gets noise of its own, with people or without."""
-    method = job.method
-    return isinstance(method, Privelet) or (isinstance(method, Laplace) and method.cut is None and not method.clip)
+    name, parameters = job.method.name, job.method.parameters
+    return name == "privelet" or (name == "laplace" and parameters["cut"] is None and not parameters["clip"])
 
 
 def _pilot(job: TableKind, table: CountTable, drawn: int) -> Pilot:
     cells = min(_MOST, max(SMALL // 2, drawn // 8))
-    in_tree = isinstance(job.method, Tree | TopDown)
+    in_tree = job.method.name in _BEYOND_TRACED
     part, share = _stretches(table, cells) if in_tree else _thinned(job, table, cells, drawn)
     watched = tracemalloc.is_tracing()
     if not watched:
@@ -102,7 +123,7 @@ def _pilot(job: TableKind, table: CountTable, drawn: int) -> Pilot:
 
 
 def _stretches(table: CountTable, cells: int) -> tuple[CountTable, float]:
-    """Some stretches of neighbours, at their places: a tree treats each as it would amid the others."""
+    """Some runs of neighbouring cells, at their own positions: a tree treats each as it would in the whole table."""
     length = cells // _RUNS
     starts = np.linspace(0, len(table) - length, _RUNS).astype(np.int64)
     rows = (starts[:, None] + np.arange(length)).reshape(-1)
@@ -110,11 +131,11 @@ def _stretches(table: CountTable, cells: int) -> tuple[CountTable, float]:
 
 
 def _thinned(job: TableKind, table: CountTable, cells: int, drawn: int) -> tuple[CountTable, float]:
-    """A domain and a table smaller by the same share: methods that see each cell by itself do not miss the rest."""
+    """A domain and a table smaller by the same share, for methods that treat each cell by itself."""
     share = cells / drawn
     size = max(1, round(job.domain.size * share))
     domain = Domain(cell=Line(size))
-    if isinstance(job.method, Privelet):
+    if job.method.name == "privelet":
         bits = max(2, int(np.log2((1 << job.domain.bits) * share)))
         domain, share = Domain(cell=Grid(1 << bits // 2, 1 << bits - bits // 2)), 2.0 ** (bits - job.domain.bits)
     rows = np.linspace(0, len(table) - 1, int(len(table) * share)).astype(np.int64)

@@ -1,4 +1,4 @@
-"""Paper 0's proposal: on the simplex, reward a large sum of squares, which leaves fewer cells and larger ones."""
+"""Negative l2 (Matsumoto, Matsui, Terada): reward a large sum of squares, which leaves fewer and larger cells."""
 
 from __future__ import annotations
 
@@ -7,24 +7,23 @@ from fractions import Fraction
 from typing import Any
 
 from sudare.arrays import Cells
-from sudare.domain import Domain
 from sudare.noise import SparseNoise
-from sudare.privacy import Budget, Number
-from sudare.tables.method import Task, replaced_in_sums
+from sudare.privacy import Number
+from sudare.tables.method import MeasuredSums, Task
 from sudare.tables.simplex import active_cells
 from sudare.tables.strength import Strength, look
 from sudare.tables.threshold import plain_strength, protect_above, read_strength, require_fit
 
 
 @dataclass(frozen=True)
-class NegativeL2:
+class NegativeL2(MeasuredSums):
     """The table b >= 0 with the measured total that minimises |z - b|^2 - strength |b|^2, sparse and in integers.
 
     Sensitivity: as for `Simplex`, the counts and their total each move by at most max_rows in L1 when a unit comes
     or goes; the total takes 5 % of epsilon and the cells the rest. With a public total all of epsilon goes to the
     cells. The strength is declared, or chosen from noisy values and public tables.
 
-    With gamma = 1 - strength (the paper prints 1 - n strength, n of the regression it comes from) it is the simplex
+    With gamma = 1 - strength (the paper prints 1 - n strength: errata N1) it is the simplex
     projection of z/gamma: b = max(z - t, 0)/gamma, where the excess over t adds up to gamma times the total. So
     every strength is a threshold t, and the other way round; the non-negative lasso scaled to the total is the same
     b, named by t. ``fit="shift"`` keeps the same cells but adds one number to each instead of dividing by gamma.
@@ -47,9 +46,6 @@ class NegativeL2:
         require_fit(self.fit)
 
     name = "negative_l2"
-    uses_total = True
-    gaussian = True
-    replaced = staticmethod(replaced_in_sums)
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -67,6 +63,3 @@ class NegativeL2:
         excess = (1 - strength) * total
         _, value = active_cells(noisy, excess)
         return (int(value.sum()) - excess) / len(value)
-
-    def block_error(self, budget: Budget, sensitivity: int, cells: int, domain: Domain | None = None) -> float | None:
-        """It depends on the data."""

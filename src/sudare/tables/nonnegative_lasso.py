@@ -8,18 +8,17 @@ from fractions import Fraction
 from typing import Any
 
 from sudare.arrays import Cells
-from sudare.domain import Domain
 from sudare.errors import ParameterError
 from sudare.noise import SparseNoise
 from sudare.noise.sparse import DENSE_LIMIT
-from sudare.privacy import Budget, Number
-from sudare.tables.method import Asked, Task, replaced_in_sums
+from sudare.privacy import Number
+from sudare.tables.method import Asked, MeasuredSums, Task
 from sudare.tables.strength import Strength, look
 from sudare.tables.threshold import noise_law, plain_strength, protect_above, read_strength, require_fit
 
 
 @dataclass(frozen=True)
-class NonnegativeLasso:
+class NonnegativeLasso(MeasuredSums):
     """max(z - strength/2, 0), the minimiser of |z - b|^2 + strength |b|_1 over b >= 0, then fitted to the total.
 
     Sensitivity: as for `Simplex`, the counts and their total each move by at most max_rows in L1 when a unit comes
@@ -46,9 +45,6 @@ class NonnegativeLasso:
         require_fit(self.fit)
 
     name = "nonnegative_lasso"
-    uses_total = True
-    gaussian = True
-    replaced = staticmethod(replaced_in_sums)
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -68,9 +64,6 @@ class NonnegativeLasso:
             return strength / 2
         visible = look(noisy, total, scale, self.fit)
         return strength.choose(replace(visible, lowest=max(visible.lowest, Fraction(0))))
-
-    def block_error(self, budget: Budget, sensitivity: int, cells: int, domain: Domain | None = None) -> float | None:
-        """It depends on the data."""
 
 
 def require_few_cells(task: Asked, threshold: Fraction) -> None:

@@ -1,35 +1,34 @@
-"""What reports and notebooks show of a released table, from the release alone.
-
-The sections of a released table that may be public: all of it from the `Release` alone.
-
-What the public report says of a table: read back from the released files and the certificate, and nothing else.
-
-A release as a small box for notebooks: its facts and its map.
-"""
+"""What the public report and notebooks show of a released table, from the released files and the certificate alone."""
 
 from __future__ import annotations
 
 import json
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sudare.domain import Bins, Categories, CountTable, Domain, Grid, Line, Mesh
+from sudare.domain import Bins, Categories, CountTable, Domain, Grid, Line, Place, Regions
 from sudare.domain.attribute import Attribute
+from sudare.errors import MissingExtraError, ParameterError, did_you_mean
 from sudare.language.cards import card, facts, picture
-from sudare.language.catalogue import Words
+from sudare.language.catalogue import Words, current_language
 from sudare.privacy import Adjacency, Budget, Fact, Guarantee, readable
 from sudare.privacy.notebook import headline, unit_words
 from sudare.registry import METHODS
-from sudare.render.charts import render_png
-from sudare.render.drawing import View
-from sudare.render.sections import Chart, Facts, Part, Section, Table, Text, Tiles
-from sudare.tables import Method, Release
-from sudare.tables.files import FILE_OF
-from sudare.tables.method import cost_of_replacing
+from sudare.render.charts import Picture, render_png
+from sudare.render.crossing import cross_tables, flow_maps, flow_matrix, flow_places
+from sudare.render.drawing import LEVEL, View
+from sudare.render.map_pages import MapPage
+from sudare.render.outlines import Outline, countries
+from sudare.render.sections import Chart, Facts, Map, Part, Section, Table, Text, Tiles
+from sudare.tables.examples import block_bars
+from sudare.tables.files import FILE_OF, OUTLINE
+from sudare.tables.method import Method, cost_of_replacing
+from sudare.tables.release import Release
 from sudare.tables.trust import trust_section
 
 if TYPE_CHECKING:
@@ -38,23 +37,14 @@ if TYPE_CHECKING:
     from sudare.tables.release import Release
 
 
-MAP_LAYOUTS = (
-    (900, 760, False),
-    (700, 560, False),
-    (510, 430, True),
-    (420, 340, True),
-    (338, 268, True),
-    (0, 220, True),
-)
-"""What a layout needs in pixels, the width of its map, and whether the legend lies above it."""
 _SHOWN_VALUES = 12
 
 
-def table_sections(release: Release, words: Words) -> list[Section]:
+def table_sections(release: Release, words: Words, outline: Outline | None = None) -> list[Section]:
     """What was released, the map, how far to trust it, and the method."""
     return [
         _released(release, words),
-        _picture(release, words),
+        _picture(release, words, outline or countries()),
         trust_section(release, words),
         _method(release, words),
     ]
@@ -78,12 +68,23 @@ def _released(release: Release, words: Words) -> Section:
     return Section(words("table.title"), tuple(parts))
 
 
-def _picture(release: Release, words: Words) -> Section:
-    view = View.of(release.table.domain, words)
+def _picture(release: Release, words: Words, outline: Outline | None) -> Section:
+    """Flows between two places, a map, or a cross table and a profile: what the domain has."""
+    table = release.table
+    view = View.of(table.domain, words)
+    if (ends := flow_places(table)) is not None:
+        names = ("released", "arriving")
+        flows = [Map(name, made) for name, made in zip(names, flow_maps(table, ends, words, outline), strict=False)]
+        matrix = Map("flows", flow_matrix(table, ends, words))
+        return Section(words("table.flow_title"), (Text.of(words("table.flow")), *flows, matrix))
     if not view.is_map:
-        return Section(words("table.profile_title"), (Chart("released", {0: view.released(release.table)}),))
-    layouts = {needed: view.released(release.table, width, narrow) for needed, width, narrow in MAP_LAYOUTS}
-    return Section(words("table.map_title"), (Text.of(words("table.map")), Chart("released", layouts)))
+        parts: list[Part] = [Chart("released", {0: view.profile(table)})]
+        if (crossed := cross_tables(table, words)) is not None:
+            parts = [Text.of(words("table.cross")), Map("crossed", crossed), *parts]
+        return Section(words("table.profile_title"), tuple(parts))
+    bars = partial(block_bars, release, level=LEVEL)
+    drawn = view.map({words("chart.released_counts"): table}, bars=bars, outline=outline)
+    return Section(words("table.map_title"), (Text.of(words("table.map")), Map("released", drawn)))
 
 
 def _method(release: Release, words: Words) -> Section:
@@ -112,9 +113,9 @@ def attributes_table(domain: Domain, words: Words) -> Table:
 
 def _attribute(attribute: Attribute, words: Words) -> tuple[str, str]:
     """The kind of an attribute, and its values."""
-    if isinstance(attribute, Mesh | Grid):
-        size = attribute.cell_size if isinstance(attribute, Mesh) else ""
-        kind = words("attribute.mesh", size=size) if size else words("attribute.grid")
+    if isinstance(attribute, Place | Grid) and len(attribute.lengths) == 2:
+        size = {"size": attribute.cell_name} if isinstance(attribute, Place) else {}
+        kind = words(f"attribute.{attribute.kind}", **size)
         rows, columns = attribute.lengths
         if attribute.size < rows * columns:
             return kind, words("attribute.squares_under", number=attribute.size, rows=rows, columns=columns)
@@ -146,7 +147,8 @@ def public_sections(folder: Path, certificate: dict[str, Any], words: Words) -> 
     files, summary = certificate["files"], certificate["summary"]
     in_parts = not files.keys() & FILE_OF.values()
     if files and not (in_parts and summary["nonzero_cells"] > MOST_SHOWN):
-        return table_sections(read_release(folder, certificate), words)
+        outline = Outline.of(folder / OUTLINE) if OUTLINE in files else None
+        return table_sections(read_release(folder, certificate), words, outline)
     domain = Domain.from_json(certificate["domain"])
     numbers = {"total": summary["total"], "cells": domain.size, "listed": summary["nonzero_cells"]}
     tiles = Tiles(tuple((words.number(number), words(f"table.{name}")) for name, number in numbers.items()))
@@ -156,7 +158,7 @@ def public_sections(folder: Path, certificate: dict[str, Any], words: Words) -> 
 
 def read_release(folder: Path, certificate: dict[str, Any]) -> Release:
     """The release as the publisher had it: its table, promise, method and budget."""
-    summary, domain = certificate["summary"], Domain.from_json(certificate["domain"])
+    summary, domain = certificate["summary"], _with_polygons(folder, certificate)
     guarantee = Guarantee.from_json(certificate["guarantee"])
     method: Method = METHODS[summary["method"]](**summary["parameters"])
     budget = Budget(epsilon=guarantee.epsilon) if guarantee.rho is None else Budget(rho=guarantee.rho)
@@ -165,6 +167,23 @@ def read_release(folder: Path, certificate: dict[str, Any]) -> Release:
     index, count = _cells(folder, certificate["files"], domain)
     values = count if summary["integers"] else count.astype(np.float64)
     return Release(CountTable.released(domain, index, values), guarantee, method, budget)
+
+
+def _with_polygons(folder: Path, certificate: dict[str, Any]) -> Domain:
+    """The declared domain; regions have the polygons that the release shows, where it has some."""
+    domain, files = Domain.from_json(certificate["domain"]), certificate["files"]
+    shown = sorted(name for name in files if files[name]["format"] in ("geoparquet", "geojson"))
+    attributes = dict(domain.attributes)
+    name = next((name for name, own in attributes.items() if isinstance(own, Place)), None)
+    if name is None or not shown or not isinstance(regions := attributes[name], Regions):
+        return domain
+    try:
+        drawn = regions.with_polygons(folder / shown[-1], key=name, some=True)
+    except MissingExtraError:  # a reader without Shapely has no map, and all the rest
+        return domain
+    # Origin and destination are declared alike: the file has the polygons of the first, which are those of both.
+    attributes |= {other: drawn for other, own in attributes.items() if own == regions}
+    return Domain(order=domain.groups, **attributes)
 
 
 def _cells(folder: Path, files: dict[str, Any], domain: Domain) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -180,7 +199,8 @@ def _cells(folder: Path, files: dict[str, Any], domain: Domain) -> tuple[NDArray
         features = json.loads((folder / named["geojson"][0]).read_text(encoding="utf-8"))["features"]
         rows = pa.Table.from_pylist([feature["properties"] for feature in features], _schema(features))
     else:
-        texts = csv.open_csv(path := folder / named["csv"][0]).schema.names[:-1]
+        names = csv.open_csv(path := folder / named["csv"][0]).schema.names
+        texts = names[: names.index("count")]
         rows = csv.read_csv(path, convert_options=csv.ConvertOptions(column_types=dict.fromkeys(texts, pa.string())))
         rows = rows.append_column("index", pa.array(_index(domain, rows)))
     index, count = (rows.column(name).to_numpy() for name in ("index", "count"))
@@ -208,7 +228,34 @@ def _index(domain: Domain, rows: pa.Table) -> NDArray[np.int64]:
     return domain.index(*axes)
 
 
-_MAP_WIDTH, _PROFILE_WIDTH = 330, 560
+_MAP_HEIGHT, _PROFILE_WIDTH = 620, 560
+
+
+def picture_of(release: Release, attribute: str | None, width: int) -> Picture:
+    """The released table over one attribute, or over the one that shows most."""
+    table, words = release.table, current_language()
+    names = table.domain.attributes
+    if attribute is not None and attribute not in names:
+        hint = did_you_mean(attribute, names)
+        raise ParameterError("there is no such attribute", value=attribute, allowed=list(names), hint=hint)
+    view = View.of(table.domain, words, attribute)
+    if len(names[view.name].lengths) == 2:
+        return Picture(view.picture({words("chart.released_counts"): table}, width))
+    return Picture(view.profile(table, width=width))
+
+
+def map_of(release: Release, height: int) -> MapPage:
+    """The released table on a map that can be moved."""
+    words = current_language()
+    view = View.of(release.table.domain, words)
+    if not view.is_map:
+        raise ParameterError(
+            "the domain has nothing to draw a map of",
+            allowed="a place or a grid",
+            hint="plot() shows counts by an attribute.",
+        )
+    title = words("chart.released_counts")
+    return MapPage(view.map({title: release.table}, outline=countries()), title, height)
 
 
 def release_card(release: Release, words: Words) -> str:
@@ -225,5 +272,9 @@ def release_card(release: Release, words: Words) -> str:
     if release.guarantee.in_no_ledger:
         lines[words("guarantee.ledger")] = words("guarantee.in_no_ledger")
     view = View.of(table.domain, words)
-    drawn = view.still(table, _MAP_WIDTH if view.is_map else _PROFILE_WIDTH)
-    return card(words("table.title"), facts(lines), picture(render_png(drawn, 1.0), drawn["description"]))
+    if view.is_map:
+        shown = map_of(release, _MAP_HEIGHT)._repr_html_()
+    else:
+        drawn = view.profile(table, width=_PROFILE_WIDTH)
+        shown = picture(render_png(drawn, 1.0), drawn["description"])
+    return card(words("table.title"), facts(lines), shown)

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from math import prod
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sudare.arrays import Integers
-from sudare.domain import Bins, Domain, Mesh
+from sudare.domain import Bins, Domain, Place
 from sudare.domain.attribute import Attribute
-from sudare.domain.mesh import LEVELS, mesh_level
-from sudare.domain.mesh_codes import read_codes
+from sudare.domain.place import Squares
 from sudare.domain.regions import Box
 from sudare.errors import ParameterError, did_you_mean
 from sudare.tables.areas import Crossed, Layer, Parts, place_key
@@ -21,45 +20,42 @@ from sudare.tables.areas import Crossed, Layer, Parts, place_key
 _MOST_CELLS = 1 << 26
 
 
-class Squares(NamedTuple):
-    """Places that are squares of ``side`` cells: ``which`` of those listed, and where on each axis."""
-
-    side: int
-    origin: tuple[int, ...]
-    which: Integers
-    position: tuple[Integers, ...]
-
-
 def by_codes(domain: Domain, codes: Any) -> Parts:
-    """One area per mesh code, of the level of the domain's mesh or a coarser one."""
-    meshes = _meshes(domain)
-    if len(meshes) != 1:
+    """One area per code of the domain's place, of its own cells or coarser ones."""
+    places = _places(domain)
+    if len(places) != 1:
         raise ParameterError(
-            "codes need a domain with one mesh", value=len(meshes), hint="aggregate({{attribute: mapping}}) names it."
+            "codes need a domain with one place", value=len(places), hint="aggregate({{attribute: mapping}}) names it."
         )
     listed = [codes] if isinstance(codes, str | int | np.generic) else list(codes)
-    return _parts(domain, meshes[0], listed, np.arange(len(listed)), np.array(listed, dtype=object))
+    return _parts(domain, places[0], listed, np.arange(len(listed)), np.array(listed, dtype=object))
 
 
 def by_mapping(domain: Domain, mapping: Any) -> Crossed:
     """Areas from a table of places and names: a mapping, a frame of two columns, or {attribute: either}."""
     if isinstance(mapping, Mapping) and mapping and all(_is_table(value) for value in mapping.values()):
-        for name in mapping:
-            if name not in domain.attributes:
-                raise ParameterError(
-                    "there is no such attribute", value=name, hint=did_you_mean(str(name), domain.attributes)
-                )
-        tables = {name: _pairs(table) for name, table in mapping.items()}
+        tables = {attribute_of(domain, name): _pairs(table) for name, table in mapping.items()}
     else:
-        candidates = _meshes(domain) or list(domain.attributes)
-        if len(candidates) != 1:
-            raise ParameterError(
-                "a mapping does not say which attribute it is about",
-                allowed="{{attribute: mapping}} for one of {attributes}",
-                attributes=", ".join(domain.attributes),
-            )
-        tables = {candidates[0]: _pairs(mapping)}
+        tables = {attribute_of(domain): _pairs(mapping)}
     return Crossed(tuple(_named(domain, name, *pairs) for name, pairs in tables.items()), domain.size)
+
+
+def attribute_of(domain: Domain, name: str | None = None) -> str:
+    """The attribute that codes are of: the one named, else the only place, else the only attribute."""
+    if name is not None:
+        if name not in domain.attributes:
+            raise ParameterError(
+                "there is no such attribute", value=name, hint=did_you_mean(str(name), domain.attributes)
+            )
+        return name
+    candidates = _places(domain) or list(domain.attributes)
+    if len(candidates) != 1:
+        raise ParameterError(
+            "a mapping does not say which attribute it is about",
+            allowed="{{attribute: mapping}} for one of {attributes}",
+            attributes=", ".join(domain.attributes),
+        )
+    return candidates[0]
 
 
 def cells_where(domain: Domain, where: Mapping[str, Sequence[Any]]) -> Integers:
@@ -70,10 +66,8 @@ def cells_where(domain: Domain, where: Mapping[str, Sequence[Any]]) -> Integers:
     >>> cells_where(Domain(place=Line(4), sex=Categories(["f", "m"])), {"sex": ["m"]}).tolist()
     [1, 3, 5, 7]
     """
-    for name in where:
-        if name not in domain.attributes:
-            raise ParameterError("there is no such attribute", value=name, hint=did_you_mean(name, domain.attributes))
-    found = {name: _positions(domain.attributes[name], name, list(places)) for name, places in where.items()}
+    names = {attribute_of(domain, name): list(places) for name, places in where.items()}
+    found = {name: positions_in(domain.attributes[name], name, places) for name, places in names.items()}
     attributes = domain.attributes.items()
     if prod(len(found[name][0]) if name in found else own.size for name, own in attributes) > _MOST_CELLS:
         raise ParameterError(
@@ -85,7 +79,7 @@ def cells_where(domain: Domain, where: Mapping[str, Sequence[Any]]) -> Integers:
     return np.sort(domain.index(*axes))
 
 
-def _positions(attribute: Attribute, name: str, places: list[Any]) -> tuple[Integers, ...]:
+def positions_in(attribute: Attribute, name: str, places: list[Any]) -> tuple[Integers, ...]:
     """The distinct positions, an array for each axis, that lie in the listed places."""
     found = []
     for squares in _squares(attribute, name, places):
@@ -150,30 +144,20 @@ def _squares(attribute: Attribute, name: str, places: list[Any]) -> list[Squares
     """The places by resolution; refuses the first that the attribute does not know."""
     if isinstance(attribute, Bins):
         places = _inside_bins(attribute, places)
-    if not isinstance(attribute, Mesh):
-        columns = zip(*places, strict=True) if len(attribute.lengths) > 1 else [places]
-        position, inside = attribute.locate(*(list(column) for column in columns))
-        if not inside.all():
-            raise _unknown(name, places[int(np.argmin(inside))])
-        return [Squares(1, (0,) * len(position), np.arange(len(places)), position)]
-    found = []
-    read = np.zeros(len(places), dtype=np.bool_)
-    for level in LEVELS.values():
-        if level.cells <= mesh_level(attribute.cell_size).cells:
-            row, column, valid = read_codes(places, level.name)
-            which = np.flatnonzero(valid & ~read)
-            read |= valid
-            side = mesh_level(attribute.cell_size).cells // level.cells
-            if len(which):
-                origin = (attribute.rows[0], attribute.columns[0])
-                found.append(Squares(side, origin, which, (row[which], column[which])))
-    if not read.all():
-        raise ParameterError(
-            "a code is not of the {cell_size} mesh or a coarser one",
-            value=places[int(np.argmin(read))],
-            cell_size=attribute.cell_size,
-        )
-    return found
+    if isinstance(attribute, Place):
+        found, read = attribute.squares(places)
+        if not read.all():
+            raise ParameterError(
+                "this is not a code of {name}, nor of a coarser area",
+                value=places[int(np.argmin(read))],
+                name=attribute.describe(),
+            )
+        return found
+    columns = zip(*places, strict=True) if len(attribute.lengths) > 1 else [places]
+    position, inside = attribute.locate(*(list(column) for column in columns))
+    if not inside.all():
+        raise _unknown(name, places[int(np.argmin(inside))])
+    return [Squares(1, (0,) * len(position), np.arange(len(places)), position)]
 
 
 def _inside_bins(bins: Bins, places: list[Any]) -> list[Any]:
@@ -210,8 +194,8 @@ def _refuse_overlap(parts: Parts) -> None:
                 raise ParameterError("a mapping names a code and another one inside it", hint="Name each cell once.")
 
 
-def _meshes(domain: Domain) -> list[str]:
-    return [name for name, attribute in domain.attributes.items() if isinstance(attribute, Mesh)]
+def _places(domain: Domain) -> list[str]:
+    return [name for name, attribute in domain.attributes.items() if isinstance(attribute, Place)]
 
 
 def _is_table(value: Any) -> bool:

@@ -3,9 +3,9 @@
 A released table is not a likely truth itself: where it was thin, a method spread people evenly, or let noise
 invent and remove them. Error bars need tables that are as uneven as the truth. They are found in two steps.
 
-1. `first_guess`: people who stand evenly were not measured where they stand. They are put together again, by
-   splits like those of the blocks that were measured, made more uneven, since thin areas are. Within a place they
-   are divided by chance as everybody is.
+1. `first_guess`: where people are spread evenly or smoothly, their positions were not measured. They are concentrated
+   again, by splits like those of the measured blocks, made more uneven, since thin areas are more uneven. Within a
+   place they are divided at random in the proportions of the whole table.
 2. `redraw`: the guesses are released once more. How a block's true halves differ from its released ones, given how
    many people it truly has, how many were released and how they were split, is then known from many examples;
    new truths are drawn from the root down by picking an example like each block. Repeated, this is a stochastic
@@ -38,10 +38,22 @@ MOST_EXAMPLES = 1 << 17
 _SHARES = np.array([1e-9, 0.1, 0.25, 0.4])
 
 
-def first_guess(released: Pyramid, domain: Domain, generator: np.random.Generator, number: int) -> list[Pyramid]:
-    """``number`` tables with the sums of ``released`` where it is uneven, and uneven ones below that."""
+def first_guess(
+    released: Pyramid,
+    domain: Domain,
+    generator: np.random.Generator,
+    number: int,
+    least: Sequence[tuple[int, float]] = (),
+) -> list[Pyramid]:
+    """``number`` tables with the sums of ``released`` where it was measured, and uneven ones below that.
+
+    ``least`` lists levels of blocks, from the top, and how many people they needed to be split: where people are spread
+    smoothly this tells what was not measured. Without it that is what is even.
+    """
     kinds = _Kinds.of(released, mix_level(domain))
     even = _even_blocks(released, domain, kinds)
+    if least:
+        even[kinds.level + 1 :] = _thin_blocks(released, domain, kinds.level, least)
     borrowed = _measured_shares(released, even, generator)
     halves = lru_cache(maxsize=1)(released.halves)
 
@@ -96,7 +108,7 @@ def _descend(
 
 
 def _logical(domain: Domain, node: Integers, level: int, share: Floats) -> Floats:
-    """Nobody goes where there are no logical cells."""
+    """Shares corrected so that halves without logical cells get nobody."""
     if domain.size == 1 << domain.bits:
         return share
     left, right = (domain.block_sizes((node << 1) + side, level - 1) > 0 for side in (0, 1))
@@ -147,6 +159,20 @@ def _even_blocks(released: Pyramid, domain: Domain, kinds: _Kinds) -> list[Boole
     return even
 
 
+def _thin_blocks(released: Pyramid, domain: Domain, places: int, least: Sequence[tuple[int, float]]) -> list[Booleans]:
+    """Per level above ``places`` and listed block: whether the block that it is part of was too thin to be split."""
+    flags = []
+    for level in range(places + 1, domain.bits + 1):
+        block, _ = released.level(level)
+        thin = np.zeros(len(block), dtype=np.bool_)
+        for above, needed in least:
+            if above >= level:
+                whole, sums = released.level(above)
+                thin |= at_blocks(block >> (above - level), whole, sums[0] < needed, absent=False)
+        flags.append(thin)
+    return flags
+
+
 def _measured_shares(released: Pyramid, even: list[Booleans], generator: np.random.Generator) -> list[Floats]:
     """Per level: shares of first halves (and, mirrored, of second ones) in blocks that are not even."""
     shares = [np.empty(0)] * (len(even) + 1)
@@ -164,10 +190,10 @@ def _measured_shares(released: Pyramid, even: list[Booleans], generator: np.rand
 
 @dataclass
 class _Examples:
-    """Blocks of guesses and what became of them, by true sum, released sum and released share.
+    """Blocks of guesses with their releases, by true sum, released sum and released share.
 
-    Within a place, that is below ``places``, they are also told apart by where in their place they lie: women are not
-    men. Elsewhere a block and its mirror image are alike.
+    Within a place, that is below ``places``, they are also distinguished by their position in the place, that is by
+    category. Elsewhere a block and its mirror image count as alike.
     """
 
     pairs: tuple[Pyramid, ...]

@@ -41,7 +41,7 @@ class Privelet:
     dtype('float64')
     """
 
-    recipe_parameters: ClassVar[tuple[str, ...]] = ("decomposition",)
+    recipe_parameters: ClassVar[tuple[str, ...]] = ("decomposition", "scale")
     decomposition: str = "morton"
     scale: str = "tight"
 

@@ -13,7 +13,6 @@ from sudare.arrays import Cells, Integers
 from sudare.domain import Domain
 from sudare.errors import ParameterError
 from sudare.measure.simplex import round_rows
-from sudare.tables.places import cells_where
 
 
 @dataclass(frozen=True)
@@ -62,14 +61,14 @@ class PublicTotals:
             own = _members(index, area)
             inside |= own
             if own.any():
-                kept.append(_scaled(index[own], count[own], number, generator))
+                kept.append(_listed(index[own], scaled(count[own], number, generator)))
             else:
-                kept.append(_scaled(area, np.ones(len(area), dtype=np.int64), number, generator))
+                kept.append(_listed(area, scaled(np.ones(len(area), dtype=np.int64), number, generator)))
         rest = (index[~inside], count[~inside])
         if total is not None:
             missing = total - sum(self.numbers)
             places, people_there = rest if len(rest[0]) else self._elsewhere(domain, missing, generator)
-            rest = _scaled(places, people_there, missing, generator)
+            rest = _listed(places, scaled(people_there, missing, generator))
         index, count = (np.concatenate(parts) for parts in zip(*kept, rest, strict=True))
         order = np.argsort(index, kind="stable")
         return index[order], count[order]
@@ -89,6 +88,8 @@ class PublicTotals:
 
 def _cells(domain: Domain, cells: Any) -> Integers:
     if isinstance(cells, Mapping):
+        from sudare.tables.places import cells_where
+
         return cells_where(domain, cells)
     index = np.asarray(cells, dtype=np.int64)
     if index.ndim != 1 or not domain.contains(index).all():
@@ -103,10 +104,13 @@ def _members(index: Integers, area: Integers) -> NDArray[np.bool_]:
     return np.asarray(area[place] == index)
 
 
-def _scaled(index: Integers, count: Integers, number: int, generator: np.random.Generator) -> tuple[Integers, Integers]:
-    """Counts in proportion, in whole numbers that add up to ``number``."""
-    if not len(index):
-        return index, count
-    shares = count[None, :] * (number / count.sum())
-    scaled = round_rows(shares, np.array([number]), generator)[0]
-    return index[scaled > 0], scaled[scaled > 0]
+def scaled(count: Integers, number: int, generator: np.random.Generator) -> Integers:
+    """Counts in proportion, in whole numbers that add up to ``number``; no counts stay none."""
+    if not len(count):
+        return count
+    return np.asarray(round_rows(count[None, :] * (number / count.sum()), np.array([number]), generator)[0])
+
+
+def _listed(index: Integers, count: Integers) -> Cells:
+    """Those with people."""
+    return index[count > 0], count[count > 0]

@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
+import json
+import math
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from sudare.domain import CountTable, Domain
-from sudare.engines import read
-from sudare.language.messages import Lines, OnProgress, PageMessage, Progress, Stage, unheard
+from sudare.domain import Bins, CountTable
+from sudare.language.catalogue import Words
+from sudare.language.messages import Lines, OnProgress, PageMessage, Progress, Stage, said, unheard
 from sudare.measure import error_by_block, l1_accuracy
-from sudare.measure.ground import square_km
-from sudare.recipe.kind import Needs, Outlook, Rehearsal
+from sudare.measure.blocks import GOOD, error_with_people, square_km
+from sudare.privacy import readable
+from sudare.recipe.kind import Outlook, Rehearsal
 from sudare.tables import Release
+from sudare.tables.forecast import forecast, number, shown_levels, smallest_areas
 from sudare.tables.kind import TableKind
-from sudare.tables.synthetic import synthetic_table
+from sudare.tables.scenarios import middle, scenarios
 
+_MANY_BINS = 32
+"""Of two attributes that may be coordinates."""
 _ERRORS = ("mean_absolute_error", "root_mean_square_error", "mean_error")
+_APART = ("populated_error", "empty_error", "relative_error")
+_SQUARED = ("root_mean_square_error", "populated_error", "empty_error")
 
 
 @dataclass(frozen=True)
@@ -32,27 +40,29 @@ class TableRehearsal(Rehearsal):
         """For machines."""
         return {**super().to_json(), "l1_accuracy": self.accuracy}
 
+    def comparison(self, words: Words, *, title: str, picture: bool) -> bytes:
+        """True against released, as an HTML page or as a PNG picture."""
+        from sudare.render.reports import internal_page
+        from sudare.tables.comparison import comparison_picture, comparison_sections
+
+        released, method, budget = self.release.table, self.release.method.name, self.release.budget
+        if picture:
+            return comparison_picture(self.truth, released, method=method, words=words)
+        facts = {
+            words("compare.data"): said(self.basis, words),
+            words("method.name"): words.label("method_name", method),
+            words("method.budget"): words(f"method.{budget.currency}", amount=readable(budget.amount)),
+            words("compare.accuracy"): words.percent(self.accuracy),
+        }
+        sections = comparison_sections(self.truth, released, words, method=method)
+        return internal_page(sections, words, title=title or words("page.rehearsal"), facts=facts).encode()
+
 
 def rehearse(job: TableKind, seed: int, progress: OnProgress) -> TableRehearsal:
     """Release the recipe's public table, or synthetic people, with seeded noise; spends nothing."""
     progress(Progress(Stage.INVENTING))
-    truth, basis = stand_in(job)
-    return rehearse_on(job, truth, basis, job.recipe.rehearsal.repetitions, seed=seed, progress=progress)
-
-
-def stand_in(job: TableKind) -> tuple[CountTable, PageMessage]:
-    """The table to rehearse on, and what it is."""
-    choice, unit = job.recipe.rehearsal, job.recipe.data.protected_unit()
-    if choice.path is not None and choice.counts is not None:
-        records = read(job.path(choice.path), encoding=choice.encoding, delimiter=choice.delimiter)
-        columns = job.recipe.columns()
-        return records.table(job.domain, columns=columns, count=choice.counts, unit=unit, outside="drop"), PageMessage(
-            "basis.public_table", path=choice.path
-        )
-    table = synthetic_table(job.domain, choice.people, seed=1, populated_share=choice.populated)
-    return CountTable(table.domain, table.index, table.count, unit, bounded=True), PageMessage(
-        "basis.people", people=choice.people
-    )
+    one = middle(scenarios(job))
+    return rehearse_on(job, one.truth, one.basis, job.recipe.rehearsal.repetitions, seed=seed, progress=progress)
 
 
 def rehearse_on(
@@ -75,15 +85,18 @@ def rehearse_on(
 
 def compared(job: TableKind, truth: CountTable, made: Release, basis: PageMessage) -> TableRehearsal:
     """One release beside the truth."""
-    rows = error_by_block(truth, made.table, shown_levels(job.domain)).rows()
+    levels = shown_levels(job.domain)
+    rows = error_by_block(truth, made.table, levels).rows()
+    apart = error_with_people(truth, made.table, levels).rows()
     errors = [
         {
             "block_level": row["level"],
-            "cells": row["cells"],
+            "cells": min(row["cells"], job.domain.size),
             "square_km": square_km(job.domain, row["level"]),
             **{name: row[name] for name in _ERRORS},
+            **{name: number(own[name]) for name in _APART},
         }
-        for row in rows
+        for row, own in zip(rows, apart, strict=True)
     ]
     accuracy = l1_accuracy(truth, made.table)
     return TableRehearsal(basis, made, errors, 1, _facts(len(made.table), accuracy), truth, accuracy)
@@ -93,9 +106,15 @@ def _mean(runs: list[TableRehearsal]) -> TableRehearsal:
     """The release of the last run with the mean figures of all; a root mean square is averaged as a square."""
     errors = []
     for rows in zip(*(run.errors for run in runs), strict=True):
-        columns = {name: np.array([row[name] for row in rows]) for name in _ERRORS}
-        means = {name: float(column.mean()) for name, column in columns.items()}
-        means["root_mean_square_error"] = float(np.sqrt((columns["root_mean_square_error"] ** 2).mean()))
+        means: dict[str, float | None] = {}
+        for name in (*_ERRORS, *_APART):
+            values = [row[name] for row in rows]
+            if None in values:
+                means[name] = None
+            elif name in _SQUARED:
+                means[name] = float(np.sqrt(np.mean(np.square(values))))
+            else:
+                means[name] = float(np.mean(values))
         errors.append({**rows[0], **means})
     accuracy = float(np.mean([run.accuracy for run in runs]))
     cells = round(np.mean([len(run.release.table) for run in runs]))
@@ -106,54 +125,61 @@ def _facts(cells: int, accuracy: float) -> Lines:
     return {"released_cells": cells, "l1_accuracy": f"{accuracy:.4f}"}
 
 
-def shown_levels(domain: Domain) -> list[int]:
-    """About six block levels that are worth a line, from single cells to the whole domain."""
-    step = max(1, 2 * round(domain.bits / 12))
-    return sorted({*range(0, domain.bits + 1, step), domain.bits})
-
-
 def outlook(job: TableKind) -> Outlook:
     """Cells, memory, and the error by area size: exact where it does not depend on the data, else rehearsed."""
-    errors, errors_from, needs = _expected(job)
+    made = forecast(job)
+    low, high, agree = smallest_areas(made.errors)
     explain = getattr(job.method, "explain", None)
     explanation = explain(job.domain, job.budget) if explain else ""
+    declared: Any = job.recipe.method.build() if job.recipe.method.name == "auto" else None
+    choice = None if declared is None else declared.choose(job.domain, in_cluster=job.recipe.data.in_cluster)
+    chosen: Lines = {} if choice is None else {"choice": choice.reason}
     facts: Lines = {
         "domain": job.domain.describe(),
         "cells": job.domain.size,
         "method": f"{job.method.name} ({explanation})" if explanation else job.method.name,
+        **chosen,
+        **_smallest(low, high, agree),
+        **_interleaved(job),
     }
     details = {
         "domain": job.domain.describe(),
         "cells": job.domain.size,
         "index_bits": job.domain.bits,
         "method": job.method.name,
+        "chosen": None if choice is None else choice.reason.key,
         "explanation": explanation,
+        "smallest_area_cells": [low, high],
+        "smallest_area_agreed": agree,
     }
-    return Outlook(facts, details, errors, errors_from, needs)
+    return Outlook(facts, details, made.errors, made.basis, made.needs)
 
 
-def expected_errors(job: TableKind) -> tuple[list[dict[str, Any]], PageMessage]:
-    """Error by area size, exact or rehearsed, and what it rests on."""
-    return _expected(job)[:2]
+def _interleaved(job: TableKind) -> Lines:
+    """What an ``order`` would gain where two attributes without places have many bins: they may be coordinates.
+
+    Blocks of the index are then squares of both instead of strips of one.
+    """
+    attributes = job.domain.attributes
+    long = [name for name, own in attributes.items() if isinstance(own, Bins) and own.size >= _MANY_BINS]
+    if job.recipe.order is not None or len(long) != 2 or any(own.spatial for own in attributes.values()):
+        return {}
+    others = [[name] for name in attributes if name not in long]
+    return {"order": PageMessage("plan.order", one=long[0], other=long[1], order=json.dumps([long, *others]))}
 
 
-def _expected(job: TableKind) -> tuple[list[dict[str, Any]], PageMessage, Needs]:
-    """Also what a release of the stand-in needs; where noise is drawn in every cell, of nobody: it is the same."""
-    rows = [_exact_error(job, level) for level in shown_levels(job.domain)]
-    if all(row["root_mean_square_error"] is not None for row in rows):
-        nothing = np.empty(0, dtype=np.int64)
-        nobody = CountTable(job.domain, nothing, nothing, job.recipe.data.protected_unit(), bounded=True)
-        return rows, PageMessage("basis.exact"), job.needs(nobody)
-    truth, basis = stand_in(job)
-    errors = rehearse_on(job, truth, basis, repetitions=1).errors
-    return errors, PageMessage("basis.rehearsal", basis=basis), job.needs(truth)
+def _smallest(low: float | None, high: float | None, agree: bool) -> Lines:
+    """The smallest area that may be published, where all scenarios agree; else between what and what it is."""
+    share = f"{GOOD:.0%}"
+    if low is None:
+        return {"smallest_area": PageMessage("forecast.nowhere", share=share)}
+    if agree and high is not None:
+        return {"smallest_area": PageMessage("forecast.area", share=share, area=_area(high))}
+    first, last = (_area(end) for end in (low, high))
+    return {"smallest_area": PageMessage("forecast.between", share=share, low=first, high=last)}
 
 
-def _exact_error(job: TableKind, level: int) -> dict[str, Any]:
-    rows = job.recipe.data.protected_unit().max_rows
-    return {
-        "block_level": level,
-        "cells": 1 << level,
-        "square_km": square_km(job.domain, level),
-        "root_mean_square_error": job.method.block_error(job.budget, rows, 1 << level, job.domain),
-    }
+def _area(cells: float | None) -> PageMessage:
+    if cells is None:
+        return PageMessage("forecast.none")
+    return PageMessage("area.one_cell") if cells == 1 else PageMessage("area.cells", cells=math.ceil(cells))

@@ -1,4 +1,4 @@
-"""How the squared error of cells above a threshold, fitted to a total, changes with the threshold.
+"""Unbiased estimates of the squared error of cells above a threshold, fitted to a total, for every threshold.
 
 The estimate of a noisy cell z is b = (z - t)/gamma above the threshold t and 0 below; gamma = sum max(z - t, 0)/total
 (fit "scale"), or b = z + d above it with one d for all (fit "shift"). With discrete Laplace noise X of ratio a and an
@@ -11,18 +11,16 @@ independent copy X', for every f
     E(b - v)^2 = E[(b - z)^2 + 2a/(1-a)^2 (b(z + X' + 1) - b(z + X' - 1))] - 2a/(1-a)^2:
 
 an unbiased estimate of the error from noisy values alone. Of X' only expectations enter: it turns "above t" into the
-chance to be above t after fresh noise. For Gaussian noise see `sudare.tables.risk`.
+probability to be above t after fresh noise.
 
-How a fitted cell responds to Gaussian noise: what `sudare.tables.risk` needs to know of the law, beside Laplace's.
-
-For noise X with P(x) in proportion to exp(-x**2/2v), A(x) = sum of y P(y) over y >= x, and every f,
+For Gaussian noise with P(x) in proportion to exp(-x**2/2v), A(x) = sum of y P(y) over y >= x, and every f,
 
     E[X f(v + X)] = sum A(x) (f(v + x) - f(v + x - 1))
 
 (summation by parts). A(x) adds up to the variance, and is v times the density half a step before x, up to terms of
-1/v: so it is the variance times what the weights below make of the six nearest P. Averages over noise of what is seen
-of a noisy value may then take its place: of how many cells lie at the threshold, and above it. The weights are those
-that are right for polynomials up to the fifth degree, which a Gaussian is near enough from a sigma of 1 on.
+1/v: so it is the variance times a weighted sum of the six nearest P. Expectations over the noise may then be replaced
+by what is seen of the noisy values: how many cells lie at the threshold, and above it. The weights are exact for
+polynomials up to the fifth degree, which a Gaussian is near enough from a sigma of 1 on.
 """
 
 from __future__ import annotations
@@ -59,7 +57,7 @@ def lifts(step: Integers, weight: Floats, whole: Floats, unseen: float, level: i
 
     def from_(first: Floats) -> Floats:
         """Cells with a value of at least ``first``."""
-        down = np.clip(-first, -1, len(hidden) - 1).astype(np.int64)  # so many values below the level are counted in
+        down = np.clip(-first, -1, len(hidden) - 1).astype(np.int64)  # how many values below the level are counted
         return np.asarray(above[np.searchsorted(step, first, side="left")] + np.append(hidden, 0.0)[down])
 
     first = whole + 1
@@ -82,7 +80,7 @@ def _below(level: int, deviation: float) -> Floats:
 
 @dataclass(frozen=True)
 class Visible:
-    """All that the choice of a strength may look at: noisy values and declared things, never a count.
+    """All that the choice of a strength may use: noisy values and declared facts, never a count.
 
     ``index`` and ``value`` (k,) are the cells with noisy values above the whole number ``level``, of ``size`` cells
     in all; ``lowest`` is the threshold of strength 0, the lowest that may be chosen; ``scale`` is the noise's, where it

@@ -16,12 +16,12 @@ from sudare.measure.simplex import round_to_total, simplex_level
 from sudare.noise import SparseNoise, measure, secret
 from sudare.noise.sparse import DENSE_LIMIT
 from sudare.privacy import Budget
-from sudare.tables.method import TOTAL_SHARE, Asked, Task, replaced_in_sums
+from sudare.tables.method import TOTAL_SHARE, Asked, MeasuredSums, Task
 
 
 @dataclass(frozen=True)
-class Simplex:
-    """Paper 0's projection onto the simplex, sparse and in integers.
+class Simplex(MeasuredSums):
+    """The projection onto the simplex, sparse and in integers.
 
     Sensitivity: the vector of counts and their total each move by at most max_rows in L1 when a unit comes or
     goes; the total takes 5 % of epsilon and the cells the rest, which compose to epsilon. With a public total
@@ -29,9 +29,6 @@ class Simplex:
     """
 
     name = "simplex"
-    uses_total = True
-    gaussian = True
-    replaced = staticmethod(replaced_in_sums)
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -51,9 +48,6 @@ class Simplex:
         rounded = round_to_total(value, total, generator)
         kept = rounded > 0
         return index[kept], rounded[kept]
-
-    def block_error(self, budget: Budget, sensitivity: int, cells: int, domain: Domain | None = None) -> float | None:
-        """It depends on the data."""
 
 
 def anywhere(domain: Domain, total: int, generator: np.random.Generator) -> Cells:

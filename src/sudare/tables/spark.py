@@ -1,9 +1,4 @@
-"""Tables in a cluster: counted there, released there, written as files, with what they promise.
-
-`count` in a cluster: bounded counts that stay there.
-
-`release` in a cluster: counted cells in, files out, with what they promise.
-"""
+"""Tables in a cluster: counted there (`count`), released there and written as files (`release`)."""
 
 from __future__ import annotations
 
@@ -175,16 +170,13 @@ def release(
         raise ParameterError("unknown way to treat the total", value=total, allowed=either(TOTALS))
     if not isinstance(table, ClusterTable):
         raise ParameterError(
-            "this is no table in a cluster", value=type(table).__name__, hint="sudare.tables.spark.count"
+            "this is not a table in a cluster", value=type(table).__name__, hint="sudare.tables.spark.count"
         )
-    if seed is not None and source is not None:
-        raise ParameterError("give a seed or a source, not both")
+    source = Source.chosen(source, seed)
     method = Tree() if method is None else method
     run = require_method(method)
     budget = budget_of(epsilon, rho, delta)
     require_noise(method, budget)
-    if source is None:
-        source = Source.system() if seed is None else Source.from_seed(seed)
     target = empty_folder(Path(folder))
     public_total = total == "public" and method.uses_total
     task = ClusterTask(table.domain, _total(table), table.unit.max_rows, budget, public_total, source)

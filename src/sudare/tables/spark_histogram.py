@@ -18,7 +18,7 @@ from sudare.arrays import Integers
 from sudare.errors import AccountingError
 
 _GRAIN = 20
-"""Fractions that agree in so many bits are ties, as in `round_real_to_total`."""
+"""Fractions that agree in this many bits are ties, as in `round_real_to_total`."""
 
 
 @dataclass(frozen=True)

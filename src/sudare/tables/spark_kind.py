@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
+from sudare.engines.examine import Examination
 from sudare.engines.spark_sources import Scratch
 from sudare.language.messages import Lines, OnProgress, PageMessage
 from sudare.noise import Source, secret
@@ -60,8 +61,13 @@ class ClusterTableKind(Kind[TableRecipe, ClusterRelease]):
         target.parent.mkdir(parents=True, exist_ok=True)
         return Scratch.within(target.parent, guarded=False)
 
+    def examine(self, *, values: bool = False) -> Examination:
+        """As in one process, by Spark."""
+        return self.here.examine(values=values)
+
     def gather(self, source: Source) -> ClusterTable:
         """The private table, counted and left in the cluster."""
+        self.here.refuse_dropped()
         data = self.recipe.data
         table = count(
             self.here.records(),
@@ -77,7 +83,7 @@ class ClusterTableKind(Kind[TableRecipe, ClusterRelease]):
         return replace(table, unit=data.protected_unit())
 
     def protect(self, data: ClusterTable, source: Source) -> ClusterRelease:
-        """The release, in parts that are not yet where they belong; the exact counts end here, whoever holds them."""
+        """The release, in parts that are still in the staging folder; the exact counts are removed."""
         privacy = self.recipe.privacy
         try:
             made = release(
@@ -93,7 +99,9 @@ class ClusterTableKind(Kind[TableRecipe, ClusterRelease]):
             )
         finally:
             data.discard()
-        return replace(made, folder=self.path(self.recipe.output.folder), guarantee=made.guarantee.booked())
+        return replace(
+            made, folder=self.path(self.recipe.output.folder), guarantee=self.here.stated(made.guarantee).booked()
+        )
 
     def compared(self, data: ClusterTable) -> None:
         """Nothing that is in this process: workers derive their noise from the values it is added to (`Grant`)."""

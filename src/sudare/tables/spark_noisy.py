@@ -1,4 +1,4 @@
-"""Noisy cells in a cluster: drawn by blocks, empty cells too, and only as far down as somebody looks.
+"""Noisy cells in a cluster: drawn by blocks, empty cells too, and only above the lowest level that is asked for.
 
 Workers draw the noise of their block and keep what is above a level; these cells are held where they are. Looking
 further down draws the same numbers again and extends them by their conditional law: no cell ever has two noises.
@@ -16,7 +16,7 @@ import numpy as np
 from sudare.arrays import Integers
 from sudare.domain import Domain
 from sudare.noise import Added, Grant, Sparse, measure, metered
-from sudare.noise.added import added
+from sudare.noise.discrete import added
 from sudare.noise.sparse import DENSE_LIMIT
 from sudare.privacy import Budget
 from sudare.spark.store import CellStore, Jobs, slices
@@ -39,7 +39,7 @@ class LogicalBlocks:
 
     @classmethod
     def of(cls, domain: Domain, cut: Cut) -> LogicalBlocks:
-        """As many as the cut asks for, and never so many that an empty domain takes long."""
+        """As many as the cut asks for, at most 2**12, so that an empty domain does not take long."""
         level = min(cut.subtree_bits, max(0, domain.bits - cut.fewest_bits))
         level = max(level, domain.bits - _MOST_BLOCK_BITS)
         node = np.arange(1 << (domain.bits - level), dtype=np.int64)
@@ -114,7 +114,7 @@ class NoisyTable:
         self.blocks = noise.blocks
         self.law = added(Fraction(noise.sensitivity), noise.budget)
         self.cells: CellStore = store
-        """Those above the lowest level looked at so far; before that, the exact ones."""
+        """Those above the lowest level asked for so far; before that, the exact ones."""
         self._noise, self._exact = noise, store
         self._seen = ValueCounts(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))
 

@@ -1,7 +1,5 @@
-"""What is asked of a release in a cluster, and how a method says what it does there.
-
-Where a tree is cut: its top is worked on by the driver, the subtrees below it by the workers.
-"""
+"""What a method in a cluster is given: its task, and `Cut`, where a tree is divided between the driver and the workers;
+and the registry of how each method runs there (`in_cluster`)."""
 
 from __future__ import annotations
 
@@ -23,7 +21,7 @@ from sudare.tables.method import Asked
 class Cut:
     """Subtrees have at most 2**subtree_bits cells, and 2**fewest_bits of them are possible, where the domain allows.
 
-    The driver never looks at more than ``driver_nodes`` nodes of a level: in a huge domain it follows those that are
+    The driver never handles more than ``driver_nodes`` nodes of a level: in a huge domain it follows those that are
     worth it (by their noisy sums) as far down as that allows, and subtrees then have more cells. A part, which is one
     file and one task, has about ``part_people`` people. All of this follows from the domain and from noisy values:
     never from how many workers there are.
@@ -45,7 +43,7 @@ class Cut:
         return level <= min(self.subtree_bits, max(0, bits - self.fewest_bits))
 
     def affordable(self, bits: int, level: int) -> bool:
-        """Whether the driver may look at all blocks of 2**level cells."""
+        """Whether the driver may handle all blocks of 2**level cells."""
         return 1 << (bits - level) <= self.driver_nodes
 
 

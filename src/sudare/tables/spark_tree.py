@@ -9,7 +9,7 @@ Pass 2: workers make the very same measurements again (see `Grant`) and split on
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -21,6 +21,7 @@ from sudare.errors import AccountingError
 from sudare.noise import Grant, Part, delegate, metered, secret
 from sudare.spark.parts import PartFile, ReleaseTarget
 from sudare.spark.store import CellStore, Jobs, answers_by_node, in_parts
+from sudare.tables.evenness import grow
 from sudare.tables.method import Asked
 from sudare.tables.mix import Mix, MixMeasurements, mix_level
 from sudare.tables.spark_task import Cut, InCluster, in_cluster
@@ -49,7 +50,10 @@ def release_tree(method: Tree, task: Asked, store: CellStore, cut: Cut, output: 
     margin = method.measure_margin(task, lambda: store.margin(mix_level(task.domain)))
     total, variance, budgets = method.measure_root(task)
     plan = method.plan(task, budgets)
-    top = _top(plan, Start.root(total, variance), store, cut, task) if budgets else []
+    plan, top = _top(plan, Start.root(total, variance), store, cut, task) if budgets else (plan, [])
+    budgets = plan.budgets
+    # Below the driver's levels, how uneven siblings are would depend on the partition.
+    plan = replace(plan, by_unevenness=False)
     subtrees = Subtrees(plan, len(top), task.source.grant("subtrees"))
     for depth in range(len(top), len(budgets)):
         delegate(f"level {depth + 1} in subtrees", budgets[depth], top[-1].blocks(top[-1].goes))
@@ -59,6 +63,9 @@ def release_tree(method: Tree, task: Asked, store: CellStore, cut: Cut, output: 
         total = top[0].joined_root(total, variance)
     whole = max(0, round(total))
     mix = Mix.learned(plan.domain, tally, total, margin)
+    if mix is not None:
+        # No part of the tree sees all others, so that totals of kinds agree with those measured only roughly.
+        mix = replace(mix, totals=None)
     generator = np.random.default_rng(secret(task.source, "rounding"))
     work["released"] = _split_top(plan, top, whole, generator)
     return output.write(store, _jobs(subtrees, work, cut), ReleaseSubtrees(subtrees, plan.group(whole), mix))
@@ -193,16 +200,16 @@ class TopSums:
         return last
 
 
-def _top(plan: TreePlan, start: Start, store: CellStore, cut: Cut, task: Asked) -> list[Level]:
-    """The driver's levels on the way down: at least one, and as many as the cut says."""
-    top: list[Level] = []
-    for level in descend(plan, start, TopSums(plan, store, cut), task.source):
+def _top(plan: TreePlan, start: Start, store: CellStore, cut: Cut, task: Asked) -> tuple[TreePlan, list[Level]]:
+    """The driver's levels on the way down: at least one, and as many as the cut says, or as showed an even table."""
+    plan, top, below = grow(plan, start, TopSums(plan, store, cut), task.source)
+    for level in below:
         top.append(level)
         if len(top) == len(plan.branching) or cut.enough(plan.domain.bits, level.below):
             break
         if np.count_nonzero(level.goes) << plan.branching[len(top)] > cut.driver_nodes:
             break
-    return top
+    return plan, top
 
 
 def _work(subtrees: Subtrees, top: list[Level], cut: Cut) -> Work:

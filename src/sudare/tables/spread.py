@@ -1,13 +1,16 @@
-"""Spreading the people of a block over its cells: what is left to do where nothing finer was measured."""
+"""Spreading the people of a block over its cells, where nothing finer was measured."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
-from sudare.arrays import Floats, Integers
+from sudare.arrays import Floats, Integers, Numbers
 from sudare.domain import Domain
 from sudare.measure.simplex import round_rows
 from sudare.tables.mix import Mix
+from sudare.tables.smoothing import Density
 
 _STEP_BITS = 4
 _GROUPS_AT_ONCE = 1 << 17
@@ -22,16 +25,22 @@ def spread(
     generator: np.random.Generator,
     group: int = 1,
     mix: Mix | None = None,
+    density: Density | None = None,
 ) -> tuple[Integers, Integers]:
     """Cells and counts: ``people`` > 0 of each block of 2**level cells, spread evenly as far as whole people allow.
 
     With a ``mix`` they are spread evenly over places, and divided by it within a place. People stand in groups of about
     ``group``, where there are more cells than groups. Where padding or a mask takes part of a block, its groups go down
     the tree in proportion to the logical cells; a block that is whole has them at equal distances. Cells of a block
-    come in ascending order.
+    come in ascending order. With a ``density`` places are given people in proportion to it instead.
     """
     if level == 0 or not len(block):
         return block, people
+    if density is not None and density.covers(level):
+        places = _descend(density.sums, block, level, density.level, people, people, generator)
+        if mix is None:
+            return spread(domain, places[0], density.level, places[1], generator, group)
+        return _divided(places[0], density.level, places[1], generator, group, mix)
     if mix is None:
         return _evenly(domain, block, level, 0, people, generator, group)
     floor = min(level, mix.level)
@@ -69,7 +78,7 @@ def _evenly(
     parts = [_stretches(block[whole], level - floor, 0, people[whole], groups[whole], generator, None)]
     broken = np.flatnonzero(~whole)
     for piece in np.split(broken, np.flatnonzero(np.diff(np.cumsum(groups[broken]) // _GROUPS_AT_ONCE)) + 1):
-        parts.append(_descend(domain, block[piece], level, floor, people[piece], groups[piece], generator))
+        parts.append(_descend(domain.block_sizes, block[piece], level, floor, people[piece], groups[piece], generator))
     return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
 
 
@@ -85,7 +94,7 @@ def _stretches(
     """Blocks without padding: each of k groups gets a stretch of 1/k of its block, and a random point u in there.
 
     Group q is (q + u) places / k places from the first; what is left of that within its place says which cell. With
-    one u for all groups at equal distances could all fall on the same category of different places.
+    one u for all, groups at equal distances could all fall on the same category of different places.
     """
     places = 1 << (level - floor)
     number, owner = _numbered(groups)
@@ -150,7 +159,7 @@ def _sizes(
 
 
 def _descend(
-    domain: Domain,
+    weights: Callable[[Integers, int], Numbers],
     block: Integers,
     level: int,
     floor: int,
@@ -158,13 +167,13 @@ def _descend(
     groups: Integers,
     generator: np.random.Generator,
 ) -> tuple[Integers, Integers]:
-    """Blocks with padding or masked cells: a few bits at a time, groups in proportion to logical cells."""
+    """A few bits at a time, groups in proportion to the weights of blocks: their logical cells, or their people."""
     owner, node, here = np.arange(len(block)), block, groups
     while level > floor:
         bits = min(_STEP_BITS, level - floor)
         level -= bits
         children = (node[:, None] << bits) + np.arange(1 << bits)
-        sizes = domain.block_sizes(children.ravel(), level).reshape(children.shape).astype(np.float64)
+        sizes = weights(children.ravel(), level).reshape(children.shape).astype(np.float64)
         split = round_rows(sizes * (here / sizes.sum(axis=1))[:, None], here, generator)
         kept = split > 0
         owner = np.repeat(owner, kept.sum(axis=1))

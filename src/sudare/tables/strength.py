@@ -1,10 +1,10 @@
 """How strongly noisy cells are thinned out: a threshold chosen without the true table.
 
-The first paper tunes its strength on the true table, which gives away what it protects. A `Strength` chooses from
-noisy values and public things alone, so it is post-processing: `Automatic` by an unbiased estimate of the error,
-`from_reference` on a public table, `target_sparsity` by the share of cells that stay. All choose a threshold. What one
-table tells of another is how far above the simplex projection's it should lie, in scales of the noise: a lambda that
-is right for one size of counts is very wrong for another.
+Matsumoto et al. tune their strength on the true table, which gives away what it protects. A `Strength` chooses from
+noisy values and public data alone, so it is post-processing: `Automatic` by an unbiased estimate of the error,
+`from_reference` on a public table, `target_sparsity` by the share of cells that remain. All choose a threshold. What
+carries over from one table to another is its distance from the threshold of the simplex projection, in scales of the
+noise: a lambda that is right for one size of counts is very wrong for another.
 """
 
 from __future__ import annotations
@@ -85,9 +85,11 @@ class Reference:
 
     def __post_init__(self) -> None:
         if not isinstance(self.table, CountTable):
-            raise ParameterError("the reference is no CountTable", value=type(self.table).__name__)
+            raise ParameterError("the reference is not a CountTable", value=type(self.table).__name__)
         if self.table.count.dtype.kind != "i" or not len(self.table) or int(self.table.count.min()) < 0:
-            raise ParameterError("the reference is no table of counts", allowed="whole numbers >= 0 with a total > 0")
+            raise ParameterError(
+                "the reference is not a table of counts", allowed="whole numbers >= 0 with a total > 0"
+            )
         if type(self.repetitions) is not int or self.repetitions < 1:
             raise ParameterError("repetitions is not a whole number from 1 on", value=self.repetitions)
 
@@ -95,7 +97,7 @@ class Reference:
         """Refuse the private table as its own reference; one that is nearly it, unless that is confirmed.
 
         Cells of two tables have equal counts by nature where these are small, but not nine of ten of all that are
-        populated in either. What is found stays with the caller: it refuses, or changes nothing.
+        populated in either. The result is not published: the call is refused, or nothing changes.
         """
         if self.table.domain.size != table.domain.size or not len(table):
             return
@@ -164,7 +166,7 @@ def from_reference(table: CountTable, repetitions: int = 5, *, confirm_overlap: 
     """A strength tuned on a public table like the private one: the last census, say, over the same domain.
 
     It is released ``repetitions`` times with seeded noise of the same scale, and the strength with the least true
-    error is taken. ``table`` is looked at as it is: it must be public. A release refuses its own table as
+    error is taken. ``table`` is used without protection: it must be public. A release refuses its own table as
     the reference; one that is nearly it needs ``confirm_overlap=True``.
 
     >>> import sudare as sd

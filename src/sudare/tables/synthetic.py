@@ -4,12 +4,11 @@
 into a Parquet file; `synthetic_table` draws plausible counts for any declared domain. All of them are
 deterministic in their seed. The generator is NumPy's: it draws data, never privacy noise.
 
-A synthetic table for any declared domain: clustered, heavy-tailed counts that belong to nobody.
-
-People are dealt out down the domain's own tree. A block of 2**level cells in index order passes its populated
-cells and its people on to its two halves in random proportions; because the tree's blocks are areas, unequal
-halves at every level make towns within regions and peaks within towns (a random cascade). Only blocks that
-hold someone are visited, so the cost follows the populated cells, not the size of the domain.
+A synthetic table has clustered, heavy-tailed counts. People are dealt out down the domain's own tree: a block of
+2**level cells in index order passes its populated cells and its people on to its two halves in random proportions;
+because the tree's blocks are areas, unequal halves at every level make towns within regions and peaks within towns (a
+random cascade). Only blocks with people are visited, so the cost follows the populated cells, not the size of the
+domain.
 """
 
 from __future__ import annotations
@@ -32,12 +31,23 @@ if TYPE_CHECKING:
 
 
 SEED = 7
-_CLUSTERING = 1.1  # standard deviation of the log-odds by which the halves of an area differ in populated cells
-_SPREAD = 2.0  # standard deviation of the logarithm of a populated cell's count, over all levels together
+CLUSTERING = 1.1
+"""Standard deviation of the log-odds by which the halves of an area differ in populated cells."""
+SPREADS = {"low": 1.0, "medium": 2.0, "high": 5.0}
+"""By concentration: the standard deviation of the logarithm of a populated cell's count, over all levels together. The
+fullest tenth of the populated cells has then about a third of the people, a half, or most of them. The last is set on
+the tuning tables of benchmarks/held_out.py."""
 _LOCAL = 0.25  # how much the mix of categories differs from place to place
 
 
-def synthetic_table(domain: Domain, people: int, seed: int = SEED, populated_share: float = 0.1) -> CountTable:
+def synthetic_table(
+    domain: Domain,
+    people: int,
+    seed: int = SEED,
+    populated_share: float = 0.1,
+    concentration: str = "medium",
+    clustering: float = CLUSTERING,
+) -> CountTable:
     """``people`` invented people over ``domain``, in about ``populated_share`` of its cells.
 
     Never more cells than half the people, so that a huge domain stays as thin as real ones are. Masked and
@@ -55,7 +65,7 @@ def synthetic_table(domain: Domain, people: int, seed: int = SEED, populated_sha
     if people == 0:
         return CountTable(domain, np.zeros(0, np.int64), np.zeros(0, np.int64))
     populated = max(1, min(round(populated_share * domain.size), (people + 1) // 2))
-    spread = 2 * _SPREAD / max(1.0, np.log2(populated)) ** 0.5
+    spread = 2 * SPREADS[concentration] / max(1.0, np.log2(populated)) ** 0.5
     mixes = _mixes(domain, generator)
 
     blocks = _Blocks(*(np.array([value], np.int64) for value in (0, domain.size, populated, people - populated)))
@@ -63,7 +73,7 @@ def synthetic_table(domain: Domain, people: int, seed: int = SEED, populated_sha
         room = domain.block_sizes(blocks.block << 1, level)
         expected = _expected_category_share(domain, blocks, level, mixes)
         if expected is None:
-            blocks = blocks.areas(generator, room, spread)
+            blocks = blocks.areas(generator, room, spread, clustering)
         else:
             blocks = blocks.categories(generator, room, expected)
     return CountTable(domain, blocks.block, blocks.populated + blocks.others)
@@ -89,11 +99,11 @@ class _Blocks:
     populated: Integers
     others: Integers
 
-    def areas(self, generator: np.random.Generator, room: Integers, spread: float) -> _Blocks:
+    def areas(self, generator: np.random.Generator, room: Integers, spread: float, clustering: float) -> _Blocks:
         """Deal out to the halves of areas, of which the lower has ``room`` cells."""
         tilt, luck = generator.standard_normal((2, len(self.block)))
-        populated = self._fit(room, _deal(generator, self.populated, _tilted(room / self.room, _CLUSTERING * tilt)))
-        # What is dense is also high: the people lean the same way as the cells they fill.
+        populated = self._fit(room, _deal(generator, self.populated, _tilted(room / self.room, clustering * tilt)))
+        # Dense areas also have high counts: people are tilted to the same side as populated cells.
         odds = _tilted(populated / self.populated, spread * (0.6 * tilt + 0.8 * luck))
         return self._halves(room, populated, _deal(generator, self.others, odds))
 

@@ -13,7 +13,7 @@ from sudare.arrays import Cells, Integers
 from sudare.errors import Message, ParameterError, either
 from sudare.measure.simplex import round_real_to_total, round_to_total, simplex_level
 from sudare.noise import Added, SparseNoise, secret
-from sudare.noise.added import added
+from sudare.noise.discrete import added
 from sudare.noise.sparse import DENSE_LIMIT
 from sudare.privacy import Number, exact
 from sudare.tables.method import TOTAL_SHARE, Asked, Task

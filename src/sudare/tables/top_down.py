@@ -1,10 +1,10 @@
-"""Paper 1: noise in the Haar tree, then a refinement from the root down that never lets a sum be negative."""
+"""Top-down refinement (Terada et al. 2015): noise in the Haar tree, and a way down on which no sum is negative."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -22,7 +22,7 @@ _WHOLE = 2**62  # as a difference: more than any sum, so that it is clipped to a
 
 @dataclass(frozen=True)
 class TopDown:
-    """Top-down refinement, sparse (T2, the default) or ``serial`` (T1, dense, for checking): one law.
+    """Top-down refinement, sparse (T2, the default) or ``serial`` (T1, dense, for checking): one law (errata T1).
 
     The root's sum is measured and clipped at 0; then, level by level, the difference of the two halves of every
     node with a sum above 0 is measured, clipped to what keeps both halves non-negative, and splits the sum in
@@ -35,6 +35,9 @@ class TopDown:
     public total the root is not measured and each level gets epsilon/k. A half without logical cells is known
     to be 0: its sibling takes all, and nothing is measured.
 
+    Its error is at most the largest noise on a cell's path. The paper's theorem 3, never worse than Privelet, does not
+    hold for concentrated tables (errata T4).
+
     >>> import sudare as sd
     >>> table = sd.CountTable.from_array([0, 0, 90, 0, 120, 0, 0, 30])
     >>> made = sd.release(table, TopDown(), epsilon=1, total="public", seed=7)
@@ -42,7 +45,6 @@ class TopDown:
     (240, True)
     """
 
-    recipe_parameters: ClassVar[tuple[str, ...]] = ()
     serial: bool = False
 
     def __post_init__(self) -> None:

@@ -19,7 +19,7 @@ _NOWHERE = -(2.0**60)
 def populated_levels(index: Integers, count: Integers, branching: Sequence[int]) -> list[tuple[Integers, Integers]]:
     """Populated blocks and their exact sums, for the children of each level from the top down.
 
-    ``index`` and ``count`` are the populated cells below it, ascending. The sums go nowhere but into `measure`.
+    ``index`` and ``count`` are the populated cells below it, ascending. The sums are for `measure` only.
     """
     block, total = index, count
     levels = [(block, total)]
@@ -75,10 +75,10 @@ class Level:
         sums[row, block[source] & (width - 1)] = total[source]
         return sums
 
-    def learn(self, noisy: Integers, variance: float) -> None:
-        """A first measurement of the logical children."""
-        self.value[self.logical] = noisy
-        self.variance[self.logical] = variance
+    def learn(self, which: Booleans, noisy: Integers, variance: float) -> None:
+        """All that is known of some children: a first measurement, or one that takes its place."""
+        self.value[which] = noisy
+        self.variance[which] = variance
 
     def learn_again(self, which: Booleans, noisy: Integers, variance: float) -> None:
         """A second measurement of some children, joined with the first."""

@@ -7,24 +7,33 @@ place and the subtrees below it in others.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from sudare.arrays import Cells, Floats, Integers
+from sudare.arrays import Booleans, Cells, Floats, Integers
 from sudare.domain import Domain
 from sudare.measure.simplex import project_rows, round_rows
-from sudare.noise import Source, measure, noise_variance
+from sudare.noise import Source, measure, noise_variance, refine
 from sudare.privacy import Budget
+from sudare.tables.kind_totals import KindTotals
 from sudare.tables.mix import Mix
+from sudare.tables.posterior import posterior_rows
+from sudare.tables.smoothing import Ends, can_smooth, density
 from sudare.tables.spread import spread
 from sudare.tables.tree_level import Level, populated_levels
 
 MOST_SPREAD = 2**24
 """Cells over which the people of thin blocks are spread at most; in a larger domain they stand in groups instead."""
 WORTH = 12 / 2**0.5
-"""A node is split while its people are at least so many standard deviations of the noise its whole rest would buy."""
+"""A node is split if its people are at least this many standard deviations of the noise of all its remaining budget."""
+
+_FEW_CELLS = 4
+"""Bits of blocks whose children are cells, or nearly so."""
+_SMOOTH_BLOCKS, _SMOOTH_CELLS = (4.0, 0.5, 6.0), (2.0, 0.25, 2.0)
+"""The squared coefficient of variation below which siblings are alike, the power of it, and the largest factor."""
 
 Sums = Callable[[int, Integers], tuple[Integers, Integers]]
 """Of a depth and nodes one level above it: the populated blocks (ascending) below these, and their exact sums."""
@@ -39,6 +48,12 @@ class TreePlan:
     budgets: tuple[Budget, ...]
     sensitivity: int
     gamma: float
+    even: tuple[Budget, ...] | None = None
+    """The budgets of a table that turns out to be even, where that is looked for: see `sudare.tables.evenness`."""
+    by_unevenness: bool = False
+    """Whether nodes of a smooth table must be thicker to be split: see `worth`."""
+    any_even: bool = False
+    """Whether every thick table counts as even."""
 
     def below(self, depth: int) -> int:
         """Bits below a node of this depth; the root has depth 0."""
@@ -73,29 +88,102 @@ def cell_sums(plan: TreePlan, depth: int, index: Integers, count: Integers) -> S
     return lambda wanted, _: levels[wanted - depth - 1]
 
 
-def descend(plan: TreePlan, start: Start, sums: Sums, source: Source) -> Iterator[Level]:
-    """First pass, down: measure the children of every node worth splitting; the others measure themselves again."""
+@dataclass(frozen=True)
+class Counted:
+    """The children of a level with their exact sums and, of the logical ones, the last noisy values."""
+
+    level: Level
+    truth: Integers
+    noisy: Integers
+
+
+def count_children(
+    plan: TreePlan, depth: int, node: Integers, sums: Sums, budget: Budget, source: Source, label: str
+) -> Counted:
+    """A first measurement of the children of nodes of this depth."""
+    level = Level.of(plan.domain, node, plan.branching[depth], plan.below(depth + 1))
+    truth = level.exact(*sums(depth + 1, node))
+    own = level.blocks(level.logical)
+    noisy = measure(truth[level.logical], plan.sensitivity, budget, source, label, rows=own)
+    level.learn(level.logical, noisy, noise_variance(plan.sensitivity, budget))
+    return Counted(level, truth, noisy)
+
+
+def descend(
+    plan: TreePlan, start: Start, sums: Sums, source: Source, counted: Counted | None = None
+) -> Iterator[Level]:
+    """First pass, down: measure the children of every node worth splitting; the others refine their own measurement.
+
+    With Gaussian noise they measure themselves again instead, which is as good: there precisions add up.
+    ``counted`` are the children of ``start``, where they were measured before.
+    """
     node, people = start.node, np.maximum(start.people, 0.0)
     for depth in range(start.depth, len(plan.branching)):
-        budget = plan.budgets[depth]
-        level = Level.of(plan.domain, node, plan.branching[depth], plan.below(depth + 1))
-        truth = level.exact(*sums(depth + 1, node))
-        own = level.blocks(level.logical)
-        noisy = measure(truth[level.logical], plan.sensitivity, budget, source, f"level {depth + 1}", rows=own)
-        level.learn(noisy, noise_variance(plan.sensitivity, budget))
+        budget, label = plan.budgets[depth], f"level {depth + 1}"
+        if counted is None:
+            counted = count_children(plan, depth, node, sums, budget, source, label)
+        level = counted.level
         if depth == 0 and start.variance:
             people = np.array([max(0.0, level.joined_root(float(start.people[0]), start.variance))])
         if depth < len(plan.branching) - 1:
             rest = sum(plan.budgets[depth + 2 :], plan.budgets[depth + 1])
-            rest_variance = noise_variance(plan.sensitivity, rest)
             level.expected = project_rows(level.value, people)
-            level.goes[...] = level.expected >= max(WORTH * rest_variance**0.5, 0.5)
+            least = least_people(rest, plan.sensitivity, worth(level, people) if plan.by_unevenness else WORTH)
+            level.goes[...] = level.expected >= least
             stops = level.logical & ~level.goes
-            label, last = f"rest of level {depth + 1}", level.blocks(stops)
-            again = measure(truth[stops], plan.sensitivity, rest, source, label, final=True, rows=last)
-            level.learn_again(stops, again, rest_variance)
+            sharpen(plan, counted, stops, (budget, rest), source, (label, f"rest of {label}"), final=True)
             node, people = level.children[level.goes], level.expected[level.goes]
+        counted = None
         yield level
+
+
+def least_people(rest: Budget, sensitivity: int, worth: float = WORTH) -> float:
+    """How many people a node needs to be split, given the budget that is left below it."""
+    return max(worth * math.sqrt(noise_variance(sensitivity, rest)), 0.5)
+
+
+def worth(level: Level, people: Floats) -> float:
+    """`WORTH`, or more where the children of this level's nodes, thought to have ``people``, are nearly alike.
+
+    Splitting a node replaces an even spread over its children by noisy values. The more even the children of the nodes
+    above turned out, the less there is to be gained, and the thicker a node must be: in proportion to one over the
+    coefficient of variation among siblings, which is measured and its noise taken off. It says less of single cells,
+    which may be uneven in smooth areas: there the square root of it. Chosen on the tuning lines of
+    benchmarks/held_out.py.
+    """
+    number = level.logical.sum(axis=1)
+    mean = people / np.maximum(number, 1)
+    apart = np.where(level.logical, level.value - mean[:, None], 0.0)
+    noise = (number - 1) @ (level.variance.sum(axis=1) / np.maximum(number, 1))
+    uneven = ((apart**2).sum() - noise) / max((number - 1) @ mean**2, 1e-9)
+    spread, power, most = _SMOOTH_CELLS if level.below <= _FEW_CELLS else _SMOOTH_BLOCKS
+    return WORTH * float(np.clip((spread / max(uneven, 1e-3)) ** power, 1.0, most))
+
+
+def sharpen(
+    plan: TreePlan,
+    counted: Counted,
+    which: Booleans,
+    budgets: tuple[Budget, Budget],
+    source: Source,
+    labels: tuple[str, str],
+    *,
+    final: bool,
+) -> Integers:
+    """Some logical children known as well as both budgets buy, where the first is spent: their last noisy values.
+
+    Laplace noise is refined; Gaussian noise, whose precisions add up, is drawn a second time and joined.
+    """
+    level, (first, more), (of, label) = counted.level, budgets, labels
+    truth, rows = counted.truth[which], level.blocks(which)
+    if more.epsilon is None:
+        noisy = measure(truth, plan.sensitivity, more, source, label, final=final, rows=rows)
+        level.learn_again(which, noisy, noise_variance(plan.sensitivity, more))
+    else:
+        coarse = counted.noisy[which[level.logical]]
+        noisy = refine(truth, coarse, plan.sensitivity, first, more, source, label, of=of, final=final, rows=rows)
+        level.learn(which, noisy, noise_variance(plan.sensitivity, first + more))
+    return noisy
 
 
 def ascend(levels: Sequence[Level]) -> None:
@@ -105,15 +193,29 @@ def ascend(levels: Sequence[Level]) -> None:
 
 
 def split_down(
-    plan: TreePlan, levels: Sequence[Level], people: Integers, generator: np.random.Generator
+    plan: TreePlan,
+    levels: Sequence[Level],
+    people: Integers,
+    generator: np.random.Generator,
+    totals: KindTotals | None = None,
+    *,
+    posterior: bool = False,
 ) -> Iterator[tuple[Level, Integers]]:
     """Third pass, down: the people of each node of the first level, projected onto its children in whole numbers.
 
+    With ``totals``, the people of each kind add up to them (only where all of the tree is split at once).
     With gamma = 1 - strength, the projection of z/gamma onto the total is that of z onto gamma times it, over gamma.
+    With ``posterior``, cells are the mean of the projection and of `posterior_rows`: the second alone is as exact in
+    cells and less so in rectangles.
     """
     for level in levels:
-        shares = project_rows(level.value, np.multiply(people, plan.gamma)) / plan.gamma
+        value = level.value if totals is None else totals.agreeing(level, people)
+        shares = project_rows(value, np.multiply(people, plan.gamma)) / plan.gamma
+        if posterior and not level.below:
+            shares = (shares + posterior_rows(level, people, gaussian=plan.budgets[-1].epsilon is None)) / 2
         split = round_rows(shares, people, generator)
+        if totals is not None:
+            totals.placed(level, split)
         yield level, split
         people = split[level.goes]
 
@@ -125,12 +227,27 @@ def released_cells(
     generator: np.random.Generator,
     group: int,
     mix: Mix | None,
+    *,
+    whole: bool = False,
 ) -> Cells:
-    """The third pass to its end: cells above 0, ascending; blocks that were not split are spread over theirs."""
+    """The third pass to its end: cells above 0, ascending; blocks that were not split are spread over theirs.
+
+    With ``whole``, all of the tree is here: blocks are spread smoothly where places have neighbours, and cells of
+    domains without kinds learn from each other.
+    """
+    posterior = whole and not plan.domain.place_level and plan.gamma == 1
+    ends: Iterable[Ends] = (
+        (level.below, level.children[~level.goes], split[~level.goes])
+        for level, split in split_down(plan, levels, people, generator, KindTotals.of(mix), posterior=posterior)
+    )
+    surface = None
+    if whole and can_smooth(plan.domain):
+        ends = list(ends)
+        surface = density(plan.domain, ends)
     index, count = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int64)]
-    for level, split in split_down(plan, levels, people, generator):
-        ends = ~level.goes & (split > 0)
-        cells = spread(plan.domain, level.children[ends], level.below, split[ends], generator, group, mix)
+    for below, block, own in ends:
+        some = own > 0
+        cells = spread(plan.domain, block[some], below, own[some], generator, group, mix, surface)
         index.append(cells[0])
         count.append(cells[1])
     merged = np.concatenate(index)

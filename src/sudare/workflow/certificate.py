@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import sudare
+from sudare.domain.text import steers_terminal
 from sudare.errors import Message, SudareError, VerificationError
 from sudare.language.catalogue import Words
 from sudare.language.messages import PageMessage, said
@@ -18,7 +18,8 @@ from sudare.privacy import Guarantee, Publishable
 from sudare.privacy.fingerprint import file_digest
 from sudare.privacy.notebook import headline
 from sudare.registry import KINDS
-from sudare.workflow.folder import is_there
+from sudare.version import __version__
+from sudare.workflow.folder import CERTIFICATE, is_there
 from sudare.workflow.reports import LIST, ReleaseReports, canonical, check_reports, fingerprint, is_signed, public_text
 
 if TYPE_CHECKING:
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 
 FORMAT = "sudare-release/1"
 _FORMAT = re.compile(r"sudare-release/([0-9]{1,9})")
-NAME = "release.json"
 
 
 def certify(
@@ -46,7 +46,7 @@ def certify(
     """The signed certificate of a release whose files are written: public facts only."""
     body = {
         "format": FORMAT,
-        "sudare": sudare.__version__,
+        "sudare": __version__,
         "kind": kind,
         "release_id": release_id,
         "created": created,
@@ -126,7 +126,7 @@ def checked_release(
     path: Path, publisher: str | Path | None = None
 ) -> tuple[Path, dict[str, Any], Guarantee, tuple[PageMessage | str, ...]]:
     """A release without its reports: path and content of the certificate, its guarantee, and what was found right."""
-    path = path / NAME if is_there(path) and path.is_dir() else path
+    path = path / CERTIFICATE if is_there(path) and path.is_dir() else path
     certificate = _read(path)
     checks = [_signature(certificate, publisher)]
     try:
@@ -149,14 +149,29 @@ def checked_release(
         raise VerificationError("a release of an unknown kind", value=kind, allowed=KINDS)
     with as_a_release(kind):
         checks += KINDS[kind].check(path.parent, certificate)
+        if isinstance(series := certificate.get("series"), dict):
+            checks.append(_period(series))
     return path, certificate, guarantee, tuple(checks)
+
+
+def _period(series: dict[str, Any]) -> PageMessage:
+    """Which period of a series the certificate says this is; that its predecessor is the one is seen with both."""
+    facts: dict[str, Any] = {
+        "period": str(series["period"]),
+        "number": int(series["number"]),
+        "of": len(series["periods"]),
+    }
+    before = series["predecessor"]
+    if before is None:
+        return PageMessage("verified.series_first", **facts)
+    return PageMessage("verified.series", **facts, before=f"{before['period']}, {before['release_id']}")
 
 
 def _files(certificate: dict[str, Any]) -> dict[str, Any]:
     """What is stated of each file: anybody can sign anything, so nothing is what it should be until looked at."""
     stated = certificate["files"]
     if not isinstance(stated, dict) or not isinstance(certificate["summary"], dict):
-        raise VerificationError("the certificate states no files and sums", allowed="as Sudare writes them")
+        raise VerificationError("the certificate does not list files and a summary", allowed="as Sudare writes them")
     return stated
 
 
@@ -193,6 +208,8 @@ def _read(path: Path) -> dict[str, Any]:
     VerificationError.refuse_newer(
         Message("the certificate {path}", path=path), int(named[1]), int(FORMAT.partition("/")[2])
     )
+    if steers_terminal(certificate):
+        raise VerificationError("a text of the certificate holds control characters", value=str(path))
     needed = {"signature", "publisher", "guarantee", "files", "summary", "release_id", "dataset"}
     if missing := needed - certificate.keys():
         raise VerificationError("the certificate is incomplete", value=sorted(missing))
@@ -209,7 +226,7 @@ def _signature(certificate: dict[str, Any], publisher: str | Path | None) -> Pag
     except UnicodeEncodeError:  # half a character, which JSON can spell and nobody can sign
         signed = False
     if not signed:
-        raise VerificationError("the signature does not fit the certificate")
+        raise VerificationError("the signature does not match the certificate")
     if publisher is None:
         return PageMessage("verified.signature", key=fingerprint(stated))
     text = str(publisher)

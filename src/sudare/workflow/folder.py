@@ -24,6 +24,7 @@ _REASONS = {
     errno.ENOTDIR: Message("a part of its path is a file"),
     errno.ENAMETOOLONG: Message("its name is too long"),
 }
+CERTIFICATE = "release.json"
 _PRIVATE = re.compile(r"\.(.+)-internal\.html\.partial-[0-9a-f]{16}")
 """What a page of the internal report is called until it is whole."""
 

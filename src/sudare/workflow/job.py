@@ -17,9 +17,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sudare.engines.files import require_reader, scheme_of
+from sudare.engines.foreign_sources import POSTGRES
 from sudare.engines.scratch import remove_leftovers
 from sudare.errors import CapacityError, Message, PrivacyWarning, RecipeError
-from sudare.privacy import Cap, Guarantee, Ledger
+from sudare.privacy import Cap, Guarantee, Ledger, SpendTerms
 from sudare.privacy.guarantee import cautions
 from sudare.privacy.history import heads_here
 from sudare.privacy.names import declared
@@ -28,24 +29,36 @@ from sudare.recipe.kind import Kind
 from sudare.recipe.model import Recipe
 from sudare.registry import KINDS
 from sudare.workflow.folder import is_there
-from sudare.workflow.public_sources import refuse_private_files
 
 if TYPE_CHECKING:
     from sudare.recipe.kind import Kind
+    from sudare.workflow.series import SeriesPeriod
 
 
 RecipeSource: TypeAlias = str | PathLike[str] | Mapping[str, Any] | Recipe
 """A recipe: the path of a TOML file, a dictionary of what such a file says, or an object."""
 
 
-def kind_of(recipe: RecipeSource, folder: str | Path | None = None) -> Kind[Any, Any]:
-    """The kind of a recipe. Its paths are relative to ``folder``: by default that of the file, else the current one."""
+def kind_of(
+    recipe: RecipeSource, folder: str | Path | None = None, period: str | None = None
+) -> tuple[Kind[Any, Any], SeriesPeriod | None]:
+    """The kind of a recipe, and of a series the period. Paths are relative to ``folder``: by default that of the file,
+    else the current one."""
     if isinstance(recipe, Recipe | Mapping):
         found, place = Recipe.of(recipe), Path.cwd()
     else:
         found, place = Recipe.read(recipe), Path(recipe).resolve().parent
     kind: type[Kind[Any, Any]] = KINDS[found.kind]
-    return kind.of(found, place if folder is None else Path(folder).resolve())
+    place = place if folder is None else Path(folder).resolve()
+    if getattr(found, "series", None) is None:
+        if period is not None:
+            raise RecipeError("the recipe has no series, of which this would be a period", value=period)
+        return kind.of(found, place), None
+    from sudare.workflow.series import SeriesPeriod
+
+    with _within_reach():
+        series = SeriesPeriod.of(found, period, place, kind.of(found, place).guarantee)
+        return kind.of(found.for_period(series.name), place), series  # type: ignore[attr-defined]  # it has a series
 
 
 def json_schema() -> dict[str, Any]:
@@ -62,14 +75,21 @@ class Job:
     """A kind's recipe with what the workflow adds to it: ledger, cap, terms, and the hash of the recipe."""
 
     kind: Kind[Any, Any]
+    series: SeriesPeriod | None = None
 
     @classmethod
-    def open(cls, recipe: RecipeSource, folder: str | Path | None = None) -> Job:
+    def open(cls, recipe: RecipeSource, folder: str | Path | None = None, period: str | None = None) -> Job:
         """A recipe of any kind, every part built once, so that mistakes show before anything is touched."""
-        job = cls(kind_of(recipe, folder))
-        refuse_private_files(job.kind)
+        job = cls(*kind_of(recipe, folder, period))
+        if job.kind.public_files():
+            from sudare.workflow.public_sources import refuse_private_files
+
+            refuse_private_files(job.kind)
         data = job.recipe.data
-        if scheme_of(data.path):
+        if scheme_of(data.path) in POSTGRES:
+            if data.table is None:
+                raise RecipeError("a database needs the name of a table: data.table")
+        elif scheme_of(data.path):
             require_reader(data.path, data.engine)
         with _within_reach():
             job.kind.prepare()
@@ -77,9 +97,9 @@ class Job:
         return job
 
     @classmethod
-    def ready(cls, recipe: RecipeSource, folder: str | Path | None = None) -> Job:
+    def ready(cls, recipe: RecipeSource, folder: str | Path | None = None, period: str | None = None) -> Job:
         """`open` and a dry run, which refuses what could never be published: plan, rehearse and publish begin here."""
-        job = cls.open(recipe, folder)
+        job = cls.open(recipe, folder, period)
         remove_leftovers(job.kind.scratch)
         with _within_reach():
             # A context of its own: a tape that watches a publication must not see this trial, which is no part of it.
@@ -124,23 +144,24 @@ class Job:
         return Ledger(chosen_ledger(asked.path, self.kind.folder, asked.confirm_other_ledger))
 
     @property
-    def terms(self) -> dict[str, Any]:
+    def terms(self) -> SpendTerms:
         """On which terms the ledger admits the release."""
         from sudare.workflow.reconcile import heads_beside
 
         dataset, asked = declared(self.recipe.dataset, Message("the name of a data set")), self.recipe.ledger
-        return {
-            "default_cap": self.cap,
-            "accept_no_guarantee": self.recipe.accept_no_guarantee,
-            "heads": (*heads_beside(self.target, dataset), *heads_here(dataset)),
-            "confirm_similar_name": asked.confirm_similar_name,
-            "confirm_other_history": asked.confirm_other_history,
-        }
+        return SpendTerms(
+            default_cap=self.cap,
+            accept_no_guarantee=self.recipe.accept_no_guarantee,
+            heads=(*heads_beside(self.target, dataset), *heads_here(dataset)),
+            confirm_same_data=asked.confirm_same_data,
+            confirm_similar_name=asked.confirm_similar_name,
+            confirm_other_history=asked.confirm_other_history,
+        )
 
     @property
     def recipe_sha256(self) -> str:
         """A hash of what the recipe says, whatever its spacing and comments."""
-        return hashlib.sha256(self.recipe.model_dump_json(by_alias=True).encode()).hexdigest()
+        return hashlib.sha256(self.recipe.hashed.encode()).hexdigest()
 
     @property
     def cautions(self) -> tuple[PrivacyWarning, ...]:

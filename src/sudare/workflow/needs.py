@@ -192,5 +192,5 @@ def memory_refused() -> Iterator[None]:
         raise
     except MemoryError:
         raise CapacityError(
-            "the memory of this machine is full", hint="Take coarser cells or fewer columns, or a larger machine."
+            "the machine is out of memory", hint="Take coarser cells or fewer columns, or a larger machine."
         ) from None

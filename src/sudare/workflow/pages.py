@@ -16,16 +16,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sudare.errors import OutputError, SudareError, system_reason
+from sudare.errors import OutputError, SudareError
 from sudare.language.catalogue import Words
 from sudare.language.messages import OnProgress, PageMessage, Progress, Stage
 from sudare.privacy.fingerprint import file_digest
 from sudare.privacy.notebook import headline
 from sudare.privacy.private_files import NEW_FILE, locked
-from sudare.recipe.model import Output
+from sudare.recipe.parts import Output
 from sudare.registry import KINDS
-from sudare.workflow.certificate import NAME, as_a_release, checked_release
-from sudare.workflow.folder import lock_path, refuse_existing, remove_leftovers
+from sudare.workflow.certificate import as_a_release, checked_release
+from sudare.workflow.check import Check, look_section
+from sudare.workflow.folder import CERTIFICATE, lock_path, refuse_existing, remove_leftovers
 from sudare.workflow.job import Job
 from sudare.workflow.needs import memory_refused
 from sudare.workflow.reports import (
@@ -73,13 +74,14 @@ def write_pages(
     words: Words,
     key: Ed25519PrivateKey,
     progress: OnProgress,
+    look: Check | None = None,
 ) -> Pages:
     """The pages that the recipe asks for; the release stands even where one cannot be written."""
     wanted: dict[str, Callable[[], Path]] = {}
     if job.recipe.report.public:
         wanted["report"] = lambda: write_public(folder, words, key)
     if job.recipe.report.internal:
-        wanted["internal_report"] = lambda: write_internal(job, data, made, folder, words)
+        wanted["internal_report"] = lambda: write_internal(job, data, made, folder, words, look)
     written: dict[str, Path] = {}
     left_out = []
     for name, write in wanted.items():
@@ -94,9 +96,9 @@ def write_pages(
 
 def write_public(folder: Path, words: Words, key: Ed25519PrivateKey) -> Path:
     """Draw the public report from what is in ``folder``, and nothing else, and list it."""
-    path = folder / NAME
+    path = folder / CERTIFICATE
     certificate = json.loads(path.read_text(encoding="utf-8"))
-    return _list_and_write(path, certificate, PUBLIC, _drawn(path, certificate, words), words, key)
+    return _list_and_write(path, certificate, PUBLIC, report_page(path, certificate, words), words, key)
 
 
 @dataclass(frozen=True)
@@ -132,7 +134,7 @@ def _drawn_again(path: Path, certificate: dict[str, Any], language: str | None, 
     folder, listed = path.parent, read_list(path, certificate)
     words = Words(language or next((one.language for one in listed.values()), "en"))
     signing = _key_at_hand(folder, certificate, key)
-    page = _drawn(path, certificate, words)
+    page = report_page(path, certificate, words)
     sha256 = hashlib.sha256(page.encode()).hexdigest()
     name = _name_of(folder, listed, words.language, sha256)
     if signing is not None:
@@ -143,12 +145,13 @@ def _drawn_again(path: Path, certificate: dict[str, Any], language: str | None, 
     return Drawn(_write(page, target, mode=0o644), words.language, certified)
 
 
-def _drawn(path: Path, certificate: dict[str, Any], words: Words) -> str:
-    """The page of the release with the certificate at ``path``."""
+def report_page(path: Path, certificate: dict[str, Any], words: Words) -> str:
+    """The public report of the release with the certificate at ``path``, as a page."""
     from sudare.render.reports import Cover, public_page
 
     kind = certificate.get("kind", "table")
     with as_a_release(kind):
+        words = words.counting(certificate["guarantee"]["unit"]["name"])
         cover = Cover.of_certificate(certificate, certificate_bytes(path), words)
         return public_page(cover, KINDS[kind].public_sections(path.parent, certificate, words), words)
 
@@ -189,20 +192,21 @@ def _list_and_write(
 
 def _refuse_another(path: Path, sha256: str) -> None:
     if path.exists() and file_digest(path) != sha256:
-        raise OutputError("another report is there already", value=path.name, hint="Take it away first.")
+        raise OutputError("another report is there already", value=path.name, hint="Remove it first.")
 
 
-def write_internal(job: Job, data: Any, made: Any, folder: Path, words: Words) -> Path:
-    """Draw the internal report: it holds true values and is readable for its owner only."""
+def write_internal(job: Job, data: Any, made: Any, folder: Path, words: Words, look: Check | None = None) -> Path:
+    """Draw the internal report: it holds true values, and is readable for its owner only; ``look``: rows dropped."""
     from sudare.render.reports import internal_page, ledger_section
 
-    dataset = job.recipe.dataset
+    dataset, words = job.recipe.dataset, words.counting(made.guarantee.unit.name)
     facts = {
         words("ledger.dataset"): dataset,
         words("guarantee.promise"): headline(made.guarantee, words),
         words("files.folder"): folder.name,
     }
     sections = [
+        *([] if look is None else [look_section(look, words)]),
         *job.kind.internal_sections(data, made, words),
         ledger_section(job.ledger.balance(dataset), job.ledger.entries(dataset), words),
     ]
@@ -217,14 +221,11 @@ def _write(page: str, path: Path, *, mode: int) -> Path:
     refuse_existing(path)
     partial = path.with_name(f".{path.name}.partial-{secrets.token_hex(8)}")
     try:
-        handle = os.open(partial, NEW_FILE, mode)
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-            file.write(page)
-        partial.rename(path)
-    except OSError as problem:
-        raise OutputError(
-            "the page cannot be written: {reason}", value=str(path), reason=system_reason(problem)
-        ) from None
+        with OutputError.from_system("the page cannot be written: {reason}", value=str(path)):
+            handle = os.open(partial, NEW_FILE, mode)
+            with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
+                file.write(page)
+            partial.rename(path)
     finally:
         partial.unlink(missing_ok=True)
     return path

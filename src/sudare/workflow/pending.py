@@ -42,15 +42,14 @@ from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
-import sudare
 from sudare.errors import LedgerError, Message, PaidError, SudareError, system_reason
 from sudare.noise import Source
 from sudare.privacy import Entry, Ledger
 from sudare.privacy.private_files import is_locked, locked, write_secret
 from sudare.registry import packages
 from sudare.signals import undisturbed
-from sudare.workflow.certificate import NAME
-from sudare.workflow.folder import flush, is_there, lock_path
+from sudare.version import __version__
+from sudare.workflow.folder import CERTIFICATE, flush, is_there, lock_path
 from sudare.workflow.reports import canonical
 
 if TYPE_CHECKING:
@@ -167,20 +166,18 @@ class PendingReleases:
     @contextmanager
     def _alone(self) -> Iterator[None]:
         """Nobody else writes or removes a record at the same time; what a kill left half written or removed goes."""
-        try:
-            with locked(self.folder.with_name(f".{self.folder.name}.lock"), remove=True):
-                for left in (*self.folder.glob(".*.partial-*"), *self.folder.glob("*.json")):
-                    if left.name.startswith(".") or not any(left.read_bytes()):
-                        left.unlink()
-                yield
-                with suppress(OSError):
-                    self.folder.rmdir()  # unless it holds a record
-        except OSError as problem:
-            raise LedgerError(
-                "the records of paid releases cannot be read or written: {reason}",
-                value=str(self.folder),
-                reason=system_reason(problem),
-            ) from None
+        with (
+            LedgerError.from_system(
+                "the records of paid releases cannot be read or written: {reason}", value=str(self.folder)
+            ),
+            locked(self.folder.with_name(f".{self.folder.name}.lock"), remove=True),
+        ):
+            for left in (*self.folder.glob(".*.partial-*"), *self.folder.glob("*.json")):
+                if left.name.startswith(".") or not any(left.read_bytes()):
+                    left.unlink()
+            yield
+            with suppress(OSError):
+                self.folder.rmdir()  # unless it holds a record
 
     def waiting(self, folder: Path | None = None) -> tuple[Pending, ...]:
         """The releases that are paid for and not out, oldest first; runs that are at work are left alone.
@@ -268,7 +265,7 @@ class PendingReleases:
 
 def versions() -> dict[str, str]:
     """Of what makes a release's bytes: the same versions make the same."""
-    own = {"sudare": sudare.__version__, "python": platform.python_version(), "machine": platform.machine()}
+    own = {"sudare": __version__, "python": platform.python_version(), "machine": platform.machine()}
     found = packages() | own  # a kind or a method may come from any of the packages
     return found | {name: there for name in _MATTERING if (there := _installed(name)) is not None}
 
@@ -318,7 +315,7 @@ def _is_at_work(pending: Pending) -> bool:
 def _is_out(pending: Pending, entry: Entry) -> bool:
     """Whether the release's folder has its certificate; that appears under this name with everything else, or never."""
     try:
-        certificate = json.loads((Path(pending.facts.folder) / NAME).read_text(encoding="utf-8-sig"))
+        certificate = json.loads((Path(pending.facts.folder) / CERTIFICATE).read_text(encoding="utf-8-sig"))
         return bool((certificate["release_id"], certificate["ledger_head"]) == (pending.facts.release_id, entry.hash))
     except (OSError, ValueError, KeyError, TypeError):
         return False
@@ -331,5 +328,5 @@ def _reason(problem: Exception) -> Message | SudareError:
     if isinstance(problem, OSError):
         return system_reason(problem)
     if isinstance(problem, MemoryError):
-        return Message("the memory of this machine was not enough")
+        return Message("the machine ran out of memory")
     return Message("{type}", type=type(problem).__name__)

@@ -7,19 +7,23 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
+from sudare.engines.files import scheme_of
 from sudare.errors import BudgetError, CapacityError, OutputError, SudareError
 from sudare.language.cards import card, facts, table
 from sudare.language.catalogue import Words
-from sudare.language.messages import Lines, PageMessage, said
+from sudare.language.messages import Lines, PageMessage, Value, said
 from sudare.language.messages import lines as said_lines
 from sudare.privacy import Balance, Guarantee
 from sudare.privacy.notebook import balance_facts, headline, unit_words
-from sudare.recipe.kind import Outlook
+from sudare.recipe.kind import Outlook, ranges, rows_to_json
 from sudare.workflow.folder import is_there, nearest_folder
 from sudare.workflow.job import Job, RecipeSource
 from sudare.workflow.needs import available_memory, free_disk, memory_refused, refuse_scarce, rounded
+
+if TYPE_CHECKING:
+    from sudare.workflow.check import Check
 
 Remark: TypeAlias = PageMessage | SudareError
 """What a steward should hear: a fact of the files, a caution, or the refusal that a publication would meet."""
@@ -38,6 +42,8 @@ class Plan:
     remarks: tuple[Remark, ...]
     here: dict[str, int | None] = field(default_factory=dict, compare=False)
     """Bytes of memory and disk that were left on this machine just then."""
+    look: Check | None = None
+    """What `check` found, where the private look was asked for: for the steward alone."""
 
     @property
     def resources(self) -> Lines:
@@ -80,11 +86,12 @@ class Plan:
             "disk_bytes": self.outlook.needs.disk,
             **{f"{name}_bytes_here": left for name, left in self.here.items()},
             "guarantee": self.guarantee.to_json(),
-            "errors": self.errors,
+            "errors": rows_to_json(self.errors),
             "errors_from": str(self.errors_from),
             "balance": self.balance.to_json(),
             "balance_after": self.balance_after.to_json() if self.balance_after else None,
             "remarks": [str(remark) for remark in self.remarks],
+            **({} if self.look is None else {"private_look": self.look.to_json()}),
         }
 
 
@@ -93,6 +100,11 @@ def remarks_on_files(job: Job) -> list[Remark]:
     remarks: list[Remark] = []
     if job.lacks_data:
         remarks.append(PageMessage("remark.data", path=job.recipe.data.path))
+    elif job.recipe.data.engine == "duckdb" and not scheme_of(job.recipe.data.path):
+        try:
+            job.kind.require_columns()
+        except SudareError as refusal:
+            remarks.append(refusal)
     target = job.target
     if is_there(target):
         remarks.append(PageMessage("remark.folder", path=job.recipe.output.folder))
@@ -114,25 +126,38 @@ def _scarce(job: Job, outlook: Outlook) -> list[Remark]:
 
 
 @memory_refused()
-def plan(recipe: RecipeSource, *, folder: str | Path | None = None) -> Plan:
+def plan(
+    recipe: RecipeSource, *, folder: str | Path | None = None, private: bool = False, period: str | None = None
+) -> Plan:
     """What comes out, expected errors, and the budget after: from the recipe and the ledger alone.
 
     The errors are exact where they do not depend on the data. Elsewhere they come from a seeded release of the
     recipe's public data, or of synthetic people, and say so. ``recipe`` is the path of a file, a dictionary or a
     `sudare.Recipe`; the paths of the latter two are relative to ``folder``, by default the current one.
+
+    ``period`` is one of a series; without it, its first one is planned.
+    ``private`` adds the look of `check` at the private data, which is for the steward alone; it spends nothing either.
     """
-    job = Job.ready(recipe, folder)
+    job = Job.ready(recipe, folder, period)
     outlook = job.kind.outlook()
     remarks: list[Remark] = []
     try:
-        after = job.ledger.check(job.recipe.dataset, job.guarantee, **job.terms)
+        after = job.ledger.check(job.recipe.dataset, job.guarantee, parameters=job.terms)
     except BudgetError as refusal:
         after = None
         remarks.append(refusal)
+    if (series := job.series) is not None:
+        of = len(series.folders)
+        remarks.append(PageMessage("remark.series", period=series.name, number=series.number, of=of))
     remarks += [*remarks_on_files(job), *_scarce(job, outlook), *job.cautions]
     balance = job.ledger.balance(job.recipe.dataset)
     here = {"memory": available_memory(), "disk": free_disk(job.target)}
-    return Plan(job.recipe.kind, job.recipe.dataset, job.guarantee, outlook, balance, after, tuple(remarks), here)
+    look = None
+    if private:
+        from sudare.workflow.check import check_job
+
+        look = check_job(job)
+    return Plan(job.recipe.kind, job.recipe.dataset, job.guarantee, outlook, balance, after, tuple(remarks), here, look)
 
 
 _HIDDEN = ("block_level",)
@@ -153,14 +178,13 @@ def plan_card(plan: Plan, words: Words) -> str:
         words("plan.errors_from"): said(plan.errors_from, words),
     }
     lines |= {f"{words('plan.remark')} {number}": said(remark, words) for number, remark in enumerate(plan.remarks, 1)}
-    names = [name for name in dict.fromkeys(key for row in plan.errors for key in row) if name not in _HIDDEN]
-    shown = [name for name in names if any(row.get(name) is not None for row in plan.errors)]
+    errors = ranges(plan.errors, lambda value: _cell(value, words))
+    names = [name for name in dict.fromkeys(key for row in errors for key in row) if name not in _HIDDEN]
+    shown = [name for name in names if any(row.get(name) is not None for row in errors)]
     header = [words.label("error", name).replace("_", " ") for name in shown]
-    rows = [[_cell(row.get(name), words) for name in shown] for row in plan.errors]
+    rows = [[_cell(row.get(name), words) for name in shown] for row in errors]
     return card(words("plan.title", dataset=plan.dataset), facts(lines), table(header, rows))
 
 
-def _cell(value: object, words: Words) -> str:
-    if value is None:
-        return ""
-    return words.number(value) if isinstance(value, int | float) else str(value)
+def _cell(value: Value | None, words: Words) -> str:
+    return "" if value is None else said(value, words)

@@ -12,9 +12,10 @@ import zlib
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from sudare.engines import files_of, read, refuse_same_file, refuse_shared_rows
+from sudare.engines import files_of
 from sudare.engines.csv_files import unpacked_badly
 from sudare.engines.files import FilesState
+from sudare.engines.foreign_sources import EXCEL
 from sudare.errors import InputError
 from sudare.privacy.fingerprint import Fingerprint, content_digest, file_digest
 from sudare.recipe.kind import Kind, PublicFile
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
 def refuse_private_files(kind: Kind[Any, Any]) -> None:
     """Refuse the private file as any of the recipe's public ones: by path, link, inode or bytes."""
+    from sudare.engines import refuse_same_file
+
     for file in kind.public_files():
         try:
             refuse_same_file(kind.private_origin, _origin(kind, file), file.name)
@@ -38,7 +41,9 @@ def refuse_private_rows(kind: Kind[Any, Any]) -> None:
     """Refuse public files that hold the private rows; where they share some, unless the recipe confirms it."""
     for file in kind.public_files():
         if file.rows:
-            public = read(_origin(kind, file), encoding=file.encoding, delimiter=file.delimiter)
+            from sudare.engines import read, refuse_shared_rows
+
+            public = read(_origin(kind, file), encoding=file.encoding, delimiter=file.delimiter, long=file.long)
             refuse_shared_rows(
                 kind.records(),
                 public,
@@ -65,15 +70,17 @@ class Sources:
     def of(cls, job: Job) -> Sources:
         """The fingerprint of the private data under the ledger's key; one without a hash where a cluster reads them.
 
-        Files are read once more, as a whole: that is what makes the fingerprint one of all bytes.
+        Files are read once more, as a whole: that is what makes the fingerprint one of all bytes. Tables of databases
+        and sheets have one of all rows, since neither is a file of its own.
         """
         kind = job.kind
         records, files = kind.records(), files_of(kind.private_origin)
-        if not files:
+        by_rows = bool(kind.recipe.data.table) or any(file.suffix.lower() == EXCEL for file in files)
+        if not files and not by_rows:
             return cls(Fingerprint())
         state = FilesState.of(files)
         try:
-            digests = [records.digest()] if kind.recipe.data.table else [content_digest(file) for file in files]
+            digests = [records.digest()] if by_rows else [content_digest(file) for file in files]
         except (OSError, EOFError, zlib.error):  # the end of a packed file is met here first
             raise unpacked_badly(files[0]) from None
         public = [path for file in kind.public_files() for path in files_of(_origin(kind, file)) if path.is_file()]

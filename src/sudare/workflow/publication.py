@@ -18,8 +18,10 @@ from sudare.language.messages import Lines, OnProgress, PageMessage, Progress, S
 from sudare.noise import Source, stamped
 from sudare.privacy import Balance, Entry
 from sudare.privacy.history import remember_head
-from sudare.workflow.certificate import NAME, certify
-from sudare.workflow.folder import refuse_existing, refuse_unusable, taken, whole_folder
+from sudare.workflow.certificate import certify
+from sudare.workflow.check import check_job
+from sudare.workflow.datapackage import write_package
+from sudare.workflow.folder import CERTIFICATE, refuse_existing, refuse_unusable, taken, whole_folder
 from sudare.workflow.job import Job, RecipeSource
 from sudare.workflow.needs import memory_refused, refuse_scarce
 from sudare.workflow.pages import internal_path, write_pages
@@ -51,7 +53,7 @@ class Publication:
         return {
             "release_id": self.release_id,
             "folder": str(self.folder),
-            "files": sorted([*self.certificate["files"], NAME, *([LIST] if self.report else [])]),
+            "files": sorted([*self.certificate["files"], CERTIFICATE, *([LIST] if self.report else [])]),
             "report": None if self.report is None else str(self.report),
             "internal_report": None if self.internal_report is None else str(self.internal_report),
             "left_out": [str(each) for each in self.left_out],
@@ -77,15 +79,17 @@ class _Run:
     @classmethod
     def new(cls, job: Job, target: Path, language: str, given_up: tuple[Pending, ...]) -> _Run:
         """The first run for a release."""
+        series = job.series
+        own_id = None if series is None else series.new_id(job.ledger, job.terms, given_up=bool(given_up))
         # A cap that is too small refuses here, before the long work; the binding check is the spending.
-        job.ledger.check(job.recipe.dataset, job.guarantee, **job.terms)
+        job.ledger.check(job.recipe.dataset, job.guarantee, parameters=job.terms)
         begins = job.ledger.beginnings(job.recipe.dataset)
         for caution in (*job.cautions, *begins):
             warnings.warn(caution, stacklevel=4)  # publish is wrapped once
         refuse_private_rows(job.kind)
         sources, now = Sources.of(job), datetime.now(UTC)
         facts = PendingFacts(
-            release_id=stamped("release id", f"{now:%Y%m%d}-{secrets.token_hex(6)}"),
+            release_id=stamped("release id", own_id or f"{now:%Y%m%d}-{secrets.token_hex(6)}"),
             created=stamped("created", now.isoformat(timespec="seconds")),
             dataset=job.recipe.dataset,
             folder=os.path.realpath(target),
@@ -104,10 +108,10 @@ class _Run:
         if entry is None or {facts.recipe_sha256, entry.content["recipe_hash"]} != {job.recipe_sha256}:
             raise pending.refused(Message("the recipe is not the one that was paid for"))
         if pending.sealed is None:
-            raise pending.refused(Message("its data lie where they have no fingerprint"))
+            raise pending.refused(Message("its data were read from where they have no fingerprint"))
         if facts.versions != (here := versions()):
             others = sorted(name for name in {*here, *facts.versions} if facts.versions.get(name) != here.get(name))
-            raise pending.refused(Message("it was begun under another version of {others}", others=", ".join(others)))
+            raise pending.refused(Message("it was begun with another version of {others}", others=", ".join(others)))
         source, sources = pending.open(signing), Sources.of(job)
         if (sources.public, [sources.fingerprint.to_json()]) != (facts.public, entry.content["sources"]):
             raise pending.refused(Message("the private or the public files are not those that were read"))
@@ -119,7 +123,7 @@ class _Run:
             made = Pending.seal(self.facts, data, self.source, signing)
             return made if self.sources.fingerprint.hash is not None else replace(made, sealed=None)
         if gathered_hash(data, self.source) != self.facts.gathered:
-            raise self.pending.refused(Message("the data are not read as they were"))
+            raise self.pending.refused(Message("the data are read differently than in the first run"))
         return self.pending
 
 
@@ -131,12 +135,15 @@ def publish(
     language: str | None = None,
     resume: bool = False,
     anew: bool = False,
+    period: str | None = None,
     progress: OnProgress = unheard,
 ) -> Publication:
     """Read, spend, protect, write, certify, report; in this order. ``language`` is of the reports, if not the recipe's.
 
     ``recipe`` is the path of a file, a dictionary or a `sudare.Recipe`; the paths of the latter two are relative to
     ``folder``, by default the current one.
+
+    ``period`` is the one that is published, where the recipe is a series: each once, and only those of its plan.
 
     The folder is taken first: of two runs for one folder, one is refused before it spends. The ledger's row is on the
     disk before noise meets data, so a crash at any moment can only over-count. The files appear under their final
@@ -147,7 +154,9 @@ def publish(
     a release, of the same recipe on the same data, and spends nothing: its files are, byte for byte, those that the run
     would have written. ``anew`` gives it up and pays for another one; without either it is refused.
     """
-    job = Job.ready(recipe, folder)
+    job = Job.ready(recipe, folder, period)
+    if job.series is not None:
+        job.series.require_choice()
     words = Words(language or job.recipe.report.language)
     target = job.target
     records = PendingReleases(job.ledger)
@@ -185,6 +194,11 @@ def _published(
     progress: OnProgress,
 ) -> Publication:
     facts, source, kind = run.facts, run.source, job.kind
+    series = {} if job.series is None else {"series": job.series.certified(job.ledger, key)}
+    look = None
+    if job.recipe.report.internal:
+        progress(Progress(Stage.EXAMINING))
+        look = check_job(job)
     progress(Progress(Stage.READING))
     with ExitStack() as held:
         data = held.enter_context(kind.gathered(source))
@@ -202,14 +216,25 @@ def _published(
             warnings.simplefilter("ignore", PrivacyWarning)  # said above
             made = kind.protect(data, source)
         if made.guarantee != job.guarantee:
-            raise AccountingError("the release promises something else than was paid for")
+            raise AccountingError("the guarantee of the release is not the one that was paid for")
         progress(Progress(Stage.WRITING))
         with memory_refused():
             files = kind.write(made, folder)
+            if columns := kind.released_columns(made):
+                package = write_package(
+                    folder,
+                    files,
+                    columns,
+                    made.guarantee,
+                    release_id=facts.release_id,
+                    created=facts.created,
+                    title=job.recipe.title,
+                )
+                files = {**files, "datapackage": package}
         certificate = certify(
             made,
             kind=job.recipe.kind,
-            further=kind.certified(made),
+            further={**kind.certified(made), **series},
             release_id=facts.release_id,
             created=facts.created,
             dataset=job.recipe.dataset,
@@ -220,10 +245,10 @@ def _published(
             key=key,
         )
         text = json.dumps(certificate, indent=2, ensure_ascii=False)
-        (folder / NAME).write_text(text + "\n", encoding="utf-8", newline="\n")
+        (folder / CERTIFICATE).write_text(text + "\n", encoding="utf-8", newline="\n")
     balance = job.ledger.balance(job.recipe.dataset)
     try:
-        pages = write_pages(job, data, made, target, Words(facts.language), key, progress)
+        pages = write_pages(job, data, made, target, Words(facts.language), key, progress, look)
     except KeyboardInterrupt as end:
         raise end from OutputError(
             "release {release_id} is out, and not all of its reports are drawn",
@@ -244,9 +269,9 @@ def _spent(job: Job, run: _Run, pending: Pending, records: PendingReleases) -> E
         job.guarantee,
         run.facts.release_id,
         recipe_hash=job.recipe_sha256,
+        note=None if job.series is None else job.series.name,
+        parameters=job.terms,
         sources=[run.sources.fingerprint],
-        confirm_same_data=job.recipe.ledger.confirm_same_data,
-        **job.terms,
     )
     with suppress(LedgerError):  # no reason to end a run that is paid for
         records.mark_paid(pending, entry.hash)

@@ -8,13 +8,16 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sudare.errors import InputError, SudareError, VerificationError
 from sudare.privacy import Balance, Guarantee, Ledger
 from sudare.privacy.history import KnownHead, StatedRelease
 from sudare.privacy.names import skeleton
-from sudare.workflow.certificate import NAME, Verification, verify
+from sudare.workflow.folder import CERTIFICATE
+
+if TYPE_CHECKING:
+    from sudare.workflow.certificate import Verification
 
 _HEAD = re.compile("[0-9a-f]{64}")
 
@@ -80,12 +83,14 @@ def reconcile(ledger: Ledger, folders: Iterable[str | Path], *, publisher: str |
     whose releases they are, as there: anybody can sign a certificate with a key of their own. A release that the
     ledger has is left alone, so that this may be repeated; a cap does not stop it.
     """
+    from sudare.workflow.certificate import verify
+
     verified, releases = [], []
     for folder in map(Path, folders):
-        paths = [folder / NAME] if (folder / NAME).is_file() else list(_certificates(folder))
+        paths = [folder / CERTIFICATE] if (folder / CERTIFICATE).is_file() else list(_certificates(folder))
         if not paths:
             raise InputError(
-                "there is no release in the folder", value=str(folder), allowed="a folder with {name}", name=NAME
+                "there is no release in the folder", value=str(folder), allowed="a folder with {name}", name=CERTIFICATE
             )
         for path in paths:
             try:
@@ -115,4 +120,4 @@ def _stated(verified: Verification) -> tuple[Guarantee, StatedRelease]:
 def _certificates(folder: Path) -> Iterator[Path]:
     """Of the releases in a folder; not of what a release that was interrupted left."""
     with suppress(OSError):
-        yield from (path for path in sorted(folder.glob(f"*/{NAME}")) if not path.parent.name.startswith("."))
+        yield from (path for path in sorted(folder.glob(f"*/{CERTIFICATE}")) if not path.parent.name.startswith("."))

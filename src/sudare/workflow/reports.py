@@ -92,12 +92,8 @@ def fingerprint(public: str) -> str:
 
 def read_public(path: Path) -> str:
     """The public key in a PEM file, private or public, as 64 hexadecimal digits."""
-    try:
+    with VerificationError.from_system("the key cannot be read: {reason}", value=str(path)):
         pem = path.read_bytes()
-    except OSError as problem:
-        raise VerificationError(
-            "the key cannot be read: {reason}", value=str(path), reason=system_reason(problem)
-        ) from None
     try:
         if b"PRIVATE" in pem:
             loaded = load_pem_private_key(pem, password=None)
@@ -179,7 +175,7 @@ def read_list(certificate_path: Path, certificate: dict[str, Any]) -> dict[str, 
         raise VerificationError(
             "the list of reports cannot be read as JSON",
             value=LIST,
-            hint="Take it away and draw it again with: sudare report FOLDER --key KEY",
+            hint="Remove it and draw it again with: sudare report FOLDER --key KEY",
         ) from None
     named = isinstance(content, dict) and _FORMAT.fullmatch(str(content.get("format")))
     if not isinstance(content, dict) or not named:
@@ -195,9 +191,9 @@ def read_list(certificate_path: Path, certificate: dict[str, Any]) -> dict[str, 
         signed, found = False, {}
     if not signed:
         raise VerificationError(
-            "the signature does not fit the list of reports",
+            "the signature does not match the list of reports",
             value=LIST,
-            hint="Take it away and draw it again with: sudare report FOLDER --key KEY",
+            hint="Remove it and draw it again with: sudare report FOLDER --key KEY",
         )
     if stated != (certificate["publisher"], certificate["release_id"], _certificate_hash(certificate_path)):
         raise VerificationError("the list of reports is that of another release", value=LIST)
@@ -218,7 +214,7 @@ def check_reports(certificate_path: Path, certificate: dict[str, Any]) -> tuple[
             raise VerificationError(
                 "a report differs from the one that was certified",
                 value=name,
-                hint="Take it away and draw it again with: sudare report FOLDER --key KEY",
+                hint="Remove it and draw it again with: sudare report FOLDER --key KEY",
             )
         checks.append(PageMessage("verified.hash", file=name))
     known = {certificate_path.name, *certificate["files"], *([LIST] if listed else []), *listed, *_OF_SYSTEMS}
@@ -228,7 +224,7 @@ def check_reports(certificate_path: Path, certificate: dict[str, Any]) -> tuple[
         raise VerificationError(
             "a report is not certified",
             value=min(posing),
-            hint="Take it away and draw it again with: sudare report FOLDER --key KEY",
+            hint="Remove it and draw it again with: sudare report FOLDER --key KEY",
         )
     # Anybody can give a file a name: one that would steer a terminal is shown as Python writes it.
     unlisted = tuple(name if name.isprintable() else repr(name) for name in sorted(others - posing))
@@ -256,12 +252,9 @@ def write_list(path: Path, certificate: dict[str, Any], known: dict[str, ListedR
     text = json.dumps({**body, "signature": key.sign(canonical(body)).hex()}, indent=2, ensure_ascii=False)
     partial = path.with_name(f".{LIST}.partial-{secrets.token_hex(8)}")
     try:
-        partial.write_text(text + "\n", encoding="utf-8", newline="\n")
-        flush(partial)
-        partial.replace(path.with_name(LIST))
-    except OSError as problem:
-        raise OutputError(
-            "the list of reports cannot be written: {reason}", value=str(path.parent), reason=system_reason(problem)
-        ) from None
+        with OutputError.from_system("the list of reports cannot be written: {reason}", value=str(path.parent)):
+            partial.write_text(text + "\n", encoding="utf-8", newline="\n")
+            flush(partial)
+            partial.replace(path.with_name(LIST))
     finally:
         partial.unlink(missing_ok=True)

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from sudare.audit.cases import cases
-from sudare.audit.finding import PARTS
+from sudare.audit.finding import PARTS, Finding, said
 from sudare.audit.publications import everyday
 from sudare.local import ENCODINGS
 
@@ -75,7 +75,7 @@ def test_the_gallery_has_every_room_and_is_large_enough():
     assert {mutant.room for mutant in GALLERY.values()} == {
         "accounting", "engines", "kinds", "local", "noise", "publish", "tables"
     }  # fmt: skip
-    assert sum(bool(mutant.audit) for mutant in GALLERY.values()) >= run.LEAST
+    assert sum(bool(mutant.audit) for mutant in GALLERY.values()) >= run.LEAST * len(GALLERY)
 
 
 def test_the_seven_that_slipped_through_are_in():
@@ -86,15 +86,47 @@ def test_the_seven_that_slipped_through_are_in():
 def test_a_sound_part_passes_as_the_gallery_runs_it(tmp_path, monkeypatch):
     """Of `publish`, whose neighbours have ledgers of their own: this machine must not remember the one before."""
     monkeypatch.setenv("SUDARE_STATE", str(tmp_path / "state"))
-    made = run.audited(None, tmp_path / "mark", only=("publication_findings",), at_most=1)
+    case = "replay: publish, perturbation"
+    made = run.audited(None, tmp_path / "mark", (case,), rest=False)
     assert (made.found, made.stopped, len(made.names)) == (None, False, 1)
-    assert made.names[0].startswith("replay: publish, ")
+    assert run.meant(case, made.names[0])
     assert not (tmp_path / "state").exists()
 
 
-def test_an_audit_that_could_not_go_on_is_told_from_one_that_found_something(tmp_path, monkeypatch):
-    monkeypatch.setattr(run, "AUDIT", run.AUDIT.replace("parts = sorted", "raise ValueError('shapes'); parts = sorted"))
-    made = run.audited(None, tmp_path / "mark")
+def test_the_rest_of_the_audit_is_run_where_the_named_cases_find_nothing(monkeypatch):
+    def findings(name, part, figure):
+        yield Finding(part, name, figure != "seen_differs", 1, said("seen_taken"), said("allowed_same"))
+
+    def statement_findings(wanted):
+        yield from findings("statements, sums", "behaviour", "seen_taken")
+
+    def replay_findings(wanted):
+        for name in ("table, tree", "table, laplace"):
+            if wanted("replay", name):
+                yield from findings(name, "replay", "seen_differs" if "laplace" in name else "seen_taken")
+
+    monkeypatch.setattr(
+        "sudare.audit.run.parts_of",
+        lambda _folder, _effort, wanted: (
+            ("behaviour", statement_findings(wanted)),
+            ("replay", replay_findings(wanted)),
+        ),
+    )
+    alone = run.quick_audit(("replay: table, tree",), False, None)
+    assert (alone.found, alone.names) == (None, ["replay: table, tree"])
+    both = run.quick_audit(("replay: table, tree",), True, None)
+    assert both.names == ["replay: table, tree", "behaviour: statements, sums", "replay: table, laplace"]
+    assert both.found.startswith("replay: table, laplace")
+    assert not both.named
+    assert run.quick_audit(("replay: table, laplace",), True, None).named
+
+
+def test_an_audit_that_could_not_go_on_is_told_from_one_that_found_something(monkeypatch):
+    def broken(*_):
+        raise ValueError("shapes")
+
+    monkeypatch.setattr("sudare.audit.run.parts_of", broken)
+    made = run.quick_audit((), True, None)
     assert (made.found, made.stopped) == ("after 0 findings: ValueError: shapes", True)
     stopped = run.Caught("one", "noise", made.found, None, None, 1.0, stopped=True)
     assert stopped.told == "audit (stopped)"

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from sudare.anonymity import Hierarchy
+from sudare.anonymity.lattice import Tuples
 from sudare.anonymity.requirements import Sensitive
-from sudare.anonymity.tuples import Tuples
 
 AGE = {"10s-20s": ["10s", "20s"], "30s-40s": ["30s", "40s"], "50s-60s": ["50s", "60s"]}
 WORK = {"Government": ["Local", "State", "Federal"], "Self": ["Self-inc", "Self-not-inc"], "Private": None}

@@ -6,12 +6,9 @@ import numpy as np
 import pytest
 
 from sudare.anonymity import Hierarchy
-from sudare.anonymity.anonymized import Assessment, promised
-from sudare.anonymity.classes import Classes
-from sudare.anonymity.evaluated import excluded
-from sudare.anonymity.lattice import Generalisation
-from sudare.anonymity.recoding import Recoding
-from sudare.anonymity.tuples import Tuples
+from sudare.anonymity.anonymized import Assessment, excluded, promised
+from sudare.anonymity.lattice import Generalisation, Tuples
+from sudare.anonymity.recoding import Classes, Recoding
 
 
 @pytest.fixture

@@ -134,9 +134,9 @@ def test_requirements_are_verified_from_the_bytes(recipe: Callable[..., Path]) -
         assert f"sample.parquet: {said} of illness in every combination" in checks
     key = made.folder.parent / "publisher.pem"
     stricter = [
-        ({"type": "distinct", "column": "illness", "l": 4}, "the sample lacks distinct 4-diversity"),
-        ({"type": "entropy", "column": "illness", "l": 3}, "the sample lacks entropy 3-diversity"),
-        ({"type": "closeness", "column": "illness", "t": 0.001}, "the sample lacks 0.001-closeness"),
+        ({"type": "distinct", "column": "illness", "l": 4}, "the sample does not satisfy distinct 4-diversity"),
+        ({"type": "entropy", "column": "illness", "l": 3}, "the sample does not satisfy entropy 3-diversity"),
+        ({"type": "closeness", "column": "illness", "t": 0.001}, "the sample does not satisfy 0.001-closeness"),
     ]
     for wanted, message in stricter:
         edit(made.folder, key, lambda c, wanted=wanted: c["sample"].update(requirements=[wanted]))
@@ -184,7 +184,7 @@ def test_plan_touches_nothing_private(recipe: Callable[..., Path]) -> None:
     assert str(made.outlook.facts["generalisation"]) == "fixed: age 1, sex 0, town 1"
     assert made.guarantee.epsilon is not None
     assert any("not there yet" in str(remark) for remark in made.remarks)
-    rows = {(row["measure"], row["basis"]): row["value"] for row in made.errors}
+    rows = {(str(row["measure"]), str(row["basis"])): row["value"] for row in made.errors}
     assert rows["prosecutor risk", "at most"] == 0.1
     assert 0 < rows["ncp with suppressed", "rehearsed"] < 1
     json.dumps(made.to_json())
@@ -195,7 +195,7 @@ def test_rehearse_on_synthetic_and_on_public_records(recipe: Callable[..., Path]
     assert str(made.basis) == "3,000 synthetic records"
     assert made.repetitions == 2
     assert made.release.guarantee.notion == "none: seeded"
-    assert "suppressed share" in {row["measure"] for row in made.errors}
+    assert "suppressed share" in {str(row["measure"]) for row in made.errors}
     json.dumps(made.to_json())
     path = recipe(("people = 3000", 'path = "public.parquet"'))
     pq.write_table(people(4), path.parent / "public.parquet")
@@ -247,14 +247,14 @@ def test_hierarchies_in_every_way(recipe: Callable[..., Path]) -> None:
     [
         (
             ("values = [", 'file = "sex.csv"\nvalues = ['),
-            "hierarchies.sex: a hierarchy is given in one way: file, values",
+            "hierarchies.sex: declare a hierarchy in exactly one way: file, values",
         ),
         (("high = 100", ""), "hierarchies.age: widths, low and high go together"),
         (("rate = 0.2", "rate = 1"), "the sampling rate is not between 0 and 1"),
         (("rate = 0.2", ""), "sample is missing: without sampling there is no differential privacy"),
         (("k = 10", "k = 1"), "k is not a whole number from 2 on (got 1)"),
         (("k = 10", "kk = 10"), "unknown key sample.kk in the recipe"),
-        ((LEVELS, ""), "anonymize says nothing of where the generalisation comes from"),
+        ((LEVELS, ""), "anonymize does not say where the generalisation comes from"),
         ((LEVELS, "levels = { age = 1 }"), "levels lacks a column (got 'sex'"),
         (('unit = "person"', 'unit = "person"\nmax_rows = 2'), "the recipe: a sample takes one row of each person"),
         (

@@ -24,7 +24,7 @@ def test_a_single_leaf_in_the_literature_and_in_the_paper(age: Hierarchy) -> Non
     cells = np.array([node(age, "30s"), node(age, "*")])
     assert penalty(age, cells).tolist() == [0.0, 1.0]
     assert penalty(age, cells, "share") == pytest.approx([1 / 6, 1.0])
-    with pytest.raises(ParameterError, match="no way to count a single leaf"):
+    with pytest.raises(ParameterError, match="unknown way to count a single leaf"):
         penalty(age, cells, "none")
 
 

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from sudare.anonymity import Closeness, DistinctDiversity, EntropyDiversity, Hierarchy
+from sudare.anonymity.lattice import Tuples
 from sudare.anonymity.mondrian import mondrian
 from sudare.anonymity.recoders import by_passes
 from sudare.anonymity.recoding import Recoding
 from sudare.anonymity.requirements import Requirement
-from sudare.anonymity.tuples import Tuples
 from sudare.errors import ParameterError
 
 METHODS: dict[str, Callable[..., Recoding]] = {
@@ -147,5 +147,5 @@ def test_too_many_passes() -> None:
     tree = Hierarchy.from_nested({"a": {"b": {"c": {"d": {"e": {"f": {"g": ["h"]}}}}}}, "i": None})
     names = tuple(map(str, range(7)))
     tuples = Tuples(names, (tree,) * 7, np.zeros((1, 7), dtype=np.int32), np.array([5]))
-    with pytest.raises(ParameterError, match="too many combinations of levels for passes"):
+    with pytest.raises(ParameterError, match="too many combinations of levels"):
         by_passes(tuples, tuples.judge(2))

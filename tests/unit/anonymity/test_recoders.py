@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from sudare.anonymity import DistinctDiversity, Hierarchy
+from sudare.anonymity.lattice import Tuples
 from sudare.anonymity.recoders import specialise
 from sudare.anonymity.recoding import Recoding
-from sudare.anonymity.tuples import Tuples
 from sudare.errors import ParameterError
 
 

@@ -48,7 +48,7 @@ def test_a_row_that_is_written_after_the_noise_is_found(tmp_path, monkeypatch):
 
     monkeypatch.setattr(Ledger, "balance", late)
     for rules in ("certificate_rules", "row_rules"):
-        monkeypatch.setattr(books, rules, lambda *_: {"a sound release is verified": True})
+        monkeypatch.setattr(books, rules, lambda *_: {"a_sound_release_is_verified": True})
     assert "the row is on the disk before noise is drawn" in broken(tmp_path)["publish, ledger"]
 
 

@@ -27,9 +27,9 @@ def test_a_sound_release_is_completed(broken):
 def test_fresh_noise_is_found(broken, monkeypatch):
     own = TableKind.protect
     monkeypatch.setattr(TableKind, "protect", lambda job, data, _: own(job, data, Source.system()))
-    assert broken() == ["completed, it is the one that was paid for"]
+    assert broken() == ["completed_it_is_the_one_that_was_paid_for"]
 
 
 def test_a_record_that_stays_is_found(broken, monkeypatch):
     monkeypatch.setattr(PendingReleases, "remove", lambda *_: None)
-    assert "no key of noise is kept of a release that is out" in broken()
+    assert "no_key_of_noise_is_kept_of_a_release_that_is_out" in broken()

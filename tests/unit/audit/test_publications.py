@@ -7,8 +7,8 @@ import pytest
 
 from sudare.audit.publications import everyday, further, other_kinds, publication, replay_publication
 from sudare.audit.replaying import key_findings, replay_finding
-from sudare.audit.residents import come_and_go, frame, once_each, replaced, to_counts
-from sudare.audit.run import _to_its_end
+from sudare.audit.residents import come_and_go, evenly, frame, once_each, replaced, to_counts
+from sudare.audit.run import to_its_end
 from sudare.errors import AccountingError
 from sudare.noise import Source, record, stamped
 from sudare.tables import simplex, tree
@@ -19,6 +19,8 @@ CASES = {case.name: case for case in (*everyday(), *further(), *other_kinds())}
 PLACES = next(iter(CASES))
 HALVES = "table, tree, halves, margin, three rows"
 SIMPLEX = "table, simplex, places by sex and age, three rows"
+PERIOD = "table, tree, even places by sex, records, a period of a series"
+CHOSEN = "table, auto, no places, people enough for cells"
 
 
 def found(name, folder):
@@ -26,7 +28,7 @@ def found(name, folder):
 
 
 def test_neighbours_differ_in_one_person():
-    for world in (come_and_go(50, 1, 2), once_each(50, 1, 2)):
+    for world in (come_and_go(50, 1, 2), once_each(50, 1, 2), evenly(50, 1, 2)):
         data = world.pop("data")
         for name in ("nobody", "everybody"):
             world.pop(name)
@@ -70,6 +72,34 @@ def test_a_replayed_publication_is_a_whole_one(tmp_path):
     assert verify(tmp_path / "release").ok
     assert run(data["data"], Source.system()) != first  # without a tape everything is new
     assert frame([]).num_rows == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "measured"),
+    [
+        (PERIOD, ["margin", "root", "level 1, at first", "level 2"]),  # even: its upper levels are not refined
+        (CHOSEN, ["total", "marginal work x sex x age"]),
+        (PLACES, ["margin", "root", "level 1, at first", "level 1", "rest of level 1"]),
+    ],
+)
+def test_the_everyday_cases_reach_every_branch_and_file(name, measured, tmp_path):
+    run = publication(CASES[name], tmp_path)
+    with record() as tape:
+        files = run(CASES[name].world(0)["data"], Source.system())
+    assert [each.label for each in tape.measured][: len(measured)] == measured
+    assert {"datapackage.json", "release.json"} <= files.keys()
+    assert ("records.parquet" in files, b'"predecessor"' in files["release.json"]) == (name == PERIOD,) * 2
+    finding = found(name, tmp_path)
+    assert finding.passed, finding.figure()
+
+
+@pytest.mark.parametrize("kind", ["degrees", "tiles", "regions"])
+def test_places_of_points_are_published_and_replayed(kind, tmp_path):
+    name = f"table, tree, {kind} by sex, points, three rows, maps"
+    files = publication(CASES[name], tmp_path)(come_and_go(60, 1, 0)["data"], Source.system())
+    assert {"table.parquet", "table.geojson"} <= files.keys()
+    finding = found(name, tmp_path)
+    assert finding.passed, finding.figure()
 
 
 def test_halves_go_deeper_than_level_ten(tmp_path):
@@ -162,7 +192,7 @@ def test_a_part_that_is_refused_is_a_failure_and_not_the_end():
         raise AccountingError("two labels of noise give the same key")
         yield
 
-    (finding,) = _to_its_end("laws", broken())
+    (finding,) = to_its_end("laws", broken())
     assert not finding.passed
     assert finding.figure() == "stopped: two labels of noise give the same key"
 

@@ -50,7 +50,8 @@ def test_strangers_may_lie_far_apart_but_must_not_show():
     stranger = Neighbour("everybody", [1] * 1000, stranger=True)
     assert replay(sums, [1], [stranger], promised=ONE)[0].passed
     assert not replay(sums, [1], [Neighbour("everybody", [1] * 1000)], promised=ONE)[0].passed
-    assert replay(with_support, [1], [Neighbour("other", [1, 2], stranger=True)])[0].problem == "support differs"
+    (other,) = replay(with_support, [1], [Neighbour("other", [1, 2], stranger=True)])
+    assert str(other.problem) == "support differs"
 
 
 @pytest.mark.parametrize(
@@ -114,10 +115,10 @@ def test_a_sample_without_the_neighbours_record_is_the_same():
     more = [1, 1, 1, 2, 5]
     for _ in range(20):
         found = replay(drawn, [1, 1, 1, 2], [Neighbour("not drawn", more), Neighbour("drawn", more, drawn=True)])
-        assert [one.problem for one in found] == [None, "rows differs"]
+        assert [str(one.problem) for one in found] == ["None", "rows differs"]
         assert replay(drawn, more[:4], [Neighbour("drawn", more, drawn=True)], apart=apart)[0].passed
     both = [Neighbour("two", [*more, 5], drawn=True)]
-    assert replay(drawn, more[:4], both, apart=apart)[0].problem == "a sample differs by several records"
+    assert str(replay(drawn, more[:4], both, apart=apart)[0].problem) == "a sample differs by several records"
 
 
 def test_a_sample_that_says_more_is_found():
@@ -125,7 +126,7 @@ def test_a_sample_that_says_more_is_found():
         return drawn(values, source, lambda values: bytes([len(values)]))
 
     found = replay(counted, [1, 1, 2], [Neighbour("not drawn", [1, 1, 2, 3])], apart=lambda first, second: None)
-    assert found[0].problem == "also differs"
+    assert str(found[0].problem) == "also differs"
 
 
 def test_records_that_are_randomised_each_on_its_own():

@@ -1,4 +1,4 @@
-"""Ten releases that are broken on purpose, each by a mistake that was made somewhere: the audit must find them all.
+"""Releases that are broken on purpose, each by a mistake that was made somewhere: the audit must find them all.
 
 They are written as their authors would have: they meter what they say they cost, and look sound at a glance.
 """
@@ -9,7 +9,7 @@ import numpy as np
 
 from sudare.audit.sampling import published
 from sudare.local import SymmetricUnary
-from sudare.noise import Source, measure
+from sudare.noise import Source, measure, refine
 from sudare.privacy import Budget
 
 
@@ -54,6 +54,37 @@ class NoiseLeftOutOfTheTotal(Twin):
         noisy = noisy.copy()
         noisy[-1] += task.total - noisy.sum()
         return self.listed(noisy)
+
+
+class MeasuredAnew(Twin):
+    """A value that was measured is measured anew at the scale of a refinement, and only the refinement is paid."""
+
+    def protect(self, task):
+        first, more = task.budget.split([1, 1])
+        exact = self.dense(task)
+        measure(exact, task.sensitivity, first, task.source, "cells")
+        return self.listed(measure(exact, Fraction(task.sensitivity, 2), more, task.source, "finer"))
+
+
+class RefinesOthers(Twin):
+    """What is refined are other noisy values than those that were measured."""
+
+    def protect(self, task):
+        first, more = task.budget.split([1, 1])
+        exact = self.dense(task)
+        coarse = measure(exact, task.sensitivity, first, task.source, "cells")
+        return self.listed(refine(exact, coarse[::-1], task.sensitivity, first, more, task.source, "finer", of="cells"))
+
+
+class AsksByTheTruth(Twin):
+    """Whether a second look is taken depends on the exact total."""
+
+    def protect(self, task):
+        first, more = task.budget.split([1, 1])
+        exact = self.dense(task)
+        noisy = measure(exact, task.sensitivity, first, task.source, "cells")
+        label = "again" if task.total else "once more"
+        return self.listed(noisy + measure(exact, task.sensitivity, more, task.source, label) // 2)
 
 
 class DomainReadOffTheData(Twin):

@@ -2,6 +2,7 @@
 
 import importlib.util
 import json
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -33,6 +34,11 @@ def test_the_reference_is_up_to_date():
     for name, text in json.loads(done.stdout).items():
         path = Path(name)
         assert path.read_text(encoding="utf-8") == text, f"{path.name} is stale: run make docs"
+
+
+def test_the_picture_of_the_walk_is_what_its_script_draws():
+    drawn = runpy.run_path(str(ROOT / "docs" / "draw_walk.py"))
+    assert drawn["PICTURE"].read_text(encoding="utf-8") == drawn["picture"](), "run python docs/draw_walk.py"
 
 
 def test_every_command_has_help_and_an_example(reference):

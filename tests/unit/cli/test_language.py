@@ -97,7 +97,7 @@ def test_an_unknown_command_is_refused_in_the_language_of_the_environment(monkey
 def test_help_is_in_the_language_asked_for():
     found = invoke("--language", "ja", "--help").output
     assert "人に関するデータを、プライバシーを守って公表します。" in found
-    assert "RECIPE の内容と費用を、" in found
+    assert "RECIPE が何を行い、予算をいくら使うか" in found
     assert "Publish data about people, privately." in invoke("--help").output
 
 

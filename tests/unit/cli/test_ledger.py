@@ -4,6 +4,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
+from sudare.cli import main
 from sudare.cli.ledger import ledger as group
 from sudare.errors import LedgerError, ParameterError
 from sudare.privacy import Guarantee, Ledger, Unit
@@ -64,7 +65,8 @@ def test_show_speaks_japanese_when_asked_by_option_or_environment(run, books, mo
     books.spend("census", Guarantee("epsilon-LDP", Unit("person"), epsilon=0.05), "release-2")
     books.spend("census", Guarantee("none", Unit("household")), "release-3", accept_no_guarantee=True)
     english = run("show", "--json").output
-    asked = [run("show", "--language", "ja"), run("show", "--dataset", "census", "--language", "ja")]
+    options = [["--language", "ja"], ["--dataset", "census", "--language", "ja"]]
+    asked = [CliRunner().invoke(main, ["ledger", "show", *each]) for each in options]
     monkeypatch.setenv("SUDARE_LANGUAGE", "ja")
     told = [run("show"), run("show", "--dataset", "census")]
     assert [result.output for result in told] == [result.output for result in asked]

@@ -67,8 +67,8 @@ def test_a_value_outside_is_refused_without_being_shown():
         (lambda: Answers(Categories(["only"])), r"too few or too many answers \(got 1; allowed: 2 to 65,536\)"),
         (lambda: Answers(Bins(0, 70_000, step=1)), "too few or too many answers"),
         (lambda: Answers(WARDS, ((0, 0), (0, 0), (1, 1))), "two answers have the same tile"),
-        (lambda: Answers(WARDS, ((0, 0),)), "tiles do not go with the answers"),
-        (lambda: Answers(Bins(0, 2, step=1), ((0, 0), (0, 1))), "tiles do not go with the answers"),
+        (lambda: Answers(WARDS, ((0, 0),)), "the tiles do not match the answers"),
+        (lambda: Answers(Bins(0, 2, step=1), ((0, 0), (0, 1))), "the tiles do not match the answers"),
     ],
 )
 def test_answers_that_cannot_be_are_refused(build, sentence):

@@ -1,4 +1,6 @@
+import os
 import threading
+import time
 
 import pytest
 
@@ -19,16 +21,16 @@ class Disk:
         return [identity != b"known" for identity, _ in rows]
 
 
-def batch(count, identity=b"new"):
-    return [(identity, b"r")] * count
+def batch(count, identity=None):
+    return [(identity or os.urandom(3), b"r") for _ in range(count)]
 
 
 def test_batches_that_wait_share_one_transaction_and_each_gets_its_own_receipt():
     disk = Disk()
     group = GroupCommit(disk.commit)
     first = group.add(batch(1))
-    while not group._queue.empty():
-        pass  # the first is at the disk, alone
+    while group._parts:
+        time.sleep(0.001)  # until the first is at the disk, alone
     rest = [group.add(batch(2)), group.add(batch(3) + batch(1, b"known")), group.add(batch(1, b"known"))]
     assert not any(receipt.done() for receipt in [first, *rest])
     disk.go.set()
@@ -82,13 +84,13 @@ def test_too_much_waiting_is_refused_for_now(monkeypatch):
     disk = Disk()
     group = GroupCommit(disk.commit)
     first = group.add(batch(50))  # more than allowed, but alone
-    with pytest.raises(RequestError, match="more to store than it can just now") as caught:
+    with pytest.raises(RequestError, match="too many reports to store just now") as caught:
         group.add(batch(1))
     assert (caught.value.status, caught.value.retry_after) == (503, 2)
     disk.go.set()
     first.result(10)
     while group._waiting:
-        pass
+        time.sleep(0.001)
     assert group.add(batch(1)).result(10) == Receipt(1, 0)
     group.close()
 
@@ -100,3 +102,48 @@ def test_the_end_waits_for_what_was_accepted():
     disk.go.set()
     group.close()
     assert all(receipt.done() for receipt in receipts)
+
+
+def test_a_batch_waits_until_it_is_full_and_is_stored_in_the_order_of_ids():
+    stored = []
+    group = GroupCommit(lambda rows: stored.append(list(rows)) or [True] * len(rows), batch=5, seconds=3600)
+    sent = [[(bytes([number]), b"r")] for number in (3, 1, 4, 0)]
+    receipts = [group.add(rows) for rows in sent]
+    again = group.add(sent[1])  # sent again, it does not make the batch fuller
+    time.sleep(0.05)
+    assert not stored
+    assert not any(receipt.done() for receipt in receipts)
+    receipts.append(group.add([(b"\2", b"r")]))
+    assert [receipt.result(10) for receipt in receipts] == [Receipt(1, 0)] * 5
+    assert again.result(10) == Receipt(0, 1)
+    assert [identity for identity, _ in stored[0]] == [bytes([number]) for number in range(5)]
+    group.close()
+
+
+def test_a_batch_that_does_not_get_full_is_stored_after_its_time():
+    group = GroupCommit(lambda rows: [True] * len(rows), batch=100, seconds=0.05)
+    assert group.add(batch(1)).result(10) == Receipt(1, 0)
+    waiting = GroupCommit(lambda rows: [True] * len(rows), batch=100, seconds=3600)
+    receipt = waiting.add(batch(2))
+    waiting.close()  # and at the end, so that nothing is lost
+    assert receipt.result(0) == Receipt(2, 0)
+    group.close()
+
+
+def test_reports_that_are_stored_are_acknowledged_at_once_and_fill_no_batch():
+    stored = set()
+
+    def commit(rows):
+        stored.update(identity for identity, _ in rows)
+        return [True] * len(rows)
+
+    group = GroupCommit(commit, 3, 3600, lambda identities: stored & set(identities))
+    rows = batch(3)
+    assert group.add(rows).result(10) == Receipt(3, 0)
+    assert group.add(rows[:2]).result(10) == Receipt(0, 2)
+    waiting = [group.add(batch(1)), group.add(batch(1))]
+    assert group.add(rows[1:]).result(10) == Receipt(0, 2)
+    assert not any(receipt.done() for receipt in waiting)
+    group.close()
+    assert [receipt.result(0) for receipt in waiting] == [Receipt(1, 0)] * 2
+    assert group._waiting == 0

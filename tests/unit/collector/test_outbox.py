@@ -48,7 +48,7 @@ def test_a_file_that_is_not_whole_or_not_for_this_survey_is_refused(outbox, tmp_
     outbox.save(path)
     lines = path.read_text().splitlines(keepends=True)
     path.write_text("".join(lines[:-1]))
-    with pytest.raises(InputError, match=r"the file of reports has lost its end .* None of it was sent"):
+    with pytest.raises(InputError, match=r"the file of reports is truncated .* Nothing was sent yet"):
         Outbox.load(path, SURVEY)
     path.write_text(json.dumps({"survey": "other", "reports": 25}) + "\n" + "".join(lines[1:]))
     with pytest.raises(InputError, match="the reports are for another survey"):

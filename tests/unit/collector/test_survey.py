@@ -76,12 +76,14 @@ def test_the_fingerprint_is_of_what_a_report_depends_on():
     survey = parse(WHOLE)
     same = [
         WHOLE.replace("minimum = 7", "minimum = 8"),
-        WHOLE.replace('title = "Tokyo"', 'title = "T"'),
         WHOLE.replace("rate = 60", "rate = 0"),
-        WHOLE.replace("どこ", "どちら"),
         WHOLE.replace("epsilon = 0.5", "epsilon = 0.50"),
     ]
     other = [
+        WHOLE.replace('title = "Tokyo"', 'title = "T"'),  # everything that a person reads
+        WHOLE.replace("どこ", "どちら"),
+        WHOLE.replace("港区", "区"),
+        WHOLE + '[rounds]\nseries = "tokyo"\nnumber = 1\nof = 2\n',
         WHOLE.replace('name = "tokyo"', 'name = "tokyo-2"'),
         WHOLE.replace("Where?", "Where now?"),
         WHOLE.replace("Kita", "North"),
@@ -114,7 +116,8 @@ def test_the_fingerprint_is_of_what_a_report_depends_on():
             "symetric_unary",
             r"privacy.encoding is not one for surveys .* Did you mean 'symmetric_unary'\?",
         ),
-        ("symmetric_unary", "permanent_unary", "privacy.encoding is not one for surveys"),
+        ("symmetric_unary", "permanent_unary", "first is not positive"),
+        ("[estimate]", 'rounds = { series = "s", number = 3, of = 2 }\n[estimate]', "unknown key privacy.rounds"),
         ("symmetric_unary", "square_wave", r"square_wave is for numbers \(got 'categories'; allowed: bins\)"),
         ("minimum = 7", "minimum = 0", "estimate.minimum: input should be greater than or equal to 1"),
         ("sixteen-characters-at-least", "short", r"estimate.token is too easy to guess \(allowed: 16 or more"),

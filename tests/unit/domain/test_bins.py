@@ -78,12 +78,12 @@ def test_json_gives_an_equal_attribute():
     [
         (
             lambda: Bins(0, 100),
-            "bins are not declared in one way (allowed: start, stop and step, or edges). "
+            "declare bins by start, stop and step, or by edges (allowed: start, stop and step, or edges). "
             "Write Bins(0, 100, step=5) or Bins(edges=[0, 15, 65, None]).",
         ),
         (
             lambda: Bins(0, 100, step=5, edges=[0, 1]),
-            "bins are not declared in one way (allowed: start, stop and step, or edges). "
+            "declare bins by start, stop and step, or by edges (allowed: start, stop and step, or edges). "
             "Write Bins(0, 100, step=5) or Bins(edges=[0, 15, 65, None]).",
         ),
         (

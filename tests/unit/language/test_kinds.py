@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 import sudare
-from sudare.anonymity import anonymized as assessment
+from sudare.anonymity import Measure, anonymized
+from sudare.anonymity.anonymized import promised
 from sudare.language.catalogue import Words, catalogue
 from sudare.privacy.notebook import NAMES
 
@@ -24,31 +25,30 @@ def test_the_page_of_a_kind_takes_its_names_from_the_catalogue(family, page):
 
 
 def test_measures_and_their_meanings_are_known():
-    text = Path(assessment.__file__).read_text(encoding="utf-8")
-    made = text[: text.index("def promised")]
-    found = re.findall(r"""Measure\(\s*"([^"]+)",.*?"([^"]+)"\)""", made, re.S)
-    found += assessment._MEANINGS.items()
-    assert len(found) > 8
-    known = Words("ja").labels("sample")
-    for name, meaning in found:
-        assert name in known, name
-        assert meaning in known, meaning
+    """Every measure that the module makes, by code; a promised one is known with the reason for its bound."""
+    text = Path(anonymized.__file__).read_text(encoding="utf-8")
+    codes = {*re.findall(r'Measure\("(\w+)"', text), *anonymized.PUBLIC}
+    assert len(codes) > 8
+    measures = [Measure(code, 0.0, True) for code in codes] + [Measure("ncp", 0.0, True, "age"), *promised(10)]
+    for measure in measures:
+        for message in (measure.title, measure.meaning):
+            assert re.search(r"[\u3040-\u30ff\u4e00-\u9fff]|NCP", message.text(Words("ja")))
+        assert str(measure.title) == measure.name
 
 
 def test_japanese_is_japanese():
-    for family in ("notion", "format", "sample", "weights", "perturbation", "audit_name"):
-        for name, shown in Words("ja").labels(family).items():
-            assert shown != name or name == "ncp"
-            assert shown == "NCP" or re.search(r"[\u3040-\u30ff\u4e00-\u9fff]", shown), name
+    english, japanese = catalogue("en"), catalogue("ja")
+    for key in english:
+        if key.partition(".")[0] in ("notion", "format", "sample", "weights", "perturbation", "audit_name"):
+            shown = japanese[key].forms[-1]
+            assert shown != english[key].forms[-1]
+            assert shown == "NCP" or re.search(r"[\u3040-\u30ff\u4e00-\u9fff：]", shown), key
 
 
-def test_what_is_of_a_column_is_known_by_its_first_word():
-    japanese = Words("ja")
-    assert japanese.label("sample", "ncp of home town") == "情報損失（NCP）：home town"
-    assert japanese.label("perturbation", "noise of age") == "ノイズ：age"
-    assert japanese.label("sample", "colour of age") == "colour of age"
-    assert Words("en").label("sample", "ncp of age") == "ncp of age"
+def test_what_is_of_a_column_names_it():
+    assert Measure("ncp", 0.5, True, "home town").title.text(Words("ja")) == "情報損失（NCP）：home town"
 
 
 def test_every_notion_of_privacy_has_a_name():
-    assert {*Words("ja").labels("notion"), "none", "none: seeded"} == set(NAMES)
+    named = {key.removeprefix("notion.") for key in catalogue("ja") if key.startswith("notion.")}
+    assert {*named, "none", "seeded"} == set(NAMES.values())

@@ -1,6 +1,7 @@
 """Shuffled and repeated reports."""
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -83,13 +84,25 @@ def test_repeated_reports_add_up():
 @pytest.mark.parametrize(
     ("call", "sentence"),
     [
-        (lambda: shuffled(SymmetricUnary(size=2, epsilon=1), 0, 1e-6), "reports is no number of reports"),
+        (lambda: shuffled(SymmetricUnary(size=2, epsilon=1), 0, 1e-6), "reports is not a number of reports"),
         (lambda: shuffled(SymmetricUnary(size=2, epsilon=1), 9, 0), "delta is not positive"),
         (lambda: shuffled(SymmetricUnary(size=2, epsilon=1), 9, 1), "delta is too large to protect anybody"),
         (lambda: shuffled(SymmetricUnary(size=2, epsilon=1), 9, 0.1, bound="tight"), "unknown bound"),
-        (lambda: repeated(SymmetricUnary(size=2, epsilon=1), 0), "times is no number of reports"),
+        (lambda: repeated(SymmetricUnary(size=2, epsilon=1), 0), "times is not a number of reports"),
     ],
 )
 def test_mistakes(call, sentence):
     with pytest.raises(ParameterError, match=sentence):
         call()
+
+
+def test_changes_are_paid_for_value_by_value():
+    daily = PermanentUnary(size=23, epsilon=2, first=0.5)
+    for changes, epsilon in ((0, 2), (1, 4), (3, 8)):
+        made = repeated(daily, 365, changes=changes)
+        assert made.epsilon == epsilon
+    assert "the value changes at most 3 times, at moments that may be known" in str(made)
+    assert repeated(daily, 3, changes=9).epsilon == Fraction(3, 2)  # three reports never cost more than three times one
+    assert repeated(SymmetricUnary(size=23, epsilon=1), 3, changes=9).epsilon == 3  # nothing is remembered
+    with pytest.raises(ParameterError, match="changes is not a number of changes"):
+        repeated(daily, 2, changes=-1)

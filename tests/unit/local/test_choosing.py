@@ -36,9 +36,9 @@ def test_candidates_are_sorted_by_error_and_the_error_is_what_comes_out():
 
 
 def test_mistakes():
-    with pytest.raises(ParameterError, match="users is no number of people"):
+    with pytest.raises(ParameterError, match="users is not a number of people"):
         choose(size=3, epsilon=1, users=0)
     with pytest.raises(ParameterError, match="epsilon is not positive"):
         choose(size=3, epsilon=0)
-    with pytest.raises(ParameterError, match="size is no number of values"):
+    with pytest.raises(ParameterError, match="size is not a number of values"):
         choose(size=1, epsilon=1)

@@ -71,7 +71,7 @@ def test_json_and_back(encoding):
         ({"size": 3, "epsilon": 1}, "unknown encoding"),
         ({"encoding": "symmetric_unary", "size": 3}, "lacks a part or has a wrong one"),
         ({"encoding": "symmetric_unary", "size": 3, "epsilon": 1, "colour": 2}, "lacks a part or has a wrong one"),
-        ({"encoding": "symmetric_unary", "size": "3", "epsilon": 1}, "size is no number of values"),
+        ({"encoding": "symmetric_unary", "size": "3", "epsilon": 1}, "size is not a number of values"),
     ],
 )
 def test_json_that_is_no_encoding(data, sentence):
@@ -103,7 +103,7 @@ def test_epsilon_must_make_sense(kind, epsilon, sentence):
 
 @pytest.mark.parametrize("size", [0, 1, 2.0, True, 1 << 21])
 def test_size_must_make_sense(size):
-    with pytest.raises(ParameterError, match="size is no number of values"):
+    with pytest.raises(ParameterError, match="size is not a number of values"):
         SymmetricUnary(size=size, epsilon=1)
 
 
@@ -112,9 +112,9 @@ def test_parameters_of_single_encodings():
         LocalHashing(size=1 << 17, epsilon=1)
     with pytest.raises(ParameterError, match="not a number of buckets"):
         LocalHashing(size=9, epsilon=1, buckets=1)
-    with pytest.raises(ParameterError, match="subset is no size of a set"):
+    with pytest.raises(ParameterError, match="subset is not the size of a set"):
         SubsetSelection(size=9, epsilon=1, subset=9)
-    with pytest.raises(ParameterError, match="low and high are no bounds"):
+    with pytest.raises(ParameterError, match="low and high are not bounds"):
         SquareWave(size=9, epsilon=1, low=1, high=1)
     with pytest.raises(ParameterError, match="too many cells for numbers"):
         SquareWave(size=4096, epsilon=1)
@@ -129,7 +129,7 @@ def test_values_outside_the_domain_are_refused_unseen(values):
 @pytest.mark.parametrize("values", [[0.5], ["a"], [[1, 2]], [True], 3, [None]])
 def test_values_that_are_no_whole_numbers(values):
     with pytest.raises(
-        DomainError, match=r"^values are no list of whole numbers \(allowed: 0 to 22, one per person\)$"
+        DomainError, match=r"^values are not a list of whole numbers \(allowed: 0 to 22, one per person\)$"
     ):
         SymmetricUnary(size=23, epsilon=1).randomize(values)
 
@@ -154,9 +154,9 @@ def test_reports_of_the_wrong_length(encoding):
         (SymmetricUnary(size=23, epsilon=1), [[0, 0, 128]], "bits beyond the last value"),
         (SubsetSelection(size=23, epsilon=1), [[0, 0, 1]], "another number of ones"),
         (SubsetSelection(size=23, epsilon=1), [[63, 0, 0], [127, 0, 0]], "another number of ones"),
-        (HadamardResponse(size=100, epsilon=1), [[128]], "no number that a device sends"),
-        (LocalHashing(size=23, epsilon=1), [[0] * 8 + [4]], "names no bucket"),
-        (SquareWave(size=23, epsilon=1), [[250]], "no number that a device sends"),
+        (HadamardResponse(size=100, epsilon=1), [[128]], "a number that no device sends"),
+        (LocalHashing(size=23, epsilon=1), [[0] * 8 + [4]], "a bucket that does not exist"),
+        (SquareWave(size=23, epsilon=1), [[250]], "a number that no device sends"),
     ],
 )
 def test_reports_that_no_device_makes(encoding, packed, sentence):

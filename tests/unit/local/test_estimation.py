@@ -175,7 +175,7 @@ def test_sums_of_values_have_their_own_error(people):
     everybody = estimate(RandomisedResponse(size=23, epsilon=1).randomize(people), "em").sum(range(23))
     assert everybody.standard_error == pytest.approx(0, abs=1e-3)
     for wrong in ([], [23], [-1]):
-        with pytest.raises(ParameterError, match="values are no part of the domain"):
+        with pytest.raises(ParameterError, match="some of these values are not in the domain"):
             made.sum(wrong)
 
 
@@ -191,8 +191,8 @@ def test_no_reports():
     [
         ({"method": "eme"}, "unknown method of estimation .*Did you mean"),
         ({"method": "ems"}, "smoothing is for numbers"),
-        ({"level": 1}, "level is no probability"),
-        ({"level": 0}, "level is no probability"),
+        ({"level": 1}, "level is not a probability"),
+        ({"level": 0}, "level is not a probability"),
         ({"method": "em", "stop": "soon"}, "no such way to stop EM"),
         ({"method": "em", "stop": 0}, "no such rule to stop EM"),
     ],
@@ -209,7 +209,7 @@ def test_what_cannot_be_estimated_so():
     with pytest.raises(ParameterError, match="a tally of these reports does not suffice for EM"):
         estimate(tally, "em")
     numbers = SquareWave(size=23, epsilon=1).randomize([0.5])
-    with pytest.raises(ParameterError, match="numbers are not projected"):
+    with pytest.raises(ParameterError, match="method simplex is not for numbers"):
         estimate(numbers, "simplex")
     with pytest.raises(ParameterError, match="EM for numbers has no prior"):
         estimate(numbers, "em", stop="prior")
@@ -225,3 +225,14 @@ def test_facts_are_plain_and_the_estimate_prints_itself(people):
     assert made.summary["survey"]["encoding"] == "symmetric_unary"
     assert "23 values by em from 100 reports" in repr(made)
     assert "epsilon-LDP" in repr(made)
+
+
+def test_an_impossible_count_has_an_interval_around_it():
+    """600 forged reports that speak for one value only: the estimate of 1,567 had the interval [758, 758]."""
+    encoding = SymmetricUnary(size=4, epsilon=1)
+    honest = encoding.randomize(np.arange(158) % 4, seed=1)
+    forged = Reports(encoding, np.full((600, 1), 1, dtype=np.uint8), seeded=True)
+    made = estimate(honest + forged, "mle")
+    assert made.counts[0] > made.reports == 758
+    assert made.low[0] <= made.reports < made.counts[0] <= made.high[0]
+    assert (made.high > made.low).all()

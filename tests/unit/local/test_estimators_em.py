@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from sudare.local import HadamardResponse, LocalHashing, Reports, SubsetSelection, SymmetricUnary, estimate
-from sudare.local.estimators import Prior, fit
-from sudare.local.supports import Supports
+from sudare.local.estimators import Prior, Supports, fit
 
 
 def dense(reports):

@@ -52,12 +52,12 @@ def test_rappor_in_its_papers_letters():
 
 @pytest.mark.parametrize("wrong", [{"f": 0}, {"f": 1}, {"p": 0.75}, {"q": 1.5}, {"p": -0.1}])
 def test_parameters_that_are_not_rappors(wrong):
-    with pytest.raises(ParameterError, match="no parameters of RAPPOR"):
+    with pytest.raises(ParameterError, match="these are not parameters of RAPPOR"):
         rappor(**{"f": 0.5, "p": 0.5, "q": 0.75, **wrong})
 
 
 def test_mistakes():
-    with pytest.raises(ParameterError, match="one report costs less than all"):
+    with pytest.raises(ParameterError, match="one report must cost less than all reports together"):
         PermanentUnary(size=23, epsilon=1, first=1)
     with pytest.raises(ParameterError, match="first is not positive"):
         PermanentUnary(size=23, epsilon=1)
@@ -66,3 +66,40 @@ def test_mistakes():
         PermanentUnary(size=23, epsilon=3, first=1).report(encoding.remember([1]))
     with pytest.raises(DomainError, match="outside the declared domain"):
         encoding.remember([23])
+
+
+def test_a_value_that_returns_is_answered_as_before():
+    """Home, work, home: the home's bits are those of the first day, and two values are paid for."""
+    encoding = PermanentUnary(size=23, epsilon=2, first=1)
+    home, work = np.arange(200) % 23, (np.arange(200) + 7) % 23
+    first = encoding.remember(home)
+    second = encoding.remember(work, first)
+    third = encoding.remember(home, second)
+    assert (third.packed[third.held] == first.packed[first.held]).all()
+    assert (third.packed[second.held] == second.packed[second.held]).all()
+    assert (first.values == 1).all()
+    assert (third.values == 2).all()
+    assert len(third.keys) == 400
+    with pytest.raises(ParameterError, match="the memory is of other devices"):
+        encoding.remember([1], first)
+
+
+def guessed(encoding, days, redrawn):
+    """The share of 4,000 people whose home a collector finds who adds up all reports of the nights at home."""
+    people = np.random.default_rng(3).integers(0, encoding.size, 4000)
+    totals = np.zeros((4000, encoding.size))
+    memory = encoding.remember(people)
+    for _ in range(days):
+        away = encoding.remember((people + 1) % encoding.size, None if redrawn else memory)
+        memory = encoding.remember(people, None if redrawn else away)
+        totals += np.unpackbits(encoding.report(memory).packed, axis=1, count=encoding.size, bitorder="little")
+    return (totals.argmax(axis=1) == people).mean()
+
+
+def test_thirty_nights_tell_no_more_than_one_memory_does():
+    """Against the twin that draws a new memory whenever a person comes home."""
+    encoding = PermanentUnary(size=23, epsilon=1, first=0.75)
+    # An epsilon-LDP answer about one of d equally likely values is guessed with chance e**epsilon/(e**epsilon + d - 1).
+    most = np.e / (np.e + 22)
+    assert guessed(encoding, 30, redrawn=False) < most + 6 * np.sqrt(most / 4000)
+    assert guessed(encoding, 30, redrawn=True) > 2 * most

@@ -101,12 +101,12 @@ def test_lines_without_a_survey_need_an_encoding(tmp_path):
     ("text", "sentence"),
     [
         ("AAA", "^a report has the wrong length"),
-        ("AAAAA", "^a report is no base64url text"),
-        ("AA+A", "^a report is no base64url text"),
-        ("AA A", "^a report is no base64url text"),
-        (None, "^a report is no base64url text"),
-        (7, "^a report is no base64url text"),
-        ("ä" * 4, "^a report is no base64url text"),
+        ("AAAAA", "^a report is not base64url text"),
+        ("AA+A", "^a report is not base64url text"),
+        ("AA A", "^a report is not base64url text"),
+        (None, "^a report is not base64url text"),
+        (7, "^a report is not base64url text"),
+        ("ä" * 4, "^a report is not base64url text"),
     ],
 )
 def test_texts_that_are_no_report(text, sentence):
@@ -118,7 +118,7 @@ def test_one_report_has_one_text():
     """ "AB" and "AA" hold the same byte; only one of them is what a device sends."""
     encoding = SymmetricUnary(size=8, epsilon=1)
     assert decode_report("AA", encoding) == b"\0"
-    with pytest.raises(InputError, match="no base64url text"):
+    with pytest.raises(InputError, match="not base64url text"):
         decode_report("AB", encoding)
     assert decode_report(encode_report(b"\xff"), encoding) == b"\xff"
 
@@ -128,8 +128,8 @@ def test_one_report_has_one_text():
     [
         ('{"survey": 3}\n', "the file's survey cannot be understood"),
         ('{"survey": {"encoding": "x"}}\n', "the file's survey cannot be understood: unknown encoding"),
-        ("[]\n", "line 1 is no JSON object"),
-        ("no json\n", "line 1 is no JSON object"),
+        ("[]\n", "line 1 is not a JSON object"),
+        ("no json\n", "line 1 is not a JSON object"),
     ],
 )
 def test_json_lines_that_are_none(tmp_path, content, sentence):
@@ -162,7 +162,7 @@ def test_files_that_cannot_be_read_or_written(tmp_path):
     with pytest.raises(InputError, match="not a Parquet file"):
         Reports.from_parquet(tmp_path / "text.parquet")
     (tmp_path / "binary.jsonl").write_bytes(b"\xff\xfe")
-    with pytest.raises(InputError, match="no UTF-8 text"):
+    with pytest.raises(InputError, match="not text in UTF-8"):
         Reports.from_json_lines(tmp_path / "binary.jsonl")
     with pytest.raises(InputError, match="not a file of reports"):
         list(ReportFile(tmp_path / "reports.txt"))

@@ -21,7 +21,7 @@ def test_numbers_outside_are_refused_unseen(values):
 
 @pytest.mark.parametrize("values", [[float("nan")], [float("inf")], ["a"], [[0.5]], [None]])
 def test_what_is_no_number(values):
-    with pytest.raises(DomainError, match="values are no list of finite numbers"):
+    with pytest.raises(DomainError, match="values are not a list of finite numbers"):
         SquareWave(size=10, epsilon=1).randomize(values)
 
 

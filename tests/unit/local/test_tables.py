@@ -4,7 +4,7 @@ import pytest
 
 from sudare.errors import InputError, OutputError
 from sudare.local import SquareWave, SymmetricUnary, estimate
-from sudare.local.tables import named_rows, read_labels, write_csv
+from sudare.local.estimation import named_rows, read_labels, write_csv
 
 
 def test_labels_and_csv(tmp_path):

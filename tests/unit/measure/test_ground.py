@@ -6,7 +6,7 @@ from importlib import resources
 import pytest
 
 import sudare as sd
-from sudare.measure.ground import smallest_publishable, square_km
+from sudare.measure.blocks import smallest_publishable, square_km
 from sudare.studio.protection import error_by_area
 from sudare.tables.area_sizes import area_sizes
 from sudare.workflow.job import Job

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from sudare.noise import AddedGaussian, AddedLaplace, Source, measure, record
-from sudare.noise.added import added
+from sudare.noise.discrete import added
 from sudare.privacy import Budget
 
 

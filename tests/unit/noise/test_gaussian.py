@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 
 from sudare.noise.bernoulli import scaled_floor
-from sudare.noise.gaussian import _keep_exactly
+from sudare.noise.discrete import _keep_exactly
 
 
 class Scripted:

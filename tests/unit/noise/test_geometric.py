@@ -8,8 +8,8 @@ import pytest
 from scipy import stats
 
 from sudare.noise.bernoulli import Rate, scaled_floor
+from sudare.noise.discrete import DiscreteLaplace
 from sudare.noise.geometric import Digits, Geometric, Inversion, Split
-from sudare.noise.laplace import DiscreteLaplace
 from sudare.noise.source import Source
 
 

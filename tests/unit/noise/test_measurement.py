@@ -17,7 +17,7 @@ from sudare.noise import (
     noise_variance,
     record,
 )
-from sudare.noise.sparse_gaussian import SparseGaussian
+from sudare.noise.sparse import SparseGaussian
 from sudare.privacy import Budget
 
 HALF = Budget(epsilon=Fraction(1, 2))

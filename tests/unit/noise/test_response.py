@@ -11,9 +11,9 @@ from sudare.noise.bernoulli import _below
 
 
 def test_refusals() -> None:
-    with pytest.raises(ParameterError, match="a chance outside 0 to 1"):
+    with pytest.raises(ParameterError, match="a probability is not between 0 and 1"):
         Bernoulli(Fraction(3, 2))
-    with pytest.raises(ParameterError, match="a bound outside"):
+    with pytest.raises(ParameterError, match="the bound is not between"):
         uniform(0, Source.from_seed(1), 3)
     with pytest.raises(ParameterError, match="at least two values"):
         RandomisedResponse(1, Fraction(1))
@@ -21,7 +21,7 @@ def test_refusals() -> None:
         SquareWave(1, Fraction(1))
     with pytest.raises(ParameterError, match="epsilon"):
         SquareWave(4, Fraction(0))
-    with pytest.raises(ParameterError, match="a share kept"):
+    with pytest.raises(ParameterError, match="the kept share"):
         RandomisedResponse.retention(1, 4)
 
 

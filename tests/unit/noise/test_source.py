@@ -94,7 +94,7 @@ def test_a_wrong_seed_is_refused(seed):
 
 
 def test_a_wrong_key_is_refused():
-    with pytest.raises(ParameterError, match="key of the wrong length"):
+    with pytest.raises(ParameterError, match="key has the wrong length"):
         Source(b"short")
 
 

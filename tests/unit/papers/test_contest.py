@@ -21,6 +21,7 @@ def test_a_score_is_the_mean_of_the_runs():
     made = score(TRUTH, [released([0, 0, 5, 200]), released([4, 0, 1, 200])])
     assert made.error == pytest.approx((0 + np.sqrt(32 / 4)) / 2)
     assert made.nonzero == pytest.approx((0.5 + 0.75) / 2)
+    assert made.mean == pytest.approx((0 + (4 - 4) / 4) / 2)
     assert made.range_error[[0, 1, 3]] == pytest.approx([np.sqrt(8) / 2, 2, 0])
     assert made.range_mean[[0, 1, 3]] == pytest.approx([1, -2, 0])
     assert np.isnan(made.range_error[2])  # no cell holds 10 to 99

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sudare.domain import CountTable
-from sudare.papers.contest import float_release, negative_l2, nonnegative_lasso, simplex
+from sudare.papers.contest import dc_iteration, float_release, negative_l2, nonnegative_lasso, simplex
 
 NOISY = np.random.default_rng(1).normal(2, 5, 200)
 
@@ -31,6 +31,14 @@ def test_negative_l2_minimises_its_objective_among_neighbours():
     for _ in range(500):
         other = simplex(best + rng.normal(0, rng.choice([0.01, 1]), 200), total)
         assert objective(other) >= objective(best) - 1e-9
+
+
+@pytest.mark.parametrize("strength", [0.05, 0.5])
+def test_the_dc_iteration_ends_at_the_closed_form(strength):
+    """gamma = 1 - lambda, and not the printed 1 - n lambda (errata N1)."""
+    found, _ = dc_iteration(NOISY, 150, strength)
+    assert found == pytest.approx(negative_l2(NOISY, 150, strength), abs=1e-6)
+    assert found != pytest.approx(simplex(NOISY / (1 - 2 * strength / 3), 150), abs=1e-3)
 
 
 def test_the_lasso_is_scaled_to_the_total_and_clips_at_strength_0():

@@ -4,8 +4,9 @@ import json
 import numpy as np
 import pytest
 
+from papers_in_words import untranslated
 from sudare.errors import InputError, ParameterError
-from sudare.language.messages import Progress, Stage
+from sudare.language.messages import Progress, Stage, lines
 from sudare.papers import mixture, mixture_adult, mixture_correlated, mixture_synthetic
 
 
@@ -25,7 +26,7 @@ def test_l1_accuracy():
 def test_the_stand_in_says_what_it_is(monkeypatch, tmp_path):
     monkeypatch.setenv("SUDARE_DATA", str(tmp_path))
     data, basis = mixture_adult.adult_numbers()
-    assert "invented stand-in" in basis
+    assert "invented stand-in" in str(basis)
     for name, (low, high) in mixture_adult.BOUNDS.items():
         assert len(data[name]) == mixture_adult.RECORDS
         assert low <= data[name].min() <= data[name].max() <= high
@@ -52,7 +53,7 @@ def test_everything_is_written(tmp_path, monkeypatch):
     few = {name: column[:300] for name, column in invented.items()}
     monkeypatch.setattr(mixture_adult, "adult_numbers", lambda: (few, "an invented stand-in"))
     monkeypatch.delitem(mixture_adult.BOUNDS, "capital-gain")
-    monkeypatch.setattr(mixture_synthetic, "GRADIENT_STEPS", 20)
+    monkeypatch.setattr(mixture_synthetic, "PRINTED_STEPS", 20)
     monkeypatch.setattr(mixture_synthetic, "LIMIT", 200)
     monkeypatch.setattr(mixture_synthetic, "COMPONENTS", (2, 3))
     monkeypatch.setattr(mixture_correlated, "CASES", ((300, "epsilon = 20", None, 20),))
@@ -61,22 +62,31 @@ def test_everything_is_written(tmp_path, monkeypatch):
     names = [path.name for path in made.files]
     assert names == [
         "synthetic.csv",
+        "starts.csv",
         "adult.csv",
         "table1.csv",
         "table1_accuracy.csv",
         "correlated.csv",
-        "accuracy.png",
+        "figure2_as_printed.png",
+        "figure2_sudare.png",
         "synthetic.png",
         "adult.png",
     ]
     assert all(path.stat().st_size for path in made.files)
-    assert Progress(Stage.EXPERIMENT, 1, 1, "1,000 records") in said
+    assert Progress(Stage.EXPERIMENT, 1, 5, "1,000 records, draw 1") in said
     found = json.loads(json.dumps(made.to_json()))
     assert found["paper"] == "mixture"
     assert found["runs"] == {"1000": 1}
-    assert "invented" in made.facts["data"]
+    assert "invented" in lines(made.facts)["data"]
+    assert not untranslated(made)
     rows = (tmp_path / "out" / "adult.csv").read_text(encoding="utf-8").splitlines()
     assert [row.split(",")[0] for row in rows[1:]] == ["age", "education-num"]
+    starts = next(sheet for sheet in made.sheets if sheet.name == "starts")
+    assert [row[0] for row in starts.rows] == list(mixture_synthetic.STARTS)
+    for _, _, _, mean, _, least, largest, likeliest, ahead in starts.rows:
+        assert least <= mean <= largest
+        assert least <= likeliest <= largest
+        assert 0 <= ahead <= 1
     shares = np.array(made.cross.true)
     assert shares.sum() == pytest.approx(1)
     assert all(table.sum() == pytest.approx(1) for table in made.cross.found.values())

@@ -1,4 +1,4 @@
-"""The first paper's experiment at a small size: its sheets, figures and what it refuses."""
+"""The experiment of Matsumoto, Matsui and Terada at a small size: its sheets, figures and what it refuses."""
 
 import csv
 import json
@@ -6,9 +6,10 @@ import json
 import numpy as np
 import pytest
 
+from papers_in_words import untranslated
 from sudare.domain import CountTable
 from sudare.errors import OutputError, ParameterError
-from sudare.language.messages import Progress, Stage
+from sudare.language.messages import Progress, Stage, lines
 from sudare.papers.sparse_l2 import CONTENDERS, EPSILONS, bump, reproduce
 
 
@@ -40,13 +41,21 @@ def test_the_bump_has_the_papers_share_of_populated_cells():
 
 def test_every_table_of_the_paper_has_a_sheet_and_a_file(made):
     result, _ = made
-    assert [sheet.name for sheet in result.sheets] == ["table1", "table2", "table3", "table4", "ranges", "strengths"]
+    assert [sheet.name for sheet in result.sheets] == [
+        "table1",
+        "table2",
+        "table3",
+        "table4",
+        "ranges",
+        "strengths",
+        "closed_form",
+    ]
     for sheet, path in zip(result.sheets, result.files, strict=False):
         with path.open(encoding="utf-8", newline="") as file:
             rows = list(csv.reader(file))
         assert rows[0] == list(sheet.header)
         assert len(rows) == 1 + len(sheet.rows)
-        assert sheet.text_rows
+        assert sheet.text_rows()
     drawn = [path for path in result.files if path.suffix == ".png"]
     assert {path.stem for path in drawn} >= {"maps", "ranges_epsilon_0.1", "japan", "ranges_japan"}
     assert all(path.read_bytes().startswith(b"\x89PNG") for path in drawn)
@@ -66,6 +75,13 @@ def test_the_papers_numbers_stand_beside_ours(made):
     assert by_name["Negative l2, auto (Sudare)", 1.0][2:5] == (None, None, None)
 
 
+def test_the_dc_iteration_ends_at_the_closed_form_and_not_at_the_printed_one(made):
+    checks = made[0].sheets[-1].rows
+    assert {row[0] for row in checks} == set(EPSILONS)
+    assert all(row[3] < 1e-6 for row in checks)
+    assert min(row[4] for row in checks if row[4] is not None) > 1  # errata N1
+
+
 def test_times_are_for_a_hundred_runs_with_and_without_tuning(made):
     times = {(row[0], row[1]): row for row in made[0].sheets[2].rows}
     assert {cells for _, cells in times} == {256, 1024}
@@ -76,8 +92,10 @@ def test_times_are_for_a_hundred_runs_with_and_without_tuning(made):
 def test_the_result_is_json_and_says_what_it_ran_on(made):
     result, stages = made
     assert json.loads(json.dumps(result.to_json(), allow_nan=False))["basis"] == "a test's country"
-    assert "a test's country" in result.facts["data"]
-    assert Progress(Stage.EXPERIMENT, 1, 6, "epsilon 0.1, Proposed") in stages
+    assert "a test's country" in lines(result.facts)["data"]
+    assert not untranslated(result)
+    assert Progress(Stage.EXPERIMENT, 1, 28, "epsilon 0.1, Proposed") in stages
+    assert {row[3] for row in result.sheets[4].rows} >= {"0", "all"}  # figure 6 has a bar for all cells
     assert any(progress.stage is Stage.DRAWING for progress in stages)
 
 

@@ -8,7 +8,7 @@ import pytest
 from sudare.errors import BudgetError, ParameterError
 from sudare.privacy import Cap, Guarantee, Unit
 from sudare.privacy.account import Account
-from sudare.privacy.adjacency import ADDED, REPLACED, adjacency_of, common_adjacency, cost_of
+from sudare.privacy.composition import ADDED, REPLACED, adjacency_of, common_adjacency, cost_of
 
 PERSON = Unit("person")
 

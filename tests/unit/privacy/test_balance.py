@@ -1,6 +1,7 @@
 import json
 from fractions import Fraction
 
+from sudare.errors import Message
 from sudare.privacy import Balance, Cap, Guarantee, Unit, epsilon_for, rho_for
 from sudare.privacy.guarantee import ADJACENCIES
 
@@ -45,7 +46,7 @@ def test_own_deltas_are_shown():
 def test_what_no_cap_can_count_is_counted_apart():
     balance = Balance.of("census", Cap.of(epsilon=1), [pure(0.5), Guarantee("k-anonymity", epsilon=0.1)])
     assert (balance.releases, balance.unbounded, balance.spent.epsilon) == (2, 1, Fraction(1, 2))
-    assert balance.remarks == ("1 without a guarantee that adds up",)
+    assert balance.remarks == (Message("{number} without a guarantee that adds up", number=1),)
 
 
 def test_mixed_neighbours_are_counted_for_replacing():
@@ -56,7 +57,7 @@ def test_mixed_neighbours_are_counted_for_replacing():
     assert replaced.mixed
     assert (replaced.spent.epsilon, replaced.remaining.epsilon) == (4, 5)
     assert replaced.adjacency == ADJACENCIES[1]
-    assert replaced.remarks == ("mixed neighbours: all counted for replacing one record",)
+    assert replaced.remarks == (Message("mixed neighbours: all counted for replacing one record"),)
 
 
 def test_a_person_who_moves_has_lost_what_the_issue_says():
@@ -70,7 +71,8 @@ def test_no_number_bounds_what_mixed_units_have_lost():
     units = Balance.of("census", Cap.of(epsilon=9), [pure(1), pure(2, Unit("person", period="day"))])
     assert units.mixed
     assert (units.spent.epsilon, units.spent.rho, units.remaining.epsilon) == (None, None, 0)
-    assert units.remarks == ("mixed units, which no sum bounds: person / person-day",)
+    assert units.remarks == (Message("mixed units, which no sum bounds: {units}", units="person / person-day"),)
+    assert str(units).endswith("; mixed units, which no sum bounds: person / person-day")
 
 
 def test_how_many_rows_a_unit_has_does_not_change_who_it_is():

@@ -4,8 +4,7 @@ import pytest
 
 from sudare.errors import BudgetError, ParameterError
 from sudare.privacy import Cap, Guarantee, epsilon_for, rho_for
-from sudare.privacy.adjacency import cost_of
-from sudare.privacy.composition import Total
+from sudare.privacy.composition import Total, cost_of
 
 DELTA = Fraction(1, 10**6)
 

@@ -13,7 +13,7 @@ from dp_accounting.pld import privacy_loss_distribution as distributions
 from dp_accounting.pld.common import DifferentialPrivacyParameters
 
 from sudare.privacy import Balance, Cap, Guarantee, Unit, rho_for
-from sudare.privacy.adjacency import REPLACED
+from sudare.privacy.composition import REPLACED
 
 PERSON = Unit("person")
 DELTA = 1e-6

@@ -22,7 +22,7 @@ SOURCE = Path(sd.__file__).parent
 PERSON = Unit("person", 3)
 GUARANTEES = {
     "table": promise(PERSON, budget_of(1)),
-    "public totals": promise(PERSON, budget_of(1), public_total=True, areas=2),
+    "public totals": promise(PERSON, budget_of(1), public_total=True, areas=(Fact("areas", areas=2),)),
     "counted": promise(Unit("household", 2, counted_elsewhere=True), budget_of(1)),
     "seeded": promise(PERSON, budget_of(1)).without_protection(),
     "no noise": Guarantee("none").without_protection("none"),
@@ -35,7 +35,7 @@ GUARANTEES = {
 
 def example(code):
     fields = re.findall(r"\{(\w+)\}", SENTENCES[code])
-    return Fact(code, **{name: 7 if name in ("areas", "rows") else "7" for name in fields})
+    return Fact(code, **{name: 7 if name in ("areas", "changes", "rows") else "7" for name in fields})
 
 
 @pytest.mark.parametrize("code", SENTENCES)

@@ -2,8 +2,10 @@
 
 import gzip
 import json
+import zipfile
 from multiprocessing.pool import ThreadPool
 
+import pyarrow
 import pytest
 
 from sudare.errors import LedgerError
@@ -34,7 +36,11 @@ def test_a_digest_is_of_the_content_and_not_of_its_wrapping(tmp_path):
     }
     for name, content in forms.items():
         (tmp_path / name).write_bytes(content)
-    assert len({content_digest(tmp_path / name) for name in forms}) == 1
+    with pyarrow.output_stream(tmp_path / "x.csv.zst", compression="zstd") as file:
+        file.write(text)
+    with zipfile.ZipFile(tmp_path / "x.zip", "w") as archive:
+        archive.writestr("inside/x.txt", text)
+    assert len({content_digest(tmp_path / name) for name in (*forms, "x.csv.zst", "x.zip")}) == 1
     for other in (text + b"3,4\n", text.replace(b"2", b"3"), b"a,b\n\n1,2\n"):
         (tmp_path / "other.csv").write_bytes(other)
         assert content_digest(tmp_path / "other.csv") != content_digest(tmp_path / "plain.csv")

@@ -85,11 +85,11 @@ def test_json_that_is_no_guarantee_is_refused(spoil):
         ("(epsilon, delta)-DP", {"epsilon": 1}, "needs exactly delta and epsilon"),
         ("rho-zCDP", {"rho": 1, "delta": 0.1}, "rho-zCDP needs exactly rho"),
         ("none", {"epsilon": 1}, "none needs exactly no number"),
-        ("k-anonymity", {"rho": 1}, "k-anonymity has no number but epsilon"),
-        ("Pk-anonymity", {"epsilon": 1, "delta": 0.1}, "Pk-anonymity has no number but epsilon"),
+        ("k-anonymity", {"rho": 1}, "k-anonymity takes no number but epsilon"),
+        ("Pk-anonymity", {"epsilon": 1, "delta": 0.1}, "Pk-anonymity takes no number but epsilon"),
         ("epsilon-DP", {"epsilon": 0}, "epsilon is not positive"),
         ("epsilon-DP", {"epsilon": float("nan")}, "epsilon is not a finite number"),
-        ("(epsilon, delta)-DP", {"epsilon": 1, "delta": 1}, "delta promises nothing .*0 < delta < 1"),
+        ("(epsilon, delta)-DP", {"epsilon": 1, "delta": 1}, "delta is not below 1 .*0 < delta < 1"),
     ],
 )
 def test_guarantee_has_the_numbers_of_its_notion(notion, numbers, sentence):

@@ -10,10 +10,10 @@ from sudare.language.catalogue import Words
 from sudare.privacy import Cap, Guarantee, Ledger, Unit
 from sudare.privacy.balance import Balance
 from sudare.privacy.guarantee import ADJACENCIES, NOTIONS
-from sudare.privacy.notebook import NAMES, balance_facts, headline, spent_share
+from sudare.privacy.notebook import NAMES, balance_facts, balance_row, headline, spent_share
 
 TENTH = Guarantee("epsilon-DP", Unit("person"), epsilon=Fraction(1, 10))
-EN = Words("en")
+EN, JA = Words("en"), Words("ja")
 
 
 def test_a_balance_shows_what_is_spent_and_left():
@@ -59,7 +59,7 @@ def test_without_a_cap_there_is_no_bar_and_mixtures_are_named():
         ([TENTH], "the epsilons are added"),
         (
             [Guarantee("rho-zCDP", Unit("person"), rho=0.01)],
-            "all rho is added and read once as an epsilon, at δ = 0.000001",
+            "all rho is added and converted once into an epsilon, at δ = 0.000001",
         ),
         ([TENTH] * 400, "order by order (Rényi divergences of order "),
         (
@@ -118,3 +118,16 @@ def test_nothing_heavy_is_loaded_before_a_notebook_asks():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_remarks_on_a_balance_are_said_in_the_readers_language():
+    person, day = (Guarantee("epsilon-DP", Unit("person", period=period), epsilon=1) for period in (None, "day"))
+    people = Balance.of("people", Cap.of(epsilon=3), [person])
+    balance = Balance.of("census", Cap.of(epsilon=9), [person, day], account=people)
+    units, account = balance.remarks
+    assert str(units) == "mixed units, which no sum bounds: person / person-day"
+    assert str(account) == "in account people remaining epsilon 2"
+    assert balance_row(balance, EN)[-1] == f"{units}; {account}"
+    assert balance_row(balance, JA)[-1] == (
+        "保護単位が混在しており、合計では上限を示せません：person / person-day、口座 people の残り：epsilon 2"
+    )

@@ -8,9 +8,8 @@ import pytest
 
 from sudare.errors import BudgetError, LedgerError, ParameterError
 from sudare.privacy import Balance, Cap, Guarantee, Ledger, Unit, epsilon_for
-from sudare.privacy.adjacency import ADDED, REPLACED
-from sudare.privacy.composition import Total
-from sudare.privacy.people import Member, People
+from sudare.privacy.balance import Member, People
+from sudare.privacy.composition import ADDED, REPLACED, Total
 
 PERSON = Unit("person")
 DAY = Unit("person", period="day")

@@ -1,6 +1,7 @@
 """A kind and a method of another package: named in a recipe, planned, rehearsed, published, verified and drawn."""
 
 import json
+from importlib.metadata import EntryPoints
 from pathlib import Path
 
 import numpy as np
@@ -29,9 +30,10 @@ import numpy as np
 from sudare.errors import VerificationError
 from sudare.noise import Source, measure, metered, secret
 from sudare.privacy import Budget, Guarantee, exact
-from sudare.recipe.model import Amount
+from sudare.recipe.parts import Amount
 from sudare.recipe.kind import Kind, Outlook, Rehearsal
-from sudare.recipe.model import Part, Recipe
+from sudare.recipe.model import Recipe
+from sudare.recipe.parts import Part
 from sudare.render import Facts, Section
 
 
@@ -257,7 +259,7 @@ def test_a_name_has_one_owner(tmp_path, monkeypatch):
 
 
 def test_a_package_that_is_not_installed_says_so(monkeypatch):
-    monkeypatch.setattr(registry, "entry_points", lambda group: ())
+    monkeypatch.setattr(registry, "entry_points", lambda: EntryPoints(()))
     monkeypatch.setattr("sys.path", ["elsewhere"])
     with pytest.raises(SudareError, match=r"^Sudare is not installed: no entry points of sudare\.kinds are found"):
         list(registry.KINDS)

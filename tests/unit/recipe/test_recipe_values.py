@@ -27,7 +27,7 @@ SAMPLE = {
 }
 PERTURBATION = {
     "kind": "perturbation",
-    "dataset": 'peo"ple\n\x7f',
+    "dataset": 'peo"ple\n\t',
     "data": {"path": "people.csv"},
     "columns": {"age": {"bounds": [17, 90.5], "share": Fraction(1, 3)}, "sex": {"categories": ["f"], "share": "2/3"}},
     "perturbation": {"epsilon": 1e-3},
@@ -90,7 +90,7 @@ def test_recipes_of_every_kind_are_written_and_read_back_equal(contents, tmp_pat
 def test_a_recipe_has_the_hash_that_it_had_in_the_first_ledgers(contents, sha256):
     """A change would make every release that waits to be completed another one."""
     recipe = sd.Recipe(**contents)
-    assert hashlib.sha256(recipe.model_dump_json(by_alias=True).encode()).hexdigest() == sha256
+    assert hashlib.sha256(recipe.hashed.encode()).hexdigest() == sha256
 
 
 def test_floats_are_read_as_they_are_written():
@@ -138,3 +138,8 @@ values = st.recursive(
 @given(st.dictionaries(st.text(st.characters(exclude_categories=["Cs"]), max_size=5), values, max_size=4))
 def test_toml_is_read_back_as_it_was_written(contents):
     assert tomllib.loads(to_toml(contents), parse_float=Decimal) == contents
+
+
+def test_a_text_that_steers_terminals_is_refused():
+    with pytest.raises(RecipeError, match="holds control characters"):
+        sd.Recipe(**{**SAMPLE, "title": "people\x1b[2J"})

@@ -54,7 +54,12 @@ def test_a_release_is_published_verified_and_charged(office):
     assert made.release.guarantee.notion == "Pk-anonymity"
     assert float(made.release.guarantee.epsilon) == pytest.approx(np.log(599) / 2)
     assert made.balance.spent.epsilon == made.release.guarantee.epsilon
-    assert sorted(path.name for path in made.folder.iterdir()) == ["records.csv", "records.parquet", "release.json"]
+    assert sorted(path.name for path in made.folder.iterdir()) == [
+        "datapackage.json",
+        "records.csv",
+        "records.parquet",
+        "release.json",
+    ]
     rows = pq.read_table(made.folder / "records.parquet")
     assert rows.column_names == ["age", "sex"]
     assert rows.num_rows == 600
@@ -132,7 +137,7 @@ def test_tampering_is_found(office):
     del certificate["signature"]
     key = load_or_create(office.folder / "publisher.pem")
     path.write_text(json.dumps({**certificate, "signature": key.sign(canonical(certificate)).hex()}), encoding="utf-8")
-    with pytest.raises(VerificationError, match="holds what its noise cannot give"):
+    with pytest.raises(VerificationError, match="holds a value that its noise cannot produce"):
         sd.verify(made.folder)
 
 
@@ -142,7 +147,7 @@ def test_tampering_is_found(office):
         (("records = 600", ""), RecipeError, "k needs records"),
         (("k = 2", "k = 2\nepsilon = 1"), RecipeError, "give k or epsilon"),
         (("bounds = [17, 90]", ""), RecipeError, "either bounds or categories"),
-        (("bounds = [17, 90]", "bounds = [90, 17]"), sd.SudareError, "bounds enclose nothing"),
+        (("bounds = [17, 90]", "bounds = [90, 17]"), sd.SudareError, "bounds are not in order"),
         (("bounds = [17, 90]", "bounds = [17, 90]\nshare = 2"), RecipeError, "for every column or for none"),
         (("[perturbation]", "[perturbation]\nnoize = 1"), RecipeError, "unknown key perturbation.noize"),
         (("k = 2", "k = 600"), sd.SudareError, "k is out of range"),
@@ -158,7 +163,7 @@ def test_a_wrong_recipe_is_one_sentence(office, change, kind, sentence):
     [
         (("records = 600", "records = 599"), "another number of rows"),
         (("bounds = [17, 90]", "bounds = [30, 90]"), "outside its declared bounds"),
-        (('categories = ["f", "m"]', 'categories = ["f", "x"]'), "none of the declared categories"),
+        (('categories = ["f", "m"]', 'categories = ["f", "x"]'), "not one of the declared categories"),
         (("[columns.age]", "[columns.aage]"), "no such column"),
     ],
 )

@@ -6,7 +6,7 @@ from scipy import integrate, stats
 
 import sudare as sd
 from sudare.errors import SudareError
-from sudare.reconstruct.moments import moments
+from sudare.reconstruct.diagonal import moments
 
 EDGES = np.linspace(-4, 12, 51)
 mixture, bayes, perturb = sd.reconstruct.Mixture, sd.reconstruct.iterative_bayes, sd.reconstruct.perturb
@@ -121,7 +121,7 @@ def test_a_cross_table_of_a_number_and_a_category():
         (lambda: mixture().fit([1.0, 2.0, 3.0], np.inf), "scale is not positive"),
         (lambda: mixture().fit([1.0, 2.0, 3.0], "wide"), "scale is not a number"),
         (lambda: mixture().fit([1.0, 2.0, 3.0], [1.0, 2.0]), "scale does not fit"),
-        (lambda: mixture().fit([1.0, 2.0, 3.0], 1.0, bounds=(3, 1)), "bounds enclose nothing"),
+        (lambda: mixture().fit([1.0, 2.0, 3.0], 1.0, bounds=(3, 1)), "bounds are not in order"),
         (lambda: mixture().fit([[1.0, 2.0]] * 3, 1.0, bounds=[(0, 3)]), "bounds do not fit"),
         (lambda: mixture().fit([1.0, 2.0, 3.0], square_wave()), "needs Laplace noise"),
         (lambda: mixture().score([1.0]), "not fitted yet"),
@@ -143,13 +143,13 @@ def test_a_cross_table_of_a_number_and_a_category():
         (lambda: perturb([1.0, -np.inf, 2.0], bounds=(0, 3), epsilon=1), "missing or not finite"),
         (lambda: perturb([1.0, 47.25, 2.0], bounds=(0, 3), epsilon=1), "outside its declared bounds"),
         (lambda: perturb([1.0, 47.25, 2.0], bounds=(0, 3), epsilon=1, noise="square_wave"), "outside its declared"),
-        (lambda: perturb(["a", "zoo 47.25"], categories=["a", "b"], epsilon=1), "none of the declared categories"),
+        (lambda: perturb(["a", "zoo 47.25"], categories=["a", "b"], epsilon=1), "not one of the declared categories"),
         (lambda: perturb([1.0, 2.0, 2.0], bounds=(0, 3), k=1), "k is out of range"),
         (lambda: perturb([1.0, 2.0, 2.0], bounds=(0, 3), k=1.5), "k is out of range"),
         (lambda: perturb([1.0, 2.0, 2.0], bounds=(0, 3), k=3), "k is out of range"),
         (lambda: perturb([1.0, 2.0, 2.0], bounds=(0, 3), k=7), "k is out of range"),
         (lambda: perturb([1.0, 2.0, 2.0], bounds=(0, 3)), "either k or epsilon"),
-        (lambda: perturb([1.0, 2.0, 2.0], bounds=(3, 0), epsilon=1), "bounds enclose nothing"),
+        (lambda: perturb([1.0, 2.0, 2.0], bounds=(3, 0), epsilon=1), "bounds are not in order"),
         (lambda: perturb([1.0, 2.0, 2.0], epsilon=1), "either bounds or categories"),
         (lambda: sd.reconstruct.scale_for(k=1, records=100, width=1), "k is out of range"),
         (lambda: sd.reconstruct.scale_for(k=100, records=100, width=1), "k is out of range"),

@@ -95,3 +95,54 @@ def test_mistakes(release, tmp_path):
     (tmp_path / "release.json").write_text('{"kind": "table"}', encoding="utf-8")
     with pytest.raises(sd.SudareError, match="not one of perturbed records"):
         recover(lonely)
+
+
+def test_method_components_cross_table_and_clusters(release, tmp_path):
+    arguments = ["reconstruct", str(release / "records.parquet"), "--bins", "5", "--folder", str(tmp_path), "--json"]
+    asked = ["--method", "ibt", "--cross", "age,sex"]
+    found = CliRunner().invoke(main, [*arguments, *asked])
+    assert found.exit_code == 0, found.output
+    table = np.array(json.loads(found.output)["cross_tables"][0]["probabilities"])
+    assert table.shape == (5, 2)
+    assert table.sum() == pytest.approx(1, abs=1e-4)
+    assert table[:, 0].sum() == pytest.approx(0.7, abs=0.1)  # women; a deviation of 0.02
+    assert (tmp_path / "age_by_sex.csv").exists()
+    mixed = CliRunner().invoke(
+        main, [*arguments, "--column", "age", "--method", "mixture", "--components", "2", "--clusters"]
+    )
+    if "square_wave" in (release / "release.json").read_text(encoding="utf-8"):
+        assert "a mixture takes numbers with Laplace noise" in mixed.output + mixed.stderr
+        return
+    assert mixed.exit_code == 0, mixed.output
+    answer = json.loads(mixed.output)
+    assert "2 Gaussians" in answer["columns"]["age"]["method"]
+    assert sum(answer["records_by_component"]) == 4000
+
+
+def test_the_printed_algorithm_is_reached_from_the_command_line(release, tmp_path):
+    """It is not exact EM: it starts at random and stops elsewhere."""
+    if "square_wave" in (release / "release.json").read_text(encoding="utf-8"):
+        pytest.skip("a mixture takes numbers with Laplace noise")
+    asked = ["reconstruct", str(release / "records.parquet"), "--column", "age", "--folder", str(tmp_path), "--json"]
+    found = {}
+    for fit in ("exact", "gradient", "mean_gradient"):
+        result = CliRunner().invoke(main, [*asked, "--method", "mixture", "--components", "2", "--fit", fit])
+        assert result.exit_code == 0, result.output
+        found[fit] = [one["probability"] for one in json.loads(result.stdout)["columns"]["age"]["bins"]]
+        assert sum(found[fit]) == pytest.approx(1, abs=1e-3)
+    assert found["gradient"] != found["exact"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "sentence"),
+    [
+        (["--clusters"], "clusters take a mixture"),
+        (["--fit", "gradient"], "fits by gradients take a mixture"),
+        (["--cross", "age"], "--cross"),
+        (["--cross", "age,height"], "the release has no such column"),
+    ],
+)
+def test_what_cannot_be_recovered_is_said(release, asked, sentence):
+    done = CliRunner().invoke(main, ["reconstruct", str(release / "records.parquet"), *asked])
+    assert done.exit_code != 0
+    assert sentence in done.output + done.stderr

@@ -34,5 +34,5 @@ def test_data_elsewhere_is_not_fetched():
 
 @pytest.mark.parametrize("scale", [0, -1, 11, float("nan")])
 def test_a_senseless_scale_is_refused(scale):
-    with pytest.raises(ParameterError, match="scale is not a sensible magnification"):
+    with pytest.raises(ParameterError, match="the magnification scale is out of range"):
         render_png(SPEC, scale=scale)

@@ -50,7 +50,8 @@ def test_an_internal_page_cannot_be_taken_for_a_public_one(tables):
 
 def test_true_released_error_bias_and_support_are_all_there(read, tables):
     found = read(internal_page(comparison_sections(*tables), title="x"))
-    assert list(found.charts) == ["chart-tables", "chart-errors", "chart-values"]
+    assert list(found.charts) == ["chart-errors", "chart-values"]
+    assert list(found.maps) == ["map-tables"]
     for heading in ("True and released", "Error by size of area", "Error and bias by true count", "appear or vanish"):
         assert heading in found.words
 

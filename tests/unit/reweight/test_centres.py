@@ -5,7 +5,7 @@ import pytest
 
 from sudare.errors import InputError, ParameterError
 from sudare.noise import Source, metered
-from sudare.reweight.centres import declared_centres, noisy_centres, public_centres, public_width, raw_centres
+from sudare.reweight.choice import declared_centres, noisy_centres, public_centres, public_width, raw_centres
 from sudare.reweight.space import STEPS, Space
 
 SPACE = Space.declare([(0, 1), (0, 1)])

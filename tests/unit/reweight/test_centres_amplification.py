@@ -3,7 +3,7 @@ from fractions import Fraction
 
 import pytest
 
-from sudare.reweight.centres import affordable, costs_at_most
+from sudare.reweight.choice import affordable, costs_at_most
 
 
 @pytest.mark.parametrize("epsilon", [Fraction(1, 20), Fraction(1, 2), Fraction(5)])

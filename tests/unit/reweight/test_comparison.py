@@ -10,7 +10,7 @@ import sudare.reweight as reweight
 from sudare.cli.compare import compare as command
 from sudare.errors import InputError, ParameterError
 from sudare.reweight.comparison import compare
-from sudare.reweight.saved import to_json
+from sudare.reweight.weighting import to_json
 
 
 @pytest.fixture
@@ -26,14 +26,14 @@ def test_weighted_unweighted_and_private_answers(files):
     assert made.internal
     assert made.effective_sample_size == pytest.approx(16 / 6)
     hours, women, men = made.rows
-    assert (hours.query, hours.weighted, hours.unweighted, hours.private, hours.low) == (
+    assert (str(hours.query), hours.weighted, hours.unweighted, hours.private, hours.low) == (
         "mean of hours",
         42.5,
         40,
         45,
         None,
     )
-    assert (women.query, women.weighted, women.private) == ("share of sex f", 0.75, 1)
+    assert (str(women.query), women.weighted, women.private) == ("share of sex f", 0.75, 1)
     assert men.private == 0
     alone = compare(files / "public.csv", means=["hours"])
     assert not alone.internal
@@ -59,13 +59,13 @@ def test_mistakes(files, tmp_path):
         compare(files / "public.csv")
     with pytest.raises(InputError, match="the folder holds no weighted file"):
         compare(files, means=["hours"])
-    with pytest.raises(InputError, match="something else than numbers \\(got 'sex'"):
+    with pytest.raises(InputError, match="values that are not numbers \\(got 'sex'"):
         compare(files / "public.csv", means=["sex"])
     csv.write_csv(pa.table({"hours": [1.0, 2.0], "weight": [-1.0, 2.0]}), tmp_path / "wrong.csv")
     with pytest.raises(InputError, match="the weights are not numbers >= 0"):
         compare(tmp_path / "wrong.csv", means=["hours"])
     csv.write_csv(pa.table({"a": np.arange(1100), "weight": np.ones(1100)}), tmp_path / "long.csv")
-    with pytest.raises(ParameterError, match="shares of too many values"):
+    with pytest.raises(ParameterError, match="there are too many combinations of values"):
         compare(tmp_path / "long.csv", shares=["a"])
     (tmp_path / "weighted.csv").write_bytes((files / "public.csv").read_bytes())
     (tmp_path / "weighting.json").write_text("{")
@@ -83,7 +83,9 @@ def test_answers_that_the_public_rows_do_not_support_are_announced(tmp_path):
     found = compare(tmp_path, means=["hours"], shares=["long"])
     assert [row.flag for row in found.rows] == ["unseen"] * 3
     assert found.to_json()["answers"][0]["flag"] == "unseen"
-    assert found.warnings[-1].startswith("mean of hours, share of long no, share of long yes: most of the interval")
+    assert str(found.warnings[-1]).startswith(
+        "mean of hours, share of long no and share of long yes: most of the interval"
+    )
     shown = CliRunner().invoke(command, [str(tmp_path), "--mean", "hours"])
     assert (
         "Note: mean of hours: most of the interval is there because the public file has few or no rows" in shown.output

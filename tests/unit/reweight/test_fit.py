@@ -8,7 +8,7 @@ import sudare.reweight as reweight
 from sudare.errors import AccountingError, InputError, ParameterError, SudareError
 from sudare.noise import Meter, Source
 from sudare.privacy import Budget, Publishable
-from sudare.reweight.request import _check
+from sudare.reweight.fit import _check
 
 GENERATOR = np.random.default_rng(10)
 PRIVATE, PUBLIC = GENERATOR.normal(2, 0.5, 800), GENERATOR.normal(1, 1, 50)
@@ -186,8 +186,8 @@ def test_bad_input_is_one_clear_sentence(private, public, options, sentence):
         ({"delta": 1}, "delta is too large to protect anybody"),
         ({"bounds": None}, "no column is declared"),
         ({"centres": "privat"}, "unknown kind of centres \\(got 'privat'; allowed: public, noisy, raw\\)"),
-        ({"basis": "spline"}, "unknown basis \\(got 'spline'; allowed: hats, kernel\\)"),
-        ({"estimator": "kliep"}, "unknown estimator \\(got 'kliep'; allowed: tilt, ulsif\\)"),
+        ({"basis": "spline"}, "unknown basis \\(got 'spline'; allowed: hats, kernel, polynomial, fourier\\)"),
+        ({"estimator": "kliep"}, "unknown estimator \\(got 'kliep'; allowed: tilt, ulsif, importance\\)"),
         ({"adjacency": "swap"}, "unknown adjacency \\(got 'swap'; allowed: add_remove, replace\\)"),
         ({"number": 0}, "number is not a whole number from 1 on"),
         ({"number": 2}, "too few knots for hats"),
@@ -198,12 +198,12 @@ def test_bad_input_is_one_clear_sentence(private, public, options, sentence):
         ({"max_rows": 2}, "max_rows needs a unit"),
         ({"max_rows": 0, "unit": np.arange(800)}, "max_rows is not a whole number from 1 on"),
         ({"pairs": "some"}, "unknown choice of pairs"),
-        ({"pairs": [("x0", "x9")]}, "a pair names no column \\(got 'x9'\\)"),
+        ({"pairs": [("x0", "x9")]}, "a pair names an unknown column \\(got 'x9'\\)"),
         ({"pairs": [("x0", "x0")]}, "a pair is two columns"),
         ({"centres": "noisy", "basis": "hats"}, "centres from private records belong to kernels"),
         ({"centres": "noisy", "delta": 1e-6}, "noisy centres take epsilon alone"),
         ({"centres": "noisy", "adjacency": "add_remove"}, "need the replace adjacency"),
-        ({"centres": "noisy", "unit": np.arange(800)}, "need one row a person"),
+        ({"centres": "noisy", "unit": np.arange(800)}, "need one row per person"),
         ({"centres": [[1.0, 2.0]]}, "the centres have another number of columns"),
     ],
 )
@@ -214,20 +214,20 @@ def test_parameters_that_cannot_be(options, sentence):
 
 def test_parts_take_no_people_and_no_private_centres():
     for options in ({"unit": "id"}, {"centres": "noisy"}):
-        with pytest.raises(ParameterError, match="parts of private data are read once"):
+        with pytest.raises(ParameterError, match="private data in parts must have one row"):
             fit(iter([PRIVATE]), **options)
 
 
 def test_declared_knots_of_two_columns_are_refused():
     own, wide = GENERATOR.normal(0, 1, (2, 30, 2))
-    with pytest.raises(ParameterError, match="declared centres of hats are the knots of one number"):
+    with pytest.raises(ParameterError, match="declared centres are knots of hats, and need a single column of numbers"):
         fit(own, wide, bounds=[(-4, 4)] * 2, centres=wide[:5], basis="hats")
 
 
 def test_the_accounts_of_noisy_centres_must_add_up():
     budget, half = Budget(epsilon=Fraction(1)), Fraction(1, 2)
     rest = ("means", Budget(epsilon=half), False)
-    from sudare.reweight.centres import affordable
+    from sudare.reweight.choice import affordable
 
     spent = affordable(half, 10, 1000)
     _check(Meter([("centres", Budget(epsilon=spent), False), rest]), budget, (spent, half), 1000, 10)

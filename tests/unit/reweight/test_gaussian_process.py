@@ -2,8 +2,7 @@ import numpy as np
 import pytest
 
 from sudare.reweight.basis import GRID, features
-from sudare.reweight.gaussian_process import JITTER, GaussianProcess
-from sudare.reweight.kernel import Kernel
+from sudare.reweight.kernel import JITTER, GaussianProcess, Kernel
 from sudare.reweight.space import STEPS, Space
 
 SPACE = Space.declare([(0, 1)])

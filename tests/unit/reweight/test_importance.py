@@ -6,7 +6,7 @@ from sudare.noise import Source, record
 from sudare.reweight import Space, importance_weighting
 from sudare.reweight.basis import features
 from sudare.reweight.importance import unit_length
-from sudare.reweight.logistic import minimise
+from sudare.reweight.ratio import minimise
 from sudare.reweight.space import STEPS
 
 GENERATOR = np.random.default_rng(14)

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from recipes import RecipeFolder, closing, opening
-from sudare.errors import BudgetError, InputError, RecipeError, VerificationError
+from sudare.errors import BudgetError, InputError, ParameterError, RecipeError, VerificationError
 from sudare.language.messages import PageMessage
 from sudare.reweight.comparison import compare
 from sudare.workflow import plan
@@ -60,7 +60,7 @@ def test_a_plan_says_what_is_measured_and_touches_nothing_private(hospital):
     assert made.guarantee.epsilon == 1
     assert made.guarantee.adjacency == "replace one record"
     assert made.details["basis"] == "hats"
-    assert [row["query"] for row in made.errors] == ["mean of hours", "shares of night"]
+    assert [str(row["query"]) for row in made.errors] == ["mean of hours", "shares of night"]
     assert PageMessage("remark.data", path="private.parquet") in made.remarks
 
 
@@ -79,6 +79,7 @@ def test_publish_spends_writes_and_can_be_verified(hospital):
         "weighted.parquet",
         "weighted.csv",
         "weighting.json",
+        "datapackage.json",
         "release.json",
     }
     table = pq.read_table(folder / "weighted.parquet")
@@ -195,3 +196,20 @@ def test_reports_say_which_intervals_may_be_too_short(hospital, language):
     page = publish(hospital.recipe).report.read_text(encoding="utf-8")
     place = page.index("区間が狭すぎることがあります" if language == "ja" else "the interval may be too short")
     assert "hours" in page[place - 300 : place]
+
+
+@pytest.mark.parametrize(
+    "choice",
+    ['basis = "polynomial"\nestimator = "ulsif"', 'basis = "fourier"\nnumber = 12', 'estimator = "importance"'],
+)
+def test_parametric_models_and_importance_weighting_are_published_and_verified(hospital, choice):
+    hospital.change(("epsilon = 1.0\n", f"epsilon = 1.0\n{choice}\n"))
+    made = publish(hospital.recipe)
+    assert made.release.guarantee.epsilon == 1
+    assert any(check.key == "verified.weights" for check in verify(hospital.folder / "release" / "release.json").checks)
+
+
+def test_importance_weighting_takes_one_row_a_person(hospital):
+    hospital.change(("epsilon = 1.0\n", 'epsilon = 1.0\nestimator = "importance"\nadjacency = "add_remove"\n'))
+    with pytest.raises(ParameterError, match="importance weighting needs the replace adjacency"):
+        plan(hospital.recipe)

@@ -54,7 +54,7 @@ def test_fourier_features_are_the_same_in_every_chunk():
 @pytest.mark.parametrize(
     ("low", "high", "sentence"),
     [
-        ([0.0], [0.0, 1.0], "not one bound a function"),
+        ([0.0], [0.0, 1.0], "do not have one bound for each function"),
         ([1.0], [0.0], "not in order"),
         ([0.0], [3.0], "too wide"),
         ([0.0], [np.nan], "not in order"),
@@ -66,5 +66,5 @@ def test_bounds_that_cannot_be(low, high, sentence):
 
 
 def test_a_function_of_another_shape_is_refused():
-    with pytest.raises(ParameterError, match="gives another shape"):
+    with pytest.raises(ParameterError, match="array of another shape"):
         Parametric(lambda codes: codes[:, :1], [0, 0], [1, 1]).steps(np.zeros((3, 2)))

@@ -1,18 +1,29 @@
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import sudare.reweight as reweight
 from sudare.errors import InputError, ParameterError
-from sudare.reweight.saved import from_json, to_json
+from sudare.reweight.weighting import from_json, to_json
 
 GENERATOR = np.random.default_rng(13)
 PRIVATE, PUBLIC = GENERATOR.normal(2, 0.5, 500), GENERATOR.normal(1, 1, 60)
 
 
 @pytest.mark.parametrize(
-    "options", [{}, {"basis": "kernel"}, {"estimator": "ulsif"}, {"basis": "kernel", "delta": 1e-6}, {"epsilon": 1e-6}]
+    "options",
+    [
+        {},
+        {"basis": "kernel"},
+        {"estimator": "ulsif"},
+        {"basis": "kernel", "delta": 1e-6},
+        {"epsilon": 1e-6},
+        {"basis": "polynomial", "estimator": "ulsif"},
+        {"basis": "fourier"},
+        {"estimator": "importance"},
+    ],
 )
 def test_json_and_back(options):
     made = reweight.fit(PRIVATE, PUBLIC, **({"epsilon": 1.0, "bounds": [(-4, 6)]} | options))
@@ -24,8 +35,8 @@ def test_json_and_back(options):
 
 
 def test_what_cannot_be_saved_or_read():
-    basis = reweight.polynomial(reweight.Space.declare([(-4, 6)]))
-    with pytest.raises(ParameterError, match="only hats and kernels can be saved"):
+    basis = replace(reweight.polynomial(reweight.Space.declare([(-4, 6)])), recipe=None)
+    with pytest.raises(ParameterError, match="a basis of your own cannot be saved"):
         to_json(reweight.fit(PRIVATE, PUBLIC, 1.0, bounds=[(-4, 6)], basis=basis))
     good = to_json(reweight.fit(PRIVATE, PUBLIC, 1.0, bounds=[(-4, 6)]))
     with pytest.raises(InputError, match="not a saved weighting of this format"):

@@ -38,8 +38,8 @@ def test_text_is_read_as_the_number_it_says():
         ([1.0, np.nan], "a column holds missing values \\(got 'age'"),
         ([1.0, None], "a column holds missing values"),
         (np.ma.masked_array([1.0, 2.0], [False, True]), "a column holds missing values"),
-        (["1", "secret"], "a column holds something else than numbers \\(got 'age'; allowed: numbers\\)$"),
-        ([1j], "something else than numbers"),
+        (["1", "secret"], "a column holds values that are not numbers \\(got 'age'; allowed: numbers\\)$"),
+        ([1j], "values that are not numbers"),
         ([[1.0], [2.0]], "not one value per row"),
     ],
 )

@@ -3,8 +3,8 @@ import sys
 import numpy as np
 import pytest
 
+from sudare.reweight.estimators import Directions, error_of_means, solve
 from sudare.reweight.rows import FeatureMoments
-from sudare.reweight.tilt import Directions, error_of_means, solve
 
 GENERATOR = np.random.default_rng(6)
 
@@ -33,7 +33,7 @@ def test_the_solution_is_stationary():
 def test_many_rows_have_the_solution_of_plain_newton(monkeypatch):
     features, target = problem(50_000)
     u, _ = solve(target, features, 0.01 * np.eye(5))
-    monkeypatch.setattr(sys.modules["sudare.reweight.tilt"], "_ENOUGH", 10**9)
+    monkeypatch.setattr(sys.modules["sudare.reweight.estimators"], "_ENOUGH", 10**9)
     assert u == pytest.approx(solve(target, features, 0.01 * np.eye(5))[0], abs=1e-6)
 
 

@@ -1,8 +1,7 @@
 import numpy as np
 import pytest
 
-from sudare.reweight.ratio import Gaussian
-from sudare.reweight.ulsif import choose, kernels, leave_one_out
+from sudare.reweight.ratio import Gaussian, choose, kernels, leave_one_out
 
 GENERATOR = np.random.default_rng(4)
 

@@ -134,14 +134,14 @@ def workspace(folder: Path) -> Workspace:
 
 
 @pytest.fixture
-def desk(workspace: Workspace):
+def service(workspace: Workspace):
     made = StudioService(workspace, upload_bytes=50_000)
     yield made
     made.close()
 
 
 class Placeholder:
-    """Stands for the desk, or the access, of whichever test runs: the application itself takes a while to build."""
+    """Stands for the service, or the access, of whichever test runs: the application itself takes a while to build."""
 
     now: StudioService | Access
 
@@ -156,10 +156,10 @@ def application():
 
 
 @pytest.fixture
-def guarded(desk: StudioService, application):
+def guarded(service: StudioService, application):
     """The whole application and the access to it, before the link was opened."""
-    (desk_place, access_place), app = application
-    desk_place.now, access_place.now = desk, (access := Access())
+    (service_place, access_place), app = application
+    service_place.now, access_place.now = service, (access := Access())
     return Guard(app, access, frozenset({HOST})), access
 
 

@@ -48,9 +48,9 @@ def test_what_is_no_key_is_refused(key):
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"dataset.name": 1}, "no table"),
+        ({"dataset.name": 1}, "not a table"),
         ({"domain.x": {"values": [1, None]}}, "missing"),
-        ({"title": "\ud800"}, "characters"),
+        ({"title": "\ud800"}, "Unicode"),
     ],
 )
 def test_what_toml_cannot_say_is_refused(changes, said):
@@ -105,3 +105,13 @@ def test_an_edit_says_what_it_should_or_is_refused(steps):
             table.update({parts[-1]: value}) if value is not None else table.pop(parts[-1], None)
         assert tomllib.loads(text) == wanted
         assert text.startswith("# first\n")
+
+
+@pytest.mark.parametrize("table", ["domain", "columns", "hierarchies"])
+def test_the_only_declared_part_can_be_removed_and_another_takes_its_place(table):
+    text = f'kind = "table"\n\n[{table}.sex]  # as asked\nvalues = ["f"]\n\n[privacy]\nepsilon = 1  # public\n'
+    without = edited(text, {f"{table}.sex": None})
+    assert tomllib.loads(without) == {"kind": "table", "privacy": {"epsilon": 1}}
+    assert "# public" in without
+    again = tomllib.loads(edited(without, {f"{table}.age": {"step": 10}}))
+    assert again[table] == {"age": {"step": 10}}

@@ -2,14 +2,15 @@
 
 import time
 from threading import Event
+from types import SimpleNamespace
 
 import pytest
 
 from sudare.studio.editing import edited
 from sudare.studio.forecast import Forecasts, slider_of
-from sudare.studio.models import Area
+from sudare.studio.models import AreaError, ProtectPage
 from sudare.studio.prefetch import PrefetchCache
-from sudare.studio.protection import smallest_area
+from sudare.studio.protection import with_smallest_areas
 from sudare.studio.refusals import RequestError
 from sudare.workflow import plan
 
@@ -51,8 +52,8 @@ def test_between_two_points_errors_lie_between_and_the_books_are_exact(forecasts
     low, here, high = (at(forecasts, kinds["table"], 10 ** (step / 8)).plan for step in (0, 0.4, 1))
     assert here.guarantee.epsilon == pytest.approx(1.122, abs=1e-12)
     for one, two, three in zip(low.errors, here.errors, high.errors, strict=True):
-        ends = sorted([one["root_mean_square_error"], three["root_mean_square_error"]])
-        assert ends[0] * (1 - 1e-12) <= two["root_mean_square_error"] <= ends[1] * (1 + 1e-12)
+        ends = sorted([one["populated_error_high"], three["populated_error_high"]])
+        assert ends[0] * (1 - 1e-12) <= two["populated_error_high"] <= ends[1] * (1 + 1e-12)
         assert (one["cells"], one["block_level"]) == (two["cells"], two["block_level"])
     assert low.balance_after.spent.epsilon < here.balance_after.spent.epsilon < high.balance_after.spent.epsilon
 
@@ -72,7 +73,7 @@ def test_a_law_that_is_known_is_followed_exactly(forecasts, kinds):
     exact = planned(forecasts._workspace, edited(text, {"privacy.epsilon": 0.1037}))
     assert "law of the noise" in str(found.errors_from)
     for one, two in zip(found.errors, exact.errors, strict=True):
-        assert one["root_mean_square_error"] == pytest.approx(two["root_mean_square_error"], rel=1e-3)
+        assert one["populated_error_high"] == pytest.approx(two["populated_error_high"], rel=1e-3)
 
 
 def test_a_new_ledger_row_shows_at_once(forecasts, workspace, kinds):
@@ -114,22 +115,17 @@ def test_what_cannot_slide_is_refused(forecasts, kinds):
         forecasts.at(kinds["table"], "table", 1e9)
 
 
-def test_the_smallest_area():
-    rows = [
-        Area(cells=cells, square_km=cells / 4, relative=relative)
-        for cells, relative in ((1, 0.8), (4, 0.4), (16, 0.2), (64, 0.05))
-    ]
-    found = smallest_area(rows, place=4)
-    assert found.cells == pytest.approx(32, rel=1e-2)
-    assert found.square_km == pytest.approx(8, rel=1e-2)
-    assert smallest_area(rows, place=64).square_km is None  # a part of the people of one place
-    assert smallest_area(rows).square_km is None
-    assert smallest_area(rows[:2]) is None
-    assert smallest_area([]) is None
-    assert smallest_area(rows[3:]).cells == 64
-    # A size that is good by luck does not count while a larger one is not.
-    rows[1].relative = 0.01
-    assert smallest_area(rows).cells == pytest.approx(32, rel=1e-2)
+def test_the_smallest_area_has_a_size_on_the_ground_where_it_is_a_place():
+    whole = AreaError(
+        cells=64, areas=1, square_km=16, with_people=(1, 1), empty=(None, None), people=(9, 9), relative=(0.05, 0.05)
+    )
+    rows = [{"cells": cells, "relative_error": error} for cells, error in ((1, 0.8), (4, 0.4), (16, 0.2), (64, 0.05))]
+    page = ProtectPage(valid=True, problem=None, methods=[], based_on="", error_by_area=[whole])
+    with_smallest_areas(page, SimpleNamespace(errors=rows), place=4)
+    assert page.smallest_area_10_percent.cells == pytest.approx(32, rel=1e-2)
+    assert page.smallest_area_10_percent.square_km == pytest.approx(8, rel=1e-2)
+    with_smallest_areas(page, SimpleNamespace(errors=rows), place=64)  # a part of the people of one place
+    assert page.smallest_area_10_percent.square_km is None
 
 
 @pytest.fixture

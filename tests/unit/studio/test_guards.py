@@ -16,7 +16,7 @@ ORIGIN = f"http://{HOST}"
 def refused(response, status, said):
     assert response.status_code == status, response.text
     error = response.json()["error"]
-    assert set(error) == {"what", "value", "allowed", "hint", "message"}
+    assert set(error) == {"what", "value", "allowed", "hint", "message", "place"}
     assert said in error["message"]
 
 
@@ -75,9 +75,9 @@ def test_everything_with_content_needs_the_session(client, stranger, path):
     refused(stranger.get(path, params={"session": session, "authorization": f"Bearer {session}"}), 401, "no session")
 
 
-def test_a_page_is_the_same_for_everybody_and_tells_nothing(client, stranger, desk):
-    text = desk.versions.current().text.replace('dataset = "village"', 'dataset = "SECRET"\ntitle = "SECRET"')
-    desk.versions.edit(text, 1)
+def test_a_page_is_the_same_for_everybody_and_tells_nothing(client, stranger, service):
+    text = service.versions.current().text.replace('dataset = "village"', 'dataset = "SECRET"\ntitle = "SECRET"')
+    service.versions.edit(text, 1)
     for path in (*(f"/{name}" for name in (*PAGES, REPORT)), "/static/session.js", "/static/studio.css"):
         found = stranger.get(path)
         assert found.status_code == 200
@@ -110,13 +110,13 @@ def test_another_host_is_refused(client, host):
         {"origin": ORIGIN, "sec-fetch-site": "same-site"},
     ],
 )
-def test_another_page_is_refused(client, desk, headers):
+def test_another_page_is_refused(client, service, headers):
     body = {"based_on": 1, "text": "a = 1"}
     refused(client.request("PUT", "/api/recipe", json=body, headers=headers), 403, "another page")
     refused(client.get("/api/state", headers=headers), 403, "another page")
     refused(client.post("/api/session", json={"token": "x"}, headers=headers), 403, "another page")
     refused(client.get("/tickets/x", headers=headers), 403, "another page")
-    assert desk.versions.current().version == 1
+    assert service.versions.current().version == 1
 
 
 def test_a_change_must_show_where_it_comes_from(client, guarded, stranger):
@@ -146,7 +146,7 @@ def test_bodies_are_short_plain_json(client):
     text = {"content-type": "text/plain"}
     refused(client.post("/api/undo", content=b'{"based_on": 1}', headers=text), 415, "JSON")
     zipped = {"content-type": "application/json", "content-encoding": "gzip"}
-    refused(client.post("/api/undo", content=b"{}", headers=zipped), 415, "as they are")
+    refused(client.post("/api/undo", content=b"{}", headers=zipped), 415, "compressed")
     plain = {"content-type": "application/json"}
     refused(client.post("/api/undo", content=b'{"based_on"', headers=plain), 422, "not JSON")
     refused(client.post("/api/undo", json={"based_on": 1, "secret": "abc"}), 422, "body.secret is not as described")
@@ -214,6 +214,6 @@ def test_answers_are_safe_to_look_at(client, stranger):
 
 
 def test_other_ways_are_refused(client):
-    refused(client.post("/", json={}), 405, "not used that way")
-    refused(client.request("PUT", "/api/state", json={}), 405, "not used that way")
+    refused(client.post("/", json={}), 405, "does not accept this HTTP method")
+    refused(client.request("PUT", "/api/state", json={}), 405, "does not accept this HTTP method")
     refused(client.get("/api/nothing/at/all"), 404, "no such address")

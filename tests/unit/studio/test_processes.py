@@ -52,7 +52,7 @@ def test_a_job_that_had_leave_and_did_not_pay_spent_nothing(processes, workspace
 def test_a_job_that_paid_and_wrote_nothing_says_so(processes, workspace):
     name = died(processes, workspace, "spending")
     job = Job.open(workspace.recipe)
-    job.ledger.spend("village", job.guarantee, "release-1", recipe_hash=job.recipe_sha256, **job.terms)
+    job.ledger.spend("village", job.guarantee, "release-1", recipe_hash=job.recipe_sha256, parameters=job.terms)
     found = processes.get(name)
     assert found.state == "failed"
     assert "was paid for and is not out" in found.error["message"]

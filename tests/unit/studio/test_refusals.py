@@ -5,11 +5,12 @@ import re
 
 import pytest
 
-from sudare.errors import Message, OutputError, ParameterError
+from sudare.errors import Message, OutputError, ParameterError, RecipeError
 from sudare.language.catalogue import ENGLISH, Words
 from sudare.language.messages import PageMessage
 from sudare.privacy import Fact
 from sudare.privacy.notebook import fact_message
+from sudare.recipe import Recipe
 from sudare.studio.processes import Processes
 from sudare.studio.refusals import RequestError, error_parts, retold
 from sudare.studio.refusals import kept as kept_error
@@ -138,3 +139,18 @@ def test_what_an_older_studio_kept_as_text_is_shown_as_it_is():
     older = {"headline": [{"name": "cells listed", "value": "12 of 64"}], "left_out": ["the report is left out: x"]}
     assert shown_result(older, JAPANESE) == older
     assert shown_result({"rehearsals": ["a"]}, JAPANESE) == {"rehearsals": ["a"]}
+
+
+@pytest.mark.parametrize(
+    ("data", "place"),
+    [
+        ({"path": "a.csv", "counts": "n"}, ["data", "unit_name"]),
+        ({"path": "a.csv", "max_rows": 0}, ["data", "max_rows"]),
+        ({}, ["data", "path"]),
+    ],
+)
+def test_a_mistake_in_a_recipe_says_which_control_it_is_about(data, place):
+    with pytest.raises(RecipeError) as refusal:
+        Recipe(kind="table", dataset="town", data=data, domain={}, privacy={"epsilon": 1}, output={"folder": "out"})
+    assert error_parts(refusal.value).place == place
+    assert retold(kept_error(refusal.value), Words("ja")).place == []  # of what is kept, the sentence alone

@@ -1,14 +1,15 @@
-"""Grids for a canvas: every table summed over what is not drawn, south first."""
+"""The map of a rehearsal: every table summed over what is not drawn."""
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from map_reading import values_of
 from sudare.domain import Categories, CountTable, Domain, Grid, Line, Mesh
-from sudare.domain.mesh import corners
-from sudare.studio import rehearsals as grids
-from sudare.studio.rehearsals import frame_of, grid_of, quantiles
+from sudare.render.drawing import View
+from sudare.studio.refusals import RequestError
+from sudare.studio.rehearsals import map_of
 from sudare.studio.windows import window
 
 
@@ -20,47 +21,31 @@ from sudare.studio.windows import window
         Domain(place=Line(9), sex=Categories(["f", "m"])),
     ],
 )
-def test_a_grid_is_the_marginal(domain):
+def test_a_map_is_the_marginal_of_both_tables(domain):
     rng = np.random.default_rng(1)
     index = domain.cells(np.arange(0, domain.size, 2))
-    table = CountTable(domain, index, rng.integers(1, 9, len(index)))
-    frame = frame_of(domain)
-    grid = grid_of(table, frame)
-    assert grid.dtype == np.dtype("<f4")
-    assert grid.shape == (frame["rows"], frame["columns"])
-    own = [place for place, axis in enumerate(domain.axes) if axis.name == frame["attribute"]]
-    others = tuple(place for place in range(len(domain.axes)) if place not in own)
-    assert np.array_equal(grid, np.atleast_2d(table.to_array().sum(axis=others)))
+    tables = [CountTable(domain, index, rng.integers(1, 9, len(index))) for _ in range(2)]
+    content = map_of(*tables)
+    name = View.of(domain).name
+    others = tuple(place for place, axis in enumerate(domain.axes) if axis.name != name)
+    for panel, table in enumerate(tables):
+        sums = table.to_array().sum(axis=others).reshape(-1)
+        assert values_of(content, panel) == {place: value for place, value in enumerate(sums.tolist()) if value}
+        assert content["panels"][panel]["total"] == table.total
+    assert set(content["said"]) == {"en", "ja"}
 
 
-def test_a_large_grid_is_summed_in_blocks(monkeypatch):
-    monkeypatch.setattr(grids, "MOST_CELLS", 8)
-    domain = Domain(cell=Grid(10, 6))
-    table = CountTable.from_array(np.arange(60).reshape(10, 6))
-    frame = frame_of(domain)
-    assert (frame["rows"], frame["columns"], frame["side"]) == (3, 2, 4)
-    grid = grid_of(table, frame)
-    padded = np.zeros((12, 8))
-    padded[:10, :6] = table.to_array()
-    assert np.array_equal(grid, padded.reshape(3, 4, 2, 4).sum(axis=(1, 3)))
-
-
-def test_a_mesh_knows_where_it_lies():
-    frame = frame_of(Domain(mesh=Mesh("500m", rows=(8480, 8482), columns=(6300, 6304))))
-    south, west, _, _ = corners([8480], [6300], "500m")
-    assert frame["bounds"] == pytest.approx({"south": south[0], "west": west[0], "north": 8482 / 240, "east": 139.4})
-
-
-def test_colours_end_where_values_do():
-    assert quantiles(np.zeros((2, 2), dtype="<f4"))["1.0"] == 0
-    assert quantiles(np.array([[0, 1, 2, 3]], dtype="<f4"))["0.5"] == 2
+def test_a_long_line_has_no_map():
+    domain = Domain(place=Line(5000))
+    table = CountTable(domain, [0], [1])
+    assert map_of(table, table) is None
 
 
 @settings(max_examples=200, deadline=None)
 @given(
     st.sampled_from(["80km", "10km", "1km", "500m", "250m", "125m"]),
-    st.floats(0.01, 66),
-    st.floats(100.01, 199),
+    st.floats(0.01, 64),
+    st.floats(100.01, 197),
     st.floats(1e-4, 2),
     st.floats(1e-4, 2),
 )
@@ -77,3 +62,9 @@ def test_a_window_is_the_least_that_holds_its_box(level, south, west, height, wi
     assert bounds.west <= west + slack * wide
     assert bounds.east - (1 + slack) * wide < min(west + width, 200) <= bounds.east + slack * wide
     assert Mesh(level, rows=tuple(rows), columns=tuple(columns)).size == found.cells
+
+
+@pytest.mark.parametrize("box", [(49.9, -7.6, 60.9, 1.8), (35.0, 99.0, 36.0, 140.0), (60.0, 139.0, 67.0, 140.0)])
+def test_a_box_that_reaches_beyond_the_mesh_is_refused_and_not_moved(box):
+    with pytest.raises(RequestError, match="outside the mesh"):
+        window("1km", *box)

@@ -23,7 +23,7 @@ def test_releases_are_found_by_their_certificates(workspace, release):
     (workspace.folder / "fake" / "release.json").write_text("[]")
     (found,) = releases.listed(workspace)
     assert (found.folder, found.dataset, found.kind) == (release, "village", "table")
-    assert found.files == ["release.json", "table.csv", "table.parquet"]
+    assert found.files == ["datapackage.json", "release.json", "table.csv", "table.parquet"]
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ import json
 from urllib.parse import quote
 
 import numpy as np
+import openpyxl
 import pytest
 
 from sudare.privacy import Ledger
@@ -87,6 +88,16 @@ def test_the_first_line_of_text_is_shown_only_when_it_is_asked_for(client, works
     asked = client.get("/api/data", params={"file": "headless.csv", "header": True}).json()
     assert (asked["withheld"], asked["columns"][0]["name"]) == (False, "tanaka")
     assert not client.get("/api/data").json()["withheld"]
+
+
+def test_the_first_row_of_a_sheet_is_shown_only_when_it_is_asked_for(client, workspace):
+    book = openpyxl.Workbook()
+    book.active.append(["tanaka", 35.1, "HIV+"])
+    book.save(workspace.folder / "headless.xlsx")
+    found = client.get("/api/data", params={"file": "headless.xlsx"})
+    assert (found.json()["withheld"], found.json()["columns"]) == (True, [])
+    asked = client.get("/api/data", params={"file": "headless.xlsx", "header": True}).json()
+    assert (asked["withheld"], asked["columns"][0]["name"], asked["proposal"]) == (False, "tanaka", None)
 
 
 def test_an_encoding_is_proposed_and_read_once_the_recipe_has_it(client, workspace):
@@ -226,8 +237,32 @@ def test_protection_is_the_plan(client, workspace):
     assert page["guarantee"]["odds"]["rows"]
     areas = page["error_by_area"]
     assert [row["cells"] for row in areas] == [row["cells"] for row in made["errors"]]
-    assert areas[-1]["people"] == 2000
-    assert page["smallest_area_10_percent"]["cells"] >= 1
+    assert areas[-1]["people"] == [2000, 2000]
+    low, high = areas[0]["with_people"]
+    assert 0 < low < high  # how many places have people, and how unevenly, is not declared
+    assert page["smallest_area_10_percent"] or page["smallest_areas"]
+
+
+def test_protection_proposes_an_order_where_two_long_lines_may_be_coordinates(client, workspace):
+    bins = '[domain.{0}]\ntype = "bins"\nfrom = "{0}"\nstart = 0\nstop = 32\nstep = 1\n'
+    text = workspace.recipe.read_text()
+    start, end = text.index("[domain.cell]"), text.index("[method]")
+    workspace.recipe.write_text(text[:start] + bins.format("row") + bins.format("column") + text[end:])
+    page = client.get("/api/protect").json()
+    while page["pending"]:
+        page = client.get("/api/protect").json()
+    assert page["remarks_about"] == ["order"]
+    assert 'order = [["row", "column"]]' in page["remarks_shown"][0]
+
+
+def test_the_map_of_a_window_has_the_outlines_of_the_recipe(client, workspace):
+    pytest.importorskip("shapely")
+    square = {"type": "Polygon", "coordinates": [[[0, 0], [1, 0], [1, 1], [0, 1], [0, 0]]]}
+    feature = {"type": "Feature", "properties": {"name": "Our town"}, "geometry": square}
+    (workspace.folder / "towns.geojson").write_text(json.dumps(feature))
+    text = workspace.recipe.read_text()
+    workspace.recipe.write_text(text.replace("[report]\n", '[report]\noutline = "towns.geojson"\n'))
+    assert client.get("/api/world").json()["outline"]["names"][0][0] == "Our town"
 
 
 def test_protection_speaks_japanese(client):

@@ -26,8 +26,8 @@ def test_other_mistakes_are_sentences(folder, monkeypatch):
         serve(folder / "recipe.toml")
 
 
-def test_a_file_that_was_never_a_recipe_is_refused_beside_one_that_is(desk, folder):
-    desk.versions.current()
+def test_a_file_that_was_never_a_recipe_is_refused_beside_one_that_is(service, folder):
+    service.versions.current()
     (folder / "notes.txt").write_text("not a recipe [")
     with pytest.raises(RecipeError, match="not TOML"):
         serve(folder / "notes.txt")

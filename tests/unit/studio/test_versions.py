@@ -196,3 +196,31 @@ def test_a_folder_that_cannot_be_written_is_one_sentence(versions, workspace):
     (workspace.hidden / "studio.db").write_bytes(b"no database at all, but long enough to be looked at" * 20)
     with pytest.raises(InputError, match="is not a SQLite database"):
         versions.current()
+
+
+def test_a_slide_of_one_number_is_one_version_that_one_undo_takes_back(versions, monkeypatch):
+    monkeypatch.setattr(module, "SLIDE", module.timedelta(hours=1))
+    versions.edit('title = "a"\nepsilon = 1\nrho = 1\n', 1)
+    for number, epsilon in enumerate((0.8, 0.6, 0.5, 0.4), start=2):
+        now = versions.edit(f'title = "a"\nepsilon = {epsilon}\nrho = 1\n', number, "edit")
+    assert [one.version for one in versions.listed()] == [6, 2, 1]
+    assert versions.listed()[0].keys == ("epsilon = 0.4",)
+    assert versions.get(4).text == 'title = "a"\nepsilon = 0.6\nrho = 1\n'  # nothing is lost
+    undone = versions.undo(now.version)
+    assert undone.text == 'title = "a"\nepsilon = 1\nrho = 1\n'
+    assert versions.redo(undone.version).text == now.text
+
+
+def test_other_keys_other_words_and_later_changes_are_versions_of_their_own(versions, monkeypatch):
+    monkeypatch.setattr(module, "SLIDE", module.timedelta(hours=1))
+    text = 'title = "{}"\nepsilon = {}\nrho = {}\n'
+    versions.edit(text.format("a", 1, 1), 1)
+    number = 2
+    for values in [("a", 2, 1), ("a", 2, 2), ("b", 2, 2), ("c", 2, 2), ("c", 3, 2), ("c", 2, 2)]:
+        number = versions.edit(text.format(*values), number, "edit").version
+    # The last one is what was there before the slide: two versions, and both can be undone.
+    assert [one.version for one in versions.listed()] == [8, 7, 6, 5, 4, 3, 2, 1]
+    monkeypatch.setattr(module, "SLIDE", module.timedelta(0))
+    versions.edit(text.format("c", 4, 2), 8, "edit")
+    versions.edit(text.format("c", 5, 2), 9, "edit")
+    assert [one.version for one in versions.listed()][:3] == [10, 9, 8]

@@ -1,8 +1,10 @@
 """Jobs of all four kinds: rehearsed and published as the verbs do it, with leave to spend or not at all."""
 
-import numpy as np
+import json
+
 import pytest
 
+from map_reading import values_of
 from sudare.errors import InputError
 from sudare.language.catalogue import Words
 from sudare.language.messages import Progress, Stage
@@ -26,11 +28,11 @@ def do(workspace, tasks, verb, text, **more):
 
 
 @pytest.mark.parametrize("kind", ["table", "sample", "perturbation", "weights"])
-def test_every_kind_is_planned_rehearsed_and_published(workspace, desk, tasks, kinds, kind):
+def test_every_kind_is_planned_rehearsed_and_published(workspace, service, tasks, kinds, kind):
     text = kinds[kind]
-    found = desk.forecasts.at(text, kind)
+    found = service.forecasts.at(text, kind)
     while found.plan is None:
-        found = desk.forecasts.at(text, kind)
+        found = service.forecasts.at(text, kind)
     assert found.slider is not None
     assert found.plan.errors
     rehearsed = do(workspace, tasks, "rehearse", text)
@@ -45,20 +47,18 @@ def test_every_kind_is_planned_rehearsed_and_published(workspace, desk, tasks, k
     assert len(Ledger(workspace.folder / "ledger.db").entries()) == 2  # the cap and the release
 
 
-def test_a_rehearsal_is_kept_with_both_grids(workspace, tasks, kinds):
+def test_a_rehearsal_is_kept_with_a_map_of_both_tables(workspace, tasks, kinds):
     done = do(workspace, tasks, "rehearse", kinds["table"])
     (name,) = done.result["rehearsals"]
     found = rehearsals.get(workspace, name)
     made = rehearse(workspace.recipe)
     assert found["errors"] == made.errors
-    assert (found["grid"]["rows"], found["grid"]["columns"], found["grid"]["summed_over"]) == (12, 20, ["sex"])
-    for side, table in (("true", made.truth), ("released", made.release.table)):
-        grid = np.frombuffer(rehearsals.grid(workspace, name, side), "<f4").reshape(12, 20)
-        assert np.array_equal(grid, table.to_array().sum(axis=2))
-        assert found["grid"]["totals"][side] == table.total
+    content = json.loads(rehearsals.map_text(workspace, name))
+    assert (content["frame"]["rows"], content["frame"]["columns"]) == (12, 20)
+    for panel, table in enumerate((made.truth, made.release.table)):
+        sums = table.to_array().sum(axis=2).reshape(-1)
+        assert values_of(content, panel) == {place: value for place, value in enumerate(sums.tolist()) if value}
     assert found["support"]["kept"] + found["support"]["vanish"] == len(made.truth)
-    with pytest.raises(RequestError):
-        rehearsals.grid(workspace, name, "other")
     for strange in ("../x", "x", f"{name}/..", ""):
         with pytest.raises(RequestError, match="no such rehearsal"):
             rehearsals.get(workspace, strange)

@@ -1,10 +1,12 @@
 """Names from the web stay inside the workspace."""
 
 import os
+import tomllib
 
 import pytest
 
 from sudare.errors import InputError, RecipeError
+from sudare.language.catalogue import Words
 from sudare.privacy.private_files import locked
 from sudare.studio.refusals import RequestError
 from sudare.studio.workspace import Workspace
@@ -102,3 +104,12 @@ def test_what_a_dead_process_left_half_done_is_removed(tmp_path):
         Workspace.open(tmp_path / "a[b].toml")
     assert not any(path.exists() for path in left)
     assert all(path.exists() for path in (kept[0], kept[2], *others))
+
+
+def test_a_japanese_studio_begins_a_recipe_with_japanese_comments(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    begun = Workspace.open(words=Words("ja")).recipe.read_text(encoding="utf-8")
+    assert begun.startswith("# Sudare のレシピ")
+    (tmp_path / "recipe.toml").unlink()
+    english = Workspace.open().recipe.read_text(encoding="utf-8")
+    assert tomllib.loads(begun) == tomllib.loads(english)

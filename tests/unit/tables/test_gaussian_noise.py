@@ -9,7 +9,7 @@ import pytest
 import sudare as sd
 from sudare.audit.moves import cost_of
 from sudare.noise import AddedGaussian, Source, Sparse, discrete_gaussian, record
-from sudare.noise.sparse_gaussian import SparseGaussian
+from sudare.noise.sparse import SparseGaussian
 from sudare.privacy import Budget, epsilon_for, rho_for
 from sudare.tables.method import cost_of_replacing
 from sudare.tables.risk import Visible, estimated_loss, gain_spread, true_loss
@@ -25,6 +25,7 @@ METHODS = [
     sd.NegativeL2(),
     sd.NegativeL2(fit="shift"),
     sd.NegativeL2(from_reference(sd.CountTable.from_array(COUNTS[::-1]))),
+    sd.Marginals(),
     sd.NonnegativeLasso(),
     sd.NonnegativeLasso(strength=3),
     sd.Laplace(),

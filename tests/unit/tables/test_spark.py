@@ -220,7 +220,7 @@ def test_mistakes(tmp_path, arguments, sentence):
 
 
 def test_other_mistakes(tmp_path):
-    with pytest.raises(ParameterError, match=r"^this is no table in a cluster \(got 'CountTable'\)"):
+    with pytest.raises(ParameterError, match=r"^this is not a table in a cluster \(got 'CountTable'\)"):
         release(grid(), tmp_path / "out", epsilon=1)
     with pytest.raises(ParameterError, match=r"^part_people is not a whole number from 1 on \(got 0\)$"):
         Cut(part_people=0)

@@ -204,7 +204,7 @@ def test_by_its_expected_cells_a_recipe_goes_to_the_cluster(recipe):
         (
             [('path = "people.parquet"', 'path = "people.duckdb"\ntable = "people"')],
             RecipeError,
-            "data: a table in a DuckDB database is not read by Spark",
+            "data: Spark does not read tables of a DuckDB database",
         ),
         (
             [('folder = "release"', 'folder = "release"\nformats = ["parquet", "csv"]')],

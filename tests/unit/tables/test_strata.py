@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.special import stdtrit
 
 from sudare.tables.strata import student
 
@@ -20,3 +21,13 @@ from sudare.tables.strata import student
 def test_student_is_the_table_of_every_textbook(degrees, upper):
     found = [student(probability, degrees) for probability in (0.9, 0.95, 0.975, 0.99, 0.995)]
     assert found == pytest.approx(upper, abs=6e-4)
+
+
+@pytest.mark.parametrize("degrees", [1, 2, 2.3, 3, 30.5, 300, 999, 1000, 1500, 1e5, 1e9, np.inf])
+def test_student_is_that_of_scipy(degrees):
+    tails = (0.4, 0.1, 0.025, 1e-3, 1e-6)
+    assert [student(1 - tail, degrees) for tail in tails] == pytest.approx(
+        stdtrit(degrees, 1 - np.array(tails)), rel=1e-11
+    )
+    assert student(0.1, degrees) == -student(0.9, degrees)
+    assert student(0.5, degrees) == 0

@@ -167,10 +167,10 @@ def test_a_wrong_share_is_refused(share):
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (("census.csv",), "the reference is no CountTable"),
-        ((sd.CountTable.from_array([0, 0]),), "the reference is no table of counts"),
-        ((sd.CountTable.released(sd.Domain(cell=sd.Line(2)), [0], [-3]),), "the reference is no table of counts"),
-        ((sd.CountTable.released(sd.Domain(cell=sd.Line(2)), [0], [0.5]),), "the reference is no table of counts"),
+        (("census.csv",), "the reference is not a CountTable"),
+        ((sd.CountTable.from_array([0, 0]),), "the reference is not a table of counts"),
+        ((sd.CountTable.released(sd.Domain(cell=sd.Line(2)), [0], [-3]),), "the reference is not a table of counts"),
+        ((sd.CountTable.released(sd.Domain(cell=sd.Line(2)), [0], [0.5]),), "the reference is not a table of counts"),
         ((sd.CountTable.from_array([1, 0]), 0), "repetitions is not a whole number"),
         ((sd.CountTable.from_array([1, 0]), 2.5), "repetitions is not a whole number"),
     ],

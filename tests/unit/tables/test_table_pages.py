@@ -25,6 +25,7 @@ METHODS = [
     sd.Laplace(cut=3),
     sd.Simplex(),
     sd.NegativeL2(strength=0.5, fit="shift"),
+    sd.Marginals(),
     sd.NonnegativeLasso(),
     sd.Privelet(scale="original"),
     sd.TopDown(),

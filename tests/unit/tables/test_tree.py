@@ -6,10 +6,13 @@ import numpy as np
 import pytest
 
 import sudare as sd
+from sudare.audit.moves import cost_of, loss_of
 from sudare.errors import AccountingError, ParameterError
 from sudare.measure import error_by_block
 from sudare.noise import Blocks, Source, measure, metered, record
 from sudare.privacy import Budget
+from sudare.tables.tree_level import Level
+from sudare.tables.tree_passes import WORTH, worth
 
 RNG = np.random.default_rng(1)
 
@@ -76,12 +79,118 @@ def test_no_row_is_measured_again_after_its_final_measurement():
 
 
 def test_the_calls_do_not_depend_on_the_table():
-    labels = []
-    for counts in (clustered(), np.zeros((64, 64), dtype=np.int64), np.full((64, 64), 10**6)):
+    def calls(counts, method):
         with record() as tape:
-            sd.release(sd.CountTable.from_array(counts), sd.Tree(), epsilon=0.3)
-        labels.append([(m.label, m.budget, m.sensitivity) for m in tape.measured])
-    assert labels[0] == labels[1] == labels[2]
+            sd.release(sd.CountTable.from_array(counts), method, epsilon=0.3)
+        return [(m.label, m.budget, m.sensitivity) for m in tape.measured]
+
+    empty, full = np.zeros((64, 64), dtype=np.int64), np.full((64, 64), 10**6)
+    areas = sd.Tree(emphasis="areas")
+    assert calls(clustered(), areas) == calls(empty, areas) == calls(full, areas)
+    assert calls(clustered(), sd.Tree()) == calls(empty, sd.Tree())
+
+
+EVEN = RNG.poisson(200, (64, 64))
+
+
+@pytest.mark.parametrize(("emphasis", "most"), [(None, 1.4), ("cells", 1.05)])
+@pytest.mark.parametrize("counts", [EVEN, RNG.poisson(100, 256)], ids=["64 x 64", "256"])
+def test_an_even_table_spends_its_budget_on_the_cells(emphasis, most, counts):
+    """People at 10 scales of the noise and more: errors of cells beside noise per cell, within a few per cent."""
+    table = sd.CountTable.from_array(counts)
+    errors = {}
+    for method in (sd.Tree(emphasis=emphasis), sd.Laplace()):
+        runs = [sd.release(table, method, epsilon=0.1, seed=seed).table.to_array() - counts for seed in range(30)]
+        errors[method.name] = [
+            (np.square(runs).mean()) ** 0.5,
+            (np.square(np.reshape(runs, (30, -1, 16)).sum(axis=2)).mean()) ** 0.5 if counts.ndim == 1 else 0,
+        ]
+    assert errors["tree"][0] < most * errors["laplace"][0] * 1.02
+    assert errors["tree"][1] <= 1.1 * errors["laplace"][1] * 1.05
+
+
+@pytest.mark.parametrize("budget", [{"epsilon": 0.3}, {"rho": 0.02}])
+def test_looking_for_an_even_table_costs_an_uneven_one_nothing(budget):
+    """Its levels end with the precision of their usual shares, in the same number of measurements of cells."""
+    with record() as tape:
+        sd.release(sd.CountTable.from_array(clustered()), sd.Tree(), **budget)
+    spent = {m.label: m.budget.amount / Fraction(str(next(iter(budget.values())))) for m in tape.measured}
+    assert spent["level 1, at first"] + spent["level 1"] == spent["level 2"] == Fraction(275, 1000)
+    assert spent["level 3"] == Fraction(42, 100)
+
+
+@pytest.mark.parametrize("total", ["noisy", "public"])
+@pytest.mark.parametrize("emphasis", [None, "cells", "areas"])
+@pytest.mark.parametrize("counts", [clustered(), EVEN], ids=["uneven", "even"])
+def test_every_way_through_the_tree_costs_epsilon(counts, emphasis, total):
+    """Adding a person, or moving one where the total is public, under replay: the tape adds up to the promise."""
+    method = sd.Tree(emphasis=emphasis)
+    with record() as tape:
+        sd.release(sd.CountTable.from_array(counts), method, epsilon=Fraction(1, 5), total=total)
+    for cell in map(tuple, RNG.integers(0, 64, (10, 2))):
+        neighbour = counts.copy()
+        neighbour[cell] += 1
+        if total == "public":
+            neighbour[tuple(np.argwhere(counts)[0])] -= 1
+        with record(replay=tape) as second:
+            sd.release(sd.CountTable.from_array(neighbour), method, epsilon=Fraction(1, 5), total=total)
+        cost = sum(cost_of(*pair) for pair in zip(tape.measured, second.measured, strict=True))
+        assert cost <= Fraction(1, 5) * (1 if total == "noisy" else 2)
+        assert total == "public" or cost == Fraction(1, 5)
+        assert abs(loss_of(tape, second)) <= cost + 1e-9
+
+
+def test_a_smooth_line_is_split_less_and_its_ranges_gain():
+    """Prefix sums of a flat line at 2.4 people a cell: against the same tree of 16 children on a grid's rule."""
+    counts = RNG.poisson(2.4, 4096)
+    errors = {}
+    for name, domain in (("line", sd.Domain(cell=sd.Line(4096))), ("other", sd.Domain(cell=sd.Grid(1, 4096)))):
+        table = sd.CountTable(domain, np.arange(4096), counts)
+        runs = [sd.release(table, sd.Tree(), epsilon=0.1, seed=seed).table for seed in range(25)]
+        dense = [np.bincount(made.index, made.count, minlength=4096) - counts for made in runs]
+        errors[name] = np.square(np.cumsum(dense, axis=1)).mean() ** 0.5
+    assert errors["line"] < 0.95 * errors["other"]
+
+
+@pytest.mark.parametrize(("values", "least"), [([100, 100, 100, 100], 6.0), ([400, 0, 0, 0], 1.0)])
+def test_siblings_that_are_alike_need_more_people_to_be_split(values, least):
+    level = Level.of(sd.Domain(cell=sd.Line(1024)), np.arange(1), 2, 8)
+    level.learn(level.logical, np.array(values), 0.0)
+    assert worth(level, np.array([400.0])) == pytest.approx(least * WORTH, rel=0.01)
+
+
+def test_evenness_is_judged_by_noisy_sums():
+    """Under the replay of an even table an uneven one is treated as even too, with the same bytes; and the reverse."""
+    for counts, other in ((EVEN, clustered()), (clustered(), EVEN)):
+        with record() as tape:
+            made = sd.release(sd.CountTable.from_array(counts), sd.Tree(), epsilon=1).table
+        with record(replay=tape):
+            again = sd.release(sd.CountTable.from_array(other), sd.Tree(), epsilon=1).table
+        assert np.array_equal(made.index, again.index)
+        assert np.array_equal(made.count, again.count)
+
+
+def test_an_emphasis_on_cells_of_a_small_table_is_nearly_noise_per_cell():
+    """Uneven, 100 scales of the noise a cell: 1.2 times the squares of noise per cell (24 releases; 4 times before)."""
+    generator = np.random.default_rng(2)
+    table = sd.CountTable.from_array(generator.poisson(1000 * np.exp(generator.normal(0, 1, (16, 16)))))
+    squares = {}
+    for name, method in (("tree", sd.Tree(emphasis="cells")), ("noise", sd.Laplace())):
+        made = [sd.release(table, method, epsilon=0.1, seed=seed).table.to_array() for seed in range(24)]
+        squares[name] = np.mean([(one - table.to_array()) ** 2 for one in made])
+    assert squares["tree"] < 1.2 * squares["noise"]
+    said = sd.Tree().explain(table.domain, Budget(epsilon=1))
+    assert "noise of a cell over that of noise per cell: 2.4, with an emphasis on cells 1.04" in said
+    assert "over that of noise per cell" not in sd.Tree().explain(sd.Domain(cell=sd.Grid(32, 32)), Budget(epsilon=1))
+
+
+def test_an_emphasis_is_known_and_stands_alone():
+    with pytest.raises(ParameterError, match="unknown emphasis"):
+        sd.Tree(emphasis="towns")
+    with pytest.raises(ParameterError, match="not both"):
+        sd.Tree(emphasis="cells", shares=[1, 1])
+    assert sd.Tree(emphasis="areas").branching(sd.Domain(cell=sd.Line(2**18))) == [2, 4, 4, 4, 4]
+    assert sd.Tree(emphasis="cells").parameters["emphasis"] == "cells"
 
 
 def test_a_final_measurement_that_costs_too_much_is_stopped():

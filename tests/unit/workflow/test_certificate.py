@@ -49,7 +49,7 @@ def test_a_missing_file_is_caught(release):
 
 def test_a_changed_certificate_is_caught(release):
     edit(release, lambda c: c["guarantee"].update(epsilon="1/1000"))
-    with pytest.raises(VerificationError, match="signature does not fit"):
+    with pytest.raises(VerificationError, match="signature does not match"):
         sd.verify(release)
 
 
@@ -103,6 +103,8 @@ def test_a_table_that_is_not_what_the_certificate_says_is_caught_even_when_signe
         (lambda c: c.pop("files"), "incomplete"),
         (lambda c: c["guarantee"].update(notion="perfect"), "no valid guarantee"),
         (lambda c: c["files"].update({"../publisher.pem": {"sha256": "", "bytes": 0}}), "missing"),
+        (lambda c: c["guarantee"]["unit"].update(name="person\x1b[2J"), "holds control characters"),
+        (lambda c: c["files"].update({"a\x07": {"sha256": "", "bytes": 0}}), "holds control characters"),
     ],
 )
 def test_a_certificate_that_is_none_is_refused(release, village, change, sentence):

@@ -6,7 +6,13 @@ import sudare as sd
 def test_a_plan_shows_promise_cost_and_errors(village, monkeypatch):
     monkeypatch.delenv("SUDARE_LANGUAGE", raising=False)
     shown = sd.plan(village.recipe)._repr_html_()
-    for text in ("Plan: village", "Differential privacy with ε = 0.5", "ε = 0.5", "RMSE", "synthetic people"):
+    for text in (
+        "Plan: village",
+        "Differential privacy with ε = 0.5",
+        "ε = 0.5",
+        "error with people",
+        "synthetic people",
+    ):
         assert text in shown
     assert "src=" not in shown
     monkeypatch.setenv("SUDARE_LANGUAGE", "ja")

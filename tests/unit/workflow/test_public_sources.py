@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 import numpy as np
+import openpyxl
 import pyarrow as pa
 import pyarrow.csv as csv
 import pyarrow.parquet as pq
@@ -15,13 +16,14 @@ from pydantic import BaseModel
 import sudare as sd
 from recipes import changed, closing
 from sudare.anonymity import Hierarchy, anonymize
-from sudare.anonymity.request import AnonymizeRequest, SampleParameters
-from sudare.errors import BudgetError, InputError, LedgerError, ParameterError
+from sudare.anonymity.anonymize import AnonymizeRequest, SampleParameters
+from sudare.errors import BudgetError, DomainError, InputError, LedgerError, ParameterError
 from sudare.noise import Source
 from sudare.privacy import Ledger
-from sudare.recipe.model import _models
+from sudare.recipe.toml_text import models_in
 from sudare.registry import KINDS
 from sudare.tables.strength import from_reference
+from sudare.workflow.job import Job
 
 PRIVATE = r"the private data are given as public ones \(got '{}'\)"
 TAIL = closing("epsilon = 5, delta = 1e-5")
@@ -148,6 +150,42 @@ def test_nor_is_a_link_or_a_copy(recipe, kind, link):
     refused_everywhere(path, PRIVATE.format(PLACE[kind][0]))
 
 
+def test_lines_around_a_map_are_not_the_private_file(tmp_path):
+    """A GeoPackage is a SQLite database: its rows can be counted, and its shapes drawn."""
+    pq.write_table(pa.table({"cell": range(200), "n": range(200)}), tmp_path / "private.parquet")
+    text = changed(
+        TABLE + TAIL, ("private.csv", "private.parquet"), ('[rehearsal]\npath = "public.csv"\ncounts = "n"', "")
+    )
+    path = tmp_path / "recipe.toml"
+    path.write_text(changed(text, ("[report]", '[report]\noutline = "private.parquet"')))
+    refused_everywhere(path, PRIVATE.format("report.outline"))
+
+
+WIDE = """
+[{part}.long]
+attributes = ["night"]
+columns = {{ no = ["no"], yes = ["yes"] }}
+"""
+
+
+def test_wide_tables_are_compared_as_long_ones(tmp_path):
+    """A wide table for rehearsals ended `publish` with a traceback, and the rows were not compared."""
+    rng = np.random.default_rng(5)
+    wide = {"cell": range(200), **{name: rng.integers(0, 500, 200) for name in ("no", "yes")}}
+    csv.write_csv(pa.table(wide), tmp_path / "private.csv")
+    csv.write_csv(
+        pa.table({**wide, "no": rng.integers(0, 500, 200), "yes": rng.integers(0, 500, 200)}), tmp_path / "public.csv"
+    )
+    path = tmp_path / "recipe.toml"
+    night = '[domain.night]\ntype = "categories"\nvalues = ["no", "yes"]\n'
+    path.write_text(TABLE + WIDE.format(part="rehearsal") + WIDE.format(part="data") + night + TAIL)
+    csv.write_csv(pa.table(wide).slice(0, 199), tmp_path / "nearly.csv")
+    sd.publish(path)
+    path.write_text(changed(path.read_text(), ("public.csv", "nearly.csv"), ('"release"', '"again"')))
+    with pytest.raises(InputError, match="private rows too"):
+        sd.publish(path)
+
+
 def test_a_hierarchy_is_not_the_private_file(recipe):
     refused_everywhere(recipe("sample", ('"night.csv"', '"private.csv"')), PRIVATE.format("hierarchies.night.file"))
 
@@ -197,14 +235,28 @@ def test_shared_rows_are_told_to_the_steward_and_must_be_confirmed(recipe):
 
 def test_every_file_that_a_recipe_names_is_private_or_held_against_the_private_one():
     """A new field that names a file has to be listed here, and by `public_files` if it is public."""
-    named = {"path", "file", "learn_on"}
-    held = {"public.path", "rehearsal.path", "hierarchies.file", "sample.learn_on"}
-    not_public = {"data.path", "ledger.path"}
+    named = {"path", "file", "learn_on"}  # and what a part itself calls a path
+    held = {
+        "public.path",
+        "rehearsal.path",
+        *(
+            f"{before}domain.{name}"
+            for before in ("", "rehearsal.")
+            for name in ("file", "mask", "within", "code_list")
+        ),
+        "hierarchies.file",
+        "sample.learn_on",
+        "method.reference.path",
+        "report.outline",
+        "estimate.agree_with",
+        "estimate.areas",
+    }
+    not_public = {"data.path", "ledger.path", "output.folder", "output.key"}
 
     def fields(model: type[BaseModel], before: str = "") -> set[str]:
-        found = {before + name for name in model.model_fields if name in named}
+        found = {before + name for name in model.model_fields if name in {*named, *getattr(model, "paths", ())}}
         for name, field in model.model_fields.items():
-            for part in _models(field.annotation):
+            for part in models_in(field.annotation):
                 found |= fields(part, f"{before}{name}.")
         return found
 
@@ -338,3 +390,67 @@ def test_the_configured_ledger_is_the_default(village, monkeypatch, tmp_path):
         sd.plan(village.recipe)
     village.change(("[ledger]\n", "[ledger]\nconfirm_other_history = true\n"))
     assert sd.plan(village.recipe).balance.releases == 0
+
+
+def masked_recipe(folder, private, mask, dataset="residents"):
+    folder.mkdir(exist_ok=True)
+    recipe = {
+        "kind": "table",
+        "dataset": dataset,
+        "data": {"path": private, "unit": "person", "outside": "drop"},
+        "domain": {"mesh": {"type": "mesh", "size": "10km", "codes": ["5339"], **({"mask": mask} if mask else {})}},
+        "privacy": {"epsilon": 1},
+        "output": {"folder": f"release-{dataset}"},
+        "ledger": {"cap": {"epsilon": 1}},
+        "report": {"public": False},
+    }
+    sd.Recipe(**recipe).write(folder / f"{dataset}.toml")
+    return folder / f"{dataset}.toml"
+
+
+def residents(number=50):
+    return "mesh,person\n" + "".join(f"53394{person % 3},{person}\n" for person in range(number))
+
+
+def test_a_mask_is_looked_for_beside_the_recipe(tmp_path, monkeypatch):
+    """Before, it was looked for where the command ran, where nobody compared it with the private file."""
+    path = masked_recipe(tmp_path / "a", "../b/people.csv", "people.csv")
+    (tmp_path / "b").mkdir()
+    (tmp_path / "b" / "people.csv").write_text(residents())
+    monkeypatch.chdir(tmp_path / "b")
+    with pytest.raises(DomainError, match="there is no such file of codes"):
+        sd.publish(path)
+    (tmp_path / "a" / "people.csv").write_text("533940\n533941\n")
+    assert Job.open(path).kind.domain.size == 2
+    (tmp_path / "a" / "people.csv").write_text(residents())
+    with pytest.raises(InputError, match=PRIVATE.format("domain.mesh.mask")):
+        sd.publish(path)
+
+
+def excel(path):
+    book = openpyxl.Workbook()
+    for line in residents().splitlines():
+        book.active.append(line.split(","))
+    book.save(path)
+
+
+def zstd(path):
+    with pa.output_stream(path, compression="zstd") as file:
+        file.write(residents().encode())
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [("people.csv", "people.csv.zst"), ("people.xlsx", "sheet of it"), ("people.xlsx", "copy.xlsx")],
+)
+def test_the_same_data_in_another_wrapping_have_no_second_budget(tmp_path, first, second):
+    (tmp_path / "people.csv").write_text(residents())
+    zstd(tmp_path / "people.csv.zst")
+    excel(tmp_path / "people.xlsx")
+    excel(tmp_path / "copy.xlsx")
+    sd.publish(masked_recipe(tmp_path, first, None))
+    path = masked_recipe(tmp_path, "people.xlsx" if second == "sheet of it" else second, None, "survey")
+    if second == "sheet of it":
+        path.write_text(path.read_text().replace("[data]", '[data]\ntable = "Sheet"'))
+    with pytest.raises(LedgerError, match="the same data were released under another name"):
+        sd.publish(path)

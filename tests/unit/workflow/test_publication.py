@@ -15,13 +15,12 @@ import pytest
 
 import sudare as sd
 from sudare.errors import BudgetError, InputError, LedgerError, OutputError, RecipeError, SudareError
-from sudare.language.messages import PageMessage
 from sudare.noise import Source, record
 from sudare.privacy import Fact, Ledger
 from sudare.tables.rehearsal import compared
 from sudare.workflow.job import Job
 
-FILES = {"table.parquet", "table.csv", "table.geo.parquet", "table.geojson", "release.json"}
+FILES = {"datapackage.json", "table.parquet", "table.csv", "table.geo.parquet", "table.geojson", "release.json"}
 OTHER_LEDGER = ('"ledger.db"', '"second.db"\nconfirm_other_history = true')
 
 
@@ -51,7 +50,7 @@ def test_the_files_say_the_same(village):
     assert parquet.column("index").to_numpy().tolist() == table.index.tolist()
     assert parquet.column("count").to_numpy().tolist() == table.count.tolist()
     listed = pacsv.read_csv(made.folder / "table.csv")
-    assert listed.column_names == ["mesh", "sex", "count"]
+    assert listed.column_names == ["mesh", "sex", "count", "low", "high", "expected_error"]
     assert listed.to_pydict() == parquet.drop_columns(["index"]).to_pydict()
     index, inside = table.domain.locate(
         {"mesh": listed.column("mesh").to_numpy(), "sex": listed.column("sex").to_pylist()}
@@ -259,9 +258,9 @@ def test_a_full_disk_is_one_sentence_and_leaves_nothing_half_written(village):
         import sudare.tables.kind as table_job
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         write = table_job.write
-        def limited(*arguments):
+        def limited(*arguments, **named):
             resource.setrlimit(resource.RLIMIT_FSIZE, (1000, resource.RLIM_INFINITY))
-            return write(*arguments)
+            return write(*arguments, **named)
         table_job.write = limited
         try:
             sd.publish("recipe.toml")
@@ -348,8 +347,9 @@ def test_a_plan_reads_no_private_value(village):
 
 def test_a_plan_is_exact_for_laplace(village):
     made = sd.plan(village.change(('name = "simplex"', 'name = "laplace"')))
-    assert made.errors_from == PageMessage("basis.exact")
-    assert made.errors[0]["root_mean_square_error"] == pytest.approx((2 * 0.6065306597) ** 0.5 / 0.3934693403)
+    assert made.errors_from.key == "basis.exact_people"
+    exact = pytest.approx((2 * 0.6065306597) ** 0.5 / 0.3934693403)
+    assert made.errors[0]["populated_error_low"] == made.errors[0]["populated_error_high"] == exact
 
 
 def test_a_plan_says_when_the_budget_is_too_small(village):
@@ -364,7 +364,7 @@ def test_a_rehearsal_spends_nothing_and_compares(village):
     assert made.repetitions == 2
     assert made.truth.total == 2000
     assert made.release.guarantee.notion == "none: seeded"
-    assert made.errors[0]["root_mean_square_error"] > 0
+    assert made.errors[0]["populated_error"] > 0
     assert not (village.folder / "ledger.db").exists()
     assert sd.rehearse(village.recipe).errors == made.errors
     assert sd.rehearse(village.recipe, seed=5).errors != made.errors

@@ -143,14 +143,14 @@ def test_a_file_that_changed_is_refused_before_anything_is_spent(
     tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     recipe = written(tmp_path, kind, rows())
-    opened = DuckdbEngine._opened
+    opened = DuckdbEngine.opened
 
     def changing(engine: DuckdbEngine, *asked: Any) -> Any:
         if engine.source.name.endswith("people.csv"):
             os.utime(tmp_path / "people.csv", ns=(1, 1))
         return opened(engine, *asked)
 
-    monkeypatch.setattr(DuckdbEngine, "_opened", changing)
+    monkeypatch.setattr(DuckdbEngine, "opened", changing)
     with pytest.raises(InputError, match="the file changed while it was read"):
         publish(recipe)
     assert not (tmp_path / "release").exists()

@@ -239,7 +239,7 @@ def test_tabs_share_the_session_and_a_studio_that_was_started_again_does_not_kno
     assert again.url == begun.url
     other.locator("[data-path=title]").fill("Too late")
     other.locator("[data-path=title]").press("Enter")
-    expect(other.locator("#notices")).to_contain_text("no session of the studio that runs here")
+    expect(other.locator("#notices")).to_contain_text("no session with this studio")
     other.reload()
     other.wait_for_selector("html[data-ready=closed]")
     steps.enter(other, again)

@@ -1,4 +1,4 @@
-"""Every page in both languages, on a desk and on a phone: nothing is cut, and axe finds nothing serious.
+"""Every page in both languages, on a service and on a phone: nothing is cut, and axe finds nothing serious.
 
 With SUDARE_PICTURES=docs/images the pages, of a larger town, are also kept there as studio-*.png.
 """
@@ -9,31 +9,14 @@ from pathlib import Path
 
 import pytest
 
+from looks import scrolls_sideways, serious
 from sudare.language.catalogue import Words
 
 PAGES = ("data", "protect", "rehearse", "publish", "ledger")
-WIDTHS = {"desk": (1200, 860), "phone": (390, 844)}
+WIDTHS = {"service": (1200, 860), "phone": (390, 844)}
 LARGER = {"1km": "500m", "[4270, 4302]": "[8508, 8636]", "[3172, 3204]": "[6296, 6424]", "20_000": "1_000_000"}
 SHOWN_FROM = {"data": "#domain-section", "protect": "#epsilon-section", "rehearse": "#outcome"}
 TITLES = {"en": "Population of an invented town", "ja": "架空の町の人口"}
-
-
-def serious(page, beside=()):
-    """What axe calls serious or critical, each with its place; ``beside`` names what is left out."""
-    from axe_playwright_python.sync_playwright import Axe
-
-    looked_at = {"exclude": [[selector] for selector in beside]} if beside else None
-    found = Axe().run(page, context=looked_at, options={"resultTypes": ["violations"]}).response["violations"]
-    return [
-        (one["id"], node["target"], node["failureSummary"])
-        for one in found
-        if one["impact"] in ("serious", "critical")
-        for node in one["nodes"]
-    ]
-
-
-def scrolls_sideways(page):
-    return page.evaluate("document.documentElement.scrollWidth > document.documentElement.clientWidth")
 
 
 def settle(page, name):
@@ -50,7 +33,9 @@ def settle(page, name):
     if name == "publish":
         expect(page.locator("#released")).to_be_visible()
         page.locator("#report").scroll_into_view_if_needed()
-        expect(page.frame_locator("#report").locator(".chart canvas, .chart svg").first).to_be_visible()
+        expect(
+            page.frame_locator("#report").locator(".chart canvas, .chart svg, .sudare-map canvas").first
+        ).to_be_visible()
     page.evaluate("Promise.all([...document.images].map((image) => image.decode()))")
 
 
@@ -92,17 +77,17 @@ def test_every_page_is_whole_and_accessible(studio, opened, steps, language):
             assert not scrolls_sideways(page), (name, place)
             found[name, place] = serious(page)
             keep_picture(page, name, language, place)
-        page.set_viewport_size(dict(zip(("width", "height"), WIDTHS["desk"], strict=True)))
+        page.set_viewport_size(dict(zip(("width", "height"), WIDTHS["service"], strict=True)))
     page.locator("#show-recipe").click()
     expect(page.locator("#recipe-text")).to_be_focused()
     found["recipe"] = serious(page)
-    keep_picture(page, "recipe", language, "desk")
+    keep_picture(page, "recipe", language, "service")
     reports = {"public": f"{begun.url}/report#file=release/report.html"}
     reports["internal"] = (begun.folder / "release-internal.html").as_uri()
     for name, address in reports.items():
         page.goto(address)
         expect(page.locator("html")).to_have_attribute("lang", language)
-        expect(page.locator(".chart canvas, .chart svg").first).to_be_visible()
+        expect(page.locator(".chart canvas, .chart svg, .sudare-map canvas").first).to_be_visible()
         for place, (width, height) in WIDTHS.items():
             page.set_viewport_size({"width": width, "height": height})
             assert not scrolls_sideways(page), (name, place)
@@ -128,8 +113,8 @@ def recipe_for(recipe):
 
 
 def keep_picture(page, name, language, place):
-    if (folder := os.environ.get("SUDARE_PICTURES")) and (place == "desk" or language == "en"):
-        ending = ("" if language == "en" else f"-{language}") + ("" if place == "desk" else f"-{place}")
+    if (folder := os.environ.get("SUDARE_PICTURES")) and (place == "service" or language == "en"):
+        ending = ("" if language == "en" else f"-{language}") + ("" if place == "service" else f"-{place}")
         page.evaluate(
             "(selector) => (document.querySelector(selector) ?? document.body).scrollIntoView({ block: 'start' })",
             SHOWN_FROM.get(name, "body"),

@@ -172,22 +172,22 @@ def test_maps_move_together_and_versions_are_compared(studio, opened, steps):
     page.locator("#start").click()
     canvases = page.locator("#maps canvas")
     expect(canvases).to_have_count(3)
-    expect(page.locator("#errors thead th")).to_have_count(4)
+    expect(page.locator("#errors thead th")).to_have_count(6)
     expect(page.locator("#chart-areas img")).to_be_visible()
 
     shown = "[...document.querySelectorAll('#maps canvas')].map((canvas) => canvas.toDataURL())"
     page.wait_for_function(f"new Set({shown}).size === 3")
     pictures = page.evaluate(shown)
     canvases.nth(0).hover(position={"x": 80, "y": 60})
-    expect(page.locator("#readout")).to_contain_text("True (synthetic)")
-    pointed = page.locator("#readout").inner_text()
+    expect(page.locator("#maps .map-readout")).to_contain_text("True (synthetic)")
+    pointed = page.locator("#maps .map-readout").inner_text()
     canvases.nth(0).click(position={"x": 80, "y": 60})
     page.mouse.wheel(0, -500)
     others = f"(before) => {shown}.every((picture, place) => picture !== before[place])"
     page.wait_for_function(others, arg=pictures)
-    expect(page.locator("#readout")).to_have_text(pointed)  # it zooms about the pointer
+    expect(page.locator("#maps .map-readout")).to_have_text(pointed)  # it zooms about the pointer
     moved = page.evaluate(shown)
-    page.locator("#zoom-fit").click()
+    page.locator("#maps .map-bar button").last.click()
     page.wait_for_function(others, arg=moved)
 
 
@@ -214,3 +214,51 @@ def test_another_kind_is_one_version_and_can_be_undone(studio, opened, steps):
     page.locator("#undo").click()
     expect(page.get_by_label("Table of counts")).to_be_checked()
     assert written(begun)["kind"] == "table"
+
+
+def test_the_only_part_is_removed_and_a_problem_leads_to_its_control(studio, opened, steps):
+    from playwright.sync_api import expect
+
+    begun = studio()
+    page = opened()
+    steps.enter(page, begun)
+    for name in ("mesh", "sex"):
+        page.get_by_role("button", name=f"Remove {name}", exact=True).click()
+        expect(page.locator("#parts h3").filter(has_text=name)).to_have_count(0)
+    assert "domain" not in written(begun)
+    page.locator("#undo").click()
+    expect(page.locator("#problem")).to_be_hidden()
+    limit = page.locator("[data-path='data.max_rows']")
+    limit.fill("0")
+    limit.press("Enter")
+    control = page.locator("#problem-control")
+    expect(control).to_have_text("Rows of one person that count, at most")
+    control.click()
+    expect(limit).to_be_focused()
+    page.locator("#undo").click()
+    expect(control).to_be_hidden()
+
+
+def test_totals_that_are_out_are_named_on_the_page_and_taken_back(studio, opened, steps):
+    from playwright.sync_api import expect
+
+    begun = studio()
+    (begun.folder / "totals.csv").write_text("area,number\n5339,1200\n", encoding="utf-8")
+    page = opened()
+    steps.enter(page, begun)
+    steps.visit(page, begun, "protect")
+    field = page.locator("[data-path='estimate.agree_with']")
+    page.locator("details", has=field).locator("summary").click()
+    field.fill("totals.csv")
+    field.press("Enter")
+    expect(page.locator("#guarantee")).not_to_be_empty()
+    expect(page.locator("#undo")).to_be_enabled()
+    assert written(begun)["estimate"] == {"agree_with": "totals.csv"}
+    field.fill("")
+    field.press("Enter")
+    for _ in range(200):
+        if not written(begun).get("estimate"):
+            break
+        page.wait_for_timeout(50)
+    assert not written(begun).get("estimate")
+    expect(page.locator("#problem")).to_be_hidden()

@@ -28,7 +28,7 @@ def add_part(page, words, kind, column, second=None):
 
 def draw_window(page):
     """A rectangle drawn on the map, from its middle outwards."""
-    canvas = page.locator("canvas.mesh-map")
+    canvas = page.locator(".window-map canvas")
     canvas.scroll_into_view_if_needed()
     box = canvas.bounding_box()
     x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
@@ -85,12 +85,13 @@ def test_from_a_csv_to_a_verified_release(studio, opened, steps, words, tmp_path
 
     # Rehearse: synthetic people, two maps, and a cell that is read with the keys.
     steps.visit(page, begun, "rehearse")
-    type_into(page, words, "studio.rehearse.people", "20000")
+    page.locator("details.known summary").click()
+    type_into(page, words, "studio.known.people", "20000")
     type_into(page, words, "studio.rehearse.repetitions", "2")
     page.get_by_role("button", name=words("studio.rehearse.button"), exact=True).click()
     expect(page.locator("#maps canvas")).to_have_count(2)
     page.locator("#maps canvas").first.press("ArrowUp")
-    expect(page.locator("#readout")).to_contain_text("35.")
+    expect(page.locator("#maps .map-readout")).to_contain_text("35.")
 
     # Publish: only with the name typed out.
     steps.visit(page, begun, "publish")
@@ -154,7 +155,7 @@ def test_with_the_keyboard_alone(studio, opened, steps):
     outline = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
     assert outline == "solid"
     keys.press("Enter")
-    expect(page.locator("canvas.mesh-map")).to_be_visible()
+    expect(page.locator(".window-map canvas")).to_be_visible()
     # A new part has the focus: its map, then sizes and edges by numbers.
     expect(page.locator("[data-edge=north]")).to_have_value("36")
     choose("[data-size]", "1 km")
@@ -162,7 +163,7 @@ def test_with_the_keyboard_alone(studio, opened, steps):
     for edge, degrees in (("north", "35.8"), ("south", "35.6"), ("west", "139.6"), ("east", "139.9")):
         fill(f"[data-edge={edge}]", degrees)
         expect(page.locator(f"[data-edge={edge}]")).to_have_value(degrees)
-    reach("canvas.mesh-map")
+    reach(".window-map canvas")
     keys.press("Shift+ArrowUp")
     expect(page.locator("[data-edge=north]")).not_to_have_value("35.8")
     choose("[data-path='data.outside']", "leave")
@@ -179,13 +180,15 @@ def test_with_the_keyboard_alone(studio, opened, steps):
     reach(".next a")
     keys.press("Enter")
     steps.arrive(page, "rehearse")
-    fill("[data-path='rehearsal.people']", "10000")
+    reach(".known > summary")
+    keys.press("Enter")
+    fill(".known [data-path='rehearsal.people']", "10000")
     reach("#start")
     keys.press("Enter")
     expect(page.locator("#maps canvas")).to_have_count(2)
     reach("#maps canvas")
     keys.press("ArrowRight")
-    expect(page.locator("#readout")).to_contain_text("° N")
+    expect(page.locator("#maps .map-readout")).to_contain_text("° N")
     reach(".next a")
     keys.press("Enter")
     steps.arrive(page, "publish")

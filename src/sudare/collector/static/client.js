@@ -4,12 +4,19 @@
 // threshold / 2**128; the thresholds come with the survey, rounded to the side that protects. The bytes come from
 // crypto.getRandomValues. An answer is randomised once: the report is remembered before it is sent, and whatever
 // happens the same report is sent again, because a second one would tell twice as much about the answer.
+//
+// The device keeps its own account of what all surveys have cost (`sudare:spent`), charges a survey before its report is
+// made, and refuses those that cost too much. A survey must be signed by its collector's key, which is given or is
+// remembered at first sight, and its fingerprint must be that of the very texts that it shows.
 
 const PLACES = 128n;
 const COIN_BYTES = 16;
 const MOST_AT_ONCE = 65536; // crypto.getRandomValues gives no more in one call
 const TRIES = 4;
 const PAUSE = 500; // milliseconds, doubled at each try
+const YEAR = 365 * 86400 * 1000; // milliseconds
+export const MOST_EPSILON = 2; // of one survey
+export const MOST_A_YEAR = 8; // of all surveys together
 
 /** Something that cannot be done; `kind` names the message of the catalogue that explains it. */
 export class ClientError extends Error {
@@ -52,33 +59,45 @@ export function uniform(bound, fill) {
   }
 }
 
-/** The report of one answer, a whole number in [0, size), as bytes. */
-export function randomise(survey, answer, fill = fillRandom) {
+/** Coins for all answers, packed like a report: threshold `own` for the answer, `other` for each of the others. */
+function coins(size, answer, own, other, fill) {
+  const bits = new Uint8Array(Math.ceil(size / 8));
+  const [mine, others] = [thresholdBytes(own), thresholdBytes(other)];
+  const random = fill(new Uint8Array(COIN_BYTES * size));
+  for (let value = 0; value < size; value += 1) {
+    const bytes = random.subarray(COIN_BYTES * value, COIN_BYTES * (value + 1));
+    if (isBelow(bytes, value === answer ? mine : others)) bits[value >> 3] |= 1 << (value & 7);
+  }
+  return bits;
+}
+
+/** The report of one answer, a whole number in [0, size), as bytes; `remembered` are the permanent bits of the answer. */
+export function randomise(survey, answer, fill = fillRandom, remembered = null) {
   const { size } = survey.encoding;
   if (!Number.isInteger(answer) || answer < 0 || answer >= size) {
     throw new ClientError("bad_answer", "there is no such answer");
   }
   checkLaw(survey);
+  const { law } = survey;
+  if (law.kind === "unary") return coins(size, answer, law.own, law.other, fill);
+  if (law.kind === "permanent") {
+    const bits = remembered ?? permanent(survey, answer, fill);
+    return coins(size, -1, law.flip, law.flip, fill).map((flips, place) => flips ^ bits[place]);
+  }
   const report = new Uint8Array(survey.report_bytes);
-  if (survey.law.kind === "unary") {
-    const own = thresholdBytes(survey.law.own);
-    const other = thresholdBytes(survey.law.other);
-    const random = fill(new Uint8Array(COIN_BYTES * size));
-    for (let value = 0; value < size; value += 1) {
-      const bytes = random.subarray(COIN_BYTES * value, COIN_BYTES * (value + 1));
-      if (isBelow(bytes, value === answer ? own : other)) report[value >> 3] |= 1 << (value & 7);
-    }
-  } else {
-    const change = thresholdBytes(survey.law.change);
-    const changed = isBelow(fill(new Uint8Array(COIN_BYTES)), change);
-    const step = 1 + uniform(size - 1, fill); // drawn in either case, so that time tells nothing
-    let number = changed ? (answer + step) % size : answer;
-    for (let place = 0; place < report.length; place += 1) {
-      report[place] = number % 256;
-      number = Math.floor(number / 256);
-    }
+  const changed = isBelow(fill(new Uint8Array(COIN_BYTES)), thresholdBytes(law.change));
+  const step = 1 + uniform(size - 1, fill); // drawn in either case, so that time tells nothing
+  let number = changed ? (answer + step) % size : answer;
+  for (let place = 0; place < report.length; place += 1) {
+    report[place] = number % 256;
+    number = Math.floor(number / 256);
   }
   return report;
+}
+
+/** The bits that a device remembers of an answer, for as long as it takes part. */
+export function permanent(survey, answer, fill = fillRandom) {
+  return coins(survey.encoding.size, answer, survey.law.own, survey.law.other, fill);
 }
 
 /** The epsilon that the survey's thresholds really have: the logarithm of the largest quotient of two chances. */
@@ -91,7 +110,7 @@ export function epsilonOf(survey) {
   };
   let likely;
   let unlikely;
-  if (law?.kind === "unary") {
+  if (law?.kind === "unary" || law?.kind === "permanent") {
     const [own, other] = [number(law.own), number(law.other)];
     likely = own * (whole - other);
     unlikely = other * (whole - own);
@@ -106,11 +125,51 @@ export function epsilonOf(survey) {
   return Math.log(Number((likely << 64n) / unlikely) / 2 ** 64);
 }
 
+/** What taking part in all rounds costs, at most: one epsilon a round, or one for each value that may be remembered. */
+export function costOf(survey) {
+  const { of, changes } = survey.rounds ?? { of: 1, changes: 0 };
+  return survey.epsilon * (survey.law?.kind === "permanent" ? Math.min(changes + 1, of) : of);
+}
+
 /** Refuses a survey whose thresholds protect less than the epsilon that it shows. */
 export function checkLaw(survey) {
   if (!(Math.abs(epsilonOf(survey)) <= survey.epsilon + 1e-9)) {
     throw new ClientError("bad_law", "the survey's thresholds protect less than the epsilon that it shows");
   }
+}
+
+/** Which answers a report marks: all that it says. */
+export function marked(survey, report) {
+  const bytes = decode(report);
+  if (survey.law.kind === "response") return [bytes.reduceRight((number, byte) => number * 256 + byte, 0)];
+  return Array.from({ length: survey.encoding.size }, (_, value) => value).filter(
+    (value) => (bytes[value >> 3] >> (value & 7)) & 1,
+  );
+}
+
+/** The bytes of base64url. */
+export function decode(text) {
+  return Uint8Array.from(atob(text.replaceAll("-", "+").replaceAll("_", "/")), (letter) => letter.charCodeAt(0));
+}
+
+const bytesOf = (hexadecimal) => Uint8Array.from(hexadecimal.match(/../g) ?? [], (pair) => parseInt(pair, 16));
+
+/** Refuses a survey whose fingerprint is not that of the texts it shows. */
+export async function checkIdentity(survey) {
+  const hash = new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(survey.identity)));
+  const found = Array.from(hash.subarray(0, 16), (byte) => byte.toString(16).padStart(2, "0")).join("");
+  const said = JSON.parse(survey.identity);
+  const shown = [survey.name, survey.question, survey.title, survey.answers.attribute, survey.encoding, survey.translations];
+  const meant = [said.name, said.question, said.texts.title, said.answers.attribute, said.privacy, said.texts.translations];
+  if (found !== survey.survey || sorted(shown) !== sorted(meant)) {
+    throw new ClientError("unsigned", "the survey shows other texts than its fingerprint covers");
+  }
+}
+
+function sorted(value) {
+  const order = (_, item) =>
+    item && typeof item === "object" && !Array.isArray(item) ? Object.fromEntries(Object.entries(item).sort()) : item;
+  return JSON.stringify(value, order);
 }
 
 /** base64url without padding. */
@@ -151,19 +210,40 @@ class Memory {
   }
 }
 
-/** Answers one survey at the collector `url`. */
+/**
+ * Answers surveys at the collector `url`. `key` is the collector's public key (64 hexadecimal digits); without it, the
+ * first one that is seen is remembered. A survey that costs more than `mostEpsilon`, or with which all surveys of a
+ * year would cost more than `mostAYear`, is refused.
+ */
 export class Client {
-  constructor(url = "", { memory = new Memory(), fetch = globalThis.fetch, mostEpsilon = Infinity } = {}) {
+  constructor(url = "", options = {}) {
+    const { memory = new Memory(), fetch = globalThis.fetch, key = null, now = Date.now } = options;
     this.url = url.replace(/\/$/, "");
     this.memory = memory;
     this.fetch = fetch.bind(globalThis);
-    this.mostEpsilon = mostEpsilon;
+    this.key = key;
+    this.now = now;
+    this.mostEpsilon = options.mostEpsilon ?? MOST_EPSILON;
+    this.mostAYear = options.mostAYear ?? MOST_A_YEAR;
   }
 
-  /** The survey as the collector has it now. */
+  /** The survey as the collector has it now; its signature and its fingerprint are checked. */
   async survey() {
     const response = await this.#request("/survey", {});
-    return response.json();
+    const body = new Uint8Array(await response.arrayBuffer());
+    const survey = JSON.parse(new TextDecoder().decode(body));
+    if (globalThis.crypto.subtle) {
+      const [key, signature] = ["sudare-key", "sudare-signature"].map((name) => response.headers.get(name) ?? "");
+      const pinned = this.key ?? this.memory.get(`sudare:key:${this.url}`) ?? key;
+      const imported = await crypto.subtle.importKey("raw", bytesOf(pinned), "Ed25519", false, ["verify"]).catch(() => null);
+      const signed = imported && (await crypto.subtle.verify("Ed25519", imported, bytesOf(signature), body));
+      if (!signed) throw new ClientError("unsigned", "the survey is not signed with the collector's key");
+      this.memory.set(`sudare:key:${this.url}`, pinned);
+      await checkIdentity(survey);
+    } else if (this.key) {
+      throw new ClientError("unsigned", "signatures can be checked only on pages that came by https");
+    }
+    return survey;
   }
 
   /** "open", "waiting" (a report was made and is not acknowledged), or "answered". */
@@ -173,22 +253,76 @@ export class Client {
     return kept === "answered" ? "answered" : "waiting";
   }
 
+  /** What surveys of the last 365 days have cost together. */
+  spent() {
+    return this.#account().reduce((sum, row) => sum + row.epsilon, 0);
+  }
+
+  /** What a person should know before the first report: its cost, what was spent, both limits. */
+  terms(survey) {
+    const [spent, cost] = [this.spent(), costOf(survey)];
+    return { cost, times: Math.exp(cost), spent, most: this.mostEpsilon, year: this.mostAYear };
+  }
+
   /** Randomises the answer and sends the report; where one waits from before, sends that one instead. */
   async answer(survey, answer) {
     const key = `sudare:${survey.survey}`;
     if (this.state(survey) === "answered") throw new ClientError("answered", "this survey was answered from here");
-    if (!(survey.epsilon <= this.mostEpsilon)) {
-      throw new ClientError("weak", "the survey protects less than this client allows");
-    }
     if (this.state(survey) === "open") {
+      this.#charge(survey);
       const id = Array.from(fillRandom(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
-      const report = encode(randomise(survey, answer));
+      const report = encode(randomise(survey, answer, fillRandom, this.#remembered(survey, answer)));
       this.memory.set(key, JSON.stringify({ survey: survey.survey, id, report }));
     }
     const body = this.memory.get(key);
-    await this.#request("/reports", { method: "POST", headers: { "content-type": "application/json" }, body });
-    this.memory.set(key, "answered");
+    const headers = { "content-type": "application/json" };
+    const response = await this.#request("/reports", { method: "POST", headers, body });
+    if (response.status === 200) this.memory.set(key, "answered"); // 202: it waits for its batch, and is sent again
     return JSON.parse(body).report;
+  }
+
+  /** Removes the permanent answers of a series, and sends no more reports to it. */
+  forget(survey) {
+    this.memory.set(`sudare:memory:${survey.account}`, "left");
+    this.memory.set(`sudare:${survey.survey}`, "answered");
+  }
+
+  #account() {
+    const rows = JSON.parse(this.memory.get("sudare:spent") ?? "[]");
+    return rows.filter((row) => row.day > this.now() - YEAR);
+  }
+
+  /** Books what taking part costs in full, once for all rounds of a series. */
+  #charge(survey) {
+    const rows = this.#account();
+    if (rows.some((row) => row.account === survey.account)) return;
+    const epsilon = costOf(survey);
+    if (!(epsilon <= this.mostEpsilon)) {
+      throw new ClientError("weak", "the survey protects less than this client allows");
+    }
+    if (!(this.spent() + epsilon <= this.mostAYear)) {
+      throw new ClientError("year", "with this survey the device would pass its limit for a year");
+    }
+    const day = Math.floor(this.now() / 86400000) * 86400000;
+    rows.push({ account: survey.account, name: survey.name, epsilon, day });
+    this.memory.set("sudare:spent", JSON.stringify(rows));
+  }
+
+  /** The permanent bits of an answer: the old ones where it was given before; null where nothing is remembered. */
+  #remembered(survey, answer) {
+    if (survey.law?.kind !== "permanent") return null;
+    const place = `sudare:memory:${survey.account}`;
+    const kept = this.memory.get(place) ?? "{}";
+    if (kept === "left") throw new ClientError("answered", "this device has left the series of surveys");
+    const values = JSON.parse(kept);
+    if (!(answer in values)) {
+      if (Object.keys(values).length > (survey.rounds?.changes ?? 0)) {
+        throw new ClientError("changes", "the answer has changed as often as the survey may ask about");
+      }
+      values[answer] = encode(permanent(survey, answer));
+      this.memory.set(place, JSON.stringify(values));
+    }
+    return decode(values[answer]);
   }
 
   async #request(path, options) {

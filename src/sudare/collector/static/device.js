@@ -1,12 +1,15 @@
 // The page that asks: the answer is randomised here, and only the report leaves the device.
 
-import { answerAt, Client, ClientError } from "./client.js";
+import { answerAt, Client, ClientError, marked } from "./client.js";
 import { aspectOf, drawMap } from "./map.js";
 
 const MOST_BUTTONS = 12;
 const page = JSON.parse(document.getElementById("page").textContent);
-const { survey, labels, messages } = page;
-const client = new Client();
+const { labels, messages, language } = page;
+const AGAIN = 20000; // milliseconds until a report that waits for its batch is sent again
+const client = new Client("", { key: new URLSearchParams(location.hash.slice(1)).get("key") });
+const asking = document.getElementById("confirm");
+let survey = page.survey;
 const form = document.getElementById("answer-form");
 const choices = document.getElementById("choices");
 const sendButton = document.getElementById("send");
@@ -14,9 +17,13 @@ const status = document.getElementById("status");
 let chosen = null;
 let squares = [];
 
+function fill(key, values) {
+  return messages[key].replace(/\{(\w+)\}/g, (_, name) => values[name]);
+}
+
 function say(key, values = {}, kind = "") {
   status.className = kind;
-  status.textContent = messages[key].replace(/\{(\w+)\}/g, (_, name) => values[name]);
+  status.textContent = fill(key, values);
 }
 
 function choose(answer) {
@@ -88,30 +95,64 @@ function finish(key) {
   say(key, {}, "good");
 }
 
-async function send(event) {
+/** What is sent and what it can reveal, to be agreed to before the first report is made. */
+function ask(event) {
   event.preventDefault();
+  if (client.state(survey) === "waiting") return send();
+  const number = new Intl.NumberFormat(language, { maximumSignificantDigits: 3 });
+  const terms = Object.fromEntries(Object.entries(client.terms(survey)).map(([name, value]) => [name, number.format(value)]));
+  const question = document.querySelector("h1").textContent;
+  document.getElementById("chosen").textContent = fill("chosen", { label: labels[chosen] });
+  document.getElementById("terms").textContent = fill("terms", { ...terms, question, epsilon: terms.cost });
+  asking.hidden = false;
+  sendButton.hidden = true;
+  document.getElementById("agree").focus();
+}
+
+/** In words: which answers the report marks. */
+function describe(report) {
+  const names = marked(survey, report).map((answer) => labels[answer]);
+  const list = new Intl.ListFormat(language).format(names);
+  document.getElementById("report").textContent = names.length ? fill("sent_marks", { labels: list }) : messages.sent_none;
+  document.getElementById("what-was-sent").hidden = false;
+}
+
+async function send() {
+  asking.hidden = true;
   sendButton.disabled = true;
   say("sending");
   try {
     const report = await client.answer(survey, chosen);
-    finish("thanks");
-    document.getElementById("report").textContent = report;
-    document.getElementById("what-was-sent").hidden = false;
+    describe(report);
+    if (client.state(survey) === "answered") return finish("thanks");
+    finish("held");
+    setTimeout(send, AGAIN);
   } catch (problem) {
     const known = problem instanceof ClientError && `error_${problem.kind}` in messages;
     say(known ? `error_${problem.kind}` : "error_refused", {}, "problem");
-    sendButton.disabled = problem.kind === "changed" || problem.kind === "bad_law";
+    sendButton.hidden = false;
+    sendButton.disabled = ["changed", "bad_law", "weak", "year", "changes"].includes(problem.kind);
   }
 }
 
-if (client.state(survey) === "answered") {
-  finish("already");
-} else {
+async function start() {
+  try {
+    survey = await client.survey();
+  } catch (problem) {
+    const kind = problem instanceof ClientError && problem.kind === "unsigned" ? "error_unsigned" : "error_offline";
+    return say(kind, {}, "problem");
+  }
+  if (client.state(survey) === "answered") return finish("already");
   if (survey.answers.places) map();
   if (labels.length <= MOST_BUTTONS && !survey.answers.places) radios();
   else list();
   if (survey.answers.degrees && navigator.geolocation) place();
-  form.addEventListener("submit", send);
+  form.addEventListener("submit", ask);
+  document.getElementById("agree").addEventListener("click", send);
+  document.getElementById("cancel").addEventListener("click", () => {
+    asking.hidden = true;
+    sendButton.hidden = false;
+  });
   if (client.state(survey) === "waiting") {
     choices.replaceChildren();
     chosen = 0; // whatever it is: the report that waits is sent, and no other is made
@@ -120,3 +161,11 @@ if (client.state(survey) === "answered") {
     say("waiting", {}, "problem");
   }
 }
+
+document.getElementById("forget").addEventListener("click", () => {
+  client.forget(survey);
+  document.getElementById("what-was-sent").hidden = true;
+  asking.hidden = true;
+  finish("forgotten");
+});
+start();

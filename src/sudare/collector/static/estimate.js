@@ -120,6 +120,10 @@ function show(estimate) {
     level: percent.format(estimate.level),
     time: now,
   });
+  if (estimate.forged) {
+    status.className = "problem";
+    status.textContent += ` ${messages.forged}`;
+  }
   if (shown === String(estimate.reports)) return;
   shown = String(estimate.reports);
   document.getElementById("figures").hidden = false;

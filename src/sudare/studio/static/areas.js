@@ -1,7 +1,7 @@
 // Errors by size of area: the table that Protect and Rehearse share, and sizes in words.
 
 import { table } from "./elements.js";
-import { kindWords, known, number, say } from "./words.js";
+import { known, number, say } from "./words.js";
 
 /** A size of area in words. */
 export function areaWords(row) {
@@ -19,11 +19,10 @@ export function areaTable(caption, header, rows, numbers) {
 }
 
 /** Errors of the kinds that have no areas: whatever columns they have, numbers to the right. */
-export function measureTable(kind, caption, rows) {
+export function measureTable(caption, rows) {
   const names = Object.keys(rows[0]).filter((name) => rows.some((row) => row[name] !== null));
   const header = names.map((name) => known("live.measure", name).replaceAll("_", " "));
-  const text = (value) => (value === null ? "–" : kindWords(kind, String(value)));
-  const cell = (value) => (typeof value === "number" ? number(value) : text(value));
+  const cell = (value) => (typeof value === "number" ? number(value) : (value ?? "–"));
   const made = table(caption, header, rows.map((row) => names.map((name) => cell(row[name]))));
   names.forEach((name, place) => {
     if (rows.every((row) => typeof row[name] !== "string")) return;

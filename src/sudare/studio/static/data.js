@@ -12,10 +12,15 @@ import { fileSize, known, number, say } from "./words.js";
 
 let seen = await begin("/api/data");
 let looked = wanted();
-const PAIRS = { mesh: ["live.add.latitude", "live.add.longitude"], grid: ["live.add.row", "live.add.across"] };
+const DEGREES = ["live.add.latitude", "live.add.longitude"];
+const PLACES = ["mesh", "latlon", "tiles", "europe_grid", "h3", "regions"];
+const PAIRS = {
+  ...Object.fromEntries(PLACES.map((type) => [type, DEGREES])),
+  grid: ["live.add.row", "live.add.across"],
+};
 
 function wanted() {
-  const keys = ["data.path", "data.table", "data.encoding", "data.delimiter"];
+  const keys = ["path", "table", "encoding", "delimiter", "decimal", "column_names", "header_row"].map((key) => `data.${key}`);
   return JSON.stringify(keys.map((key) => valueAt(key)));
 }
 
@@ -119,13 +124,14 @@ function suggest() {
   byId("add-second-name").textContent = say(names[1] ?? names[0]);
   byId("add-second-field").hidden = !names[1];
   const place = seen.suggestions.mesh;
-  if (type === "mesh" && place) [byId("add-column").value, byId("add-second").value] = place;
+  if (PLACES.includes(type) && place) [byId("add-column").value, byId("add-second").value] = place;
   showName();
 }
 
 function showName() {
   const type = byId("add-type").value;
-  byId("add-name").value = type === "mesh" || type === "grid" ? type : byId("add-column").value;
+  const own = type === "grid" || type === "mesh" ? type : PLACES.includes(type) ? "place" : byId("add-column").value;
+  byId("add-name").value = known("live.name", own);
 }
 
 function chosenColumns() {
@@ -152,14 +158,18 @@ async function add(event) {
 }
 
 async function upload() {
-  const [file] = byId("upload").files;
-  if (!file) return;
+  const files = [...byId("upload").files];
+  if (!files.length) return;
   try {
-    notify(say("live.upload.begun", { name: file.name }));
-    await ask("POST", `/api/files/${encodeURIComponent(file.name)}`, file);
-    await patch({ "data.path": file.name, "data.table": null });
+    for (const file of files) {
+      notify(say("live.upload.begun", { name: file.name }));
+      await ask("POST", `/api/files/${encodeURIComponent(file.name)}`, file);
+    }
+    const zips = files.length > 1 && files.every(({ name }) => /^tbl.*\.zip$/.test(name));
+    const name = zips ? "tbl*.zip" : files[0].name;
+    await patch({ "data.path": name, "data.table": null });
     await lookAgain();
-    notify(say("live.upload.done", { name: file.name }));
+    notify(say("live.upload.done", { name }));
   } catch (problem) {
     complain(problem);
   }
@@ -188,5 +198,10 @@ byId("add").addEventListener("submit", add);
 byId("add-type").addEventListener("change", suggest);
 byId("add-column").addEventListener("change", showName);
 bindFields(document);
+byId("counts").addEventListener("change", () => {
+  const counted = { 人口: "person", 世帯: "household" }; // in labels of e-Stat
+  const found = Object.keys(counted).find((word) => byId("counts").value.includes(word));
+  if (found && valueAt("data.unit_name") === undefined) patch({ "data.unit_name": counted[found] });
+});
 watch(show);
 answers();

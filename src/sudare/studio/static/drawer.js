@@ -54,7 +54,7 @@ function show(state) {
 
 function versionRow(one, newest) {
   const version = String(one.version);
-  const line = make("p", {}, make("b", {}, say("live.version", { version })), ` ${known("live.change", one.change)}`);
+  const line = make("p", {}, make("b", {}, say("live.version", { version })), ` ${one.keys.length && one.change === "edit" ? one.keys.join(", ") : known("live.change", one.change)}`);
   const time = make("p", { class: "soft" }, moment(one.when), one.valid ? "" : ` · ${say("live.version.invalid")}`);
   const go = () => goTo(one.version);
   const back =

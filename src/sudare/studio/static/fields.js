@@ -79,7 +79,7 @@ function read(control) {
     return control.checked ? [...before, member] : before.filter((one) => one !== member);
   }
   if (control.type === "checkbox") return control.checked;
-  if (control.type === "radio") return control.value;
+  if (control.type === "radio") return control.value || null;
   return READERS[control.dataset.type ?? "text"](control.value);
 }
 

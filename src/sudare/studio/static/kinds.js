@@ -7,7 +7,7 @@ export const PARTS = { table: "domain", sample: "hierarchies", perturbation: "co
 
 const OWN = {
   table: [
-    ...["domain", "order", "method", "privacy", "public_totals", "rehearsal.populated"],
+    ...["domain", "order", "method", "privacy", "public_totals", "estimate", "rehearsal.populated", "rehearsal.concentration", "rehearsal.counts", "rehearsal.domain", "rehearsal.long"],
     ...["data.outside", "data.counts", "data.engine", "data.release", "data.expected_cells", "data.scratch"],
   ],
   sample: ["hierarchies", "sample", "require"],

@@ -4,8 +4,8 @@
 /** Cells along a side of a first-level mesh, by the name of the size. */
 export const CELLS = { "80km": 1, "10km": 8, "1km": 80, "500m": 160, "250m": 320, "125m": 640 };
 
-export const ROWS_PER_DEGREE = 1.5;
-export const WEST_END = 100;
+const ROWS_PER_DEGREE = 1.5;
+const WEST_END = 100;
 
 /** South, west, north and east in degrees of rows [first, beyond) and columns [first, beyond) of a size. */
 export function bounds(size, rows, columns) {
@@ -16,12 +16,4 @@ export function bounds(size, rows, columns) {
     north: rows[1] / (cells * ROWS_PER_DEGREE),
     east: WEST_END + columns[1] / cells,
   };
-}
-
-/** Degrees and minutes: 35°20′. */
-export function degrees(value) {
-  const minutes = Math.round(value * 6000) / 100;
-  const whole = Math.floor(minutes / 60);
-  const rest = Math.round((minutes - 60 * whole) * 100) / 100;
-  return rest ? `${whole}°${rest}′` : `${whole}°`;
 }

@@ -6,6 +6,7 @@ import { removeChart, showChart } from "./charts.js";
 import { answers, byId, make, table } from "./elements.js";
 import { areaTable, areaWords, measureTable } from "./areas.js";
 import { bindFields, showFields } from "./fields.js";
+import { showPublicTables } from "./known.js";
 import { chooseKind, kindNow, showKind } from "./kinds.js";
 import { complain } from "./notices.js";
 import { current, patch, valueAt, watch } from "./recipe.js";
@@ -118,24 +119,40 @@ function showErrors(found) {
   const smallest = found.smallest_area_10_percent;
   byId("errors-from").textContent = found.errors_from_shown ?? "";
   if (rows.length) {
-    byId("smallest").textContent = smallest
-      ? say("live.smallest", { area: areaWords(smallest), share: percent(smallest.relative) })
-      : say("live.smallest.none", { share: percent(0.1) });
-    const header = ["live.error.expected", "live.error.people", "live.error.relative"].map((key) => say(key));
-    const numbers = (row) => [number(row.expected), number(row.people), percent(row.relative)];
+    byId("smallest").textContent = smallestWords(smallest, found.smallest_areas);
+    const header = ["populated", "empty", "people", "relative"].map((key) => say(`live.error.${key}`));
+    const numbers = (row) => [
+      ...[row.with_people, row.empty, row.people].map((ends) => fromTo(ends, number)),
+      fromTo(row.relative, percent),
+    ];
     byId("errors").replaceChildren(areaTable(say("live.error.caption"), header, rows, numbers));
     markFitting(rows, smallest);
   } else {
     byId("smallest").textContent = "";
-    const others = found.plan.errors;
+    const others = found.errors_shown;
     const none = make("p", { class: "soft" }, say("live.error.none"));
-    const made = others.length ? measureTable(kindNow(), say("live.error.measures"), others) : none;
+    const made = others.length ? measureTable(say("live.error.measures"), others) : none;
     byId("errors").replaceChildren(made);
   }
   const place = byId("chart");
   const asked = found.slider ? [["epsilon", sliding ?? found.slider.value]] : [];
   if (rows.length) showChart(place, "/api/charts/expected.svg", asked, say("live.chart.expected"));
   else removeChart(place);
+}
+
+function smallestWords(agreed, ends) {
+  const share = percent(0.1);
+  if (agreed) return say("live.smallest", { area: areaWords(agreed), share });
+  if (!ends) return say("live.smallest.none", { share });
+  const worst = ends[1] ? areaWords(ends[1]) : say("live.smallest.no_size");
+  return say("live.smallest.between", { best: areaWords(ends[0]), worst, share });
+}
+
+// One number, or from the best to the worst scenario.
+function fromTo([low, high], written) {
+  if (low === null) return "–";
+  const [first, last] = [written(low), written(high)];
+  return first === last ? first : `${first}–${last}`;
 }
 
 function markFitting(rows, smallest) {
@@ -153,14 +170,15 @@ exact.addEventListener("change", () => {
   if (value > 0) keep(value);
   else showSlider();
 });
+showPublicTables(shown.public_tables);
 bindFields(document);
 let version = current().version;
 watch((state) => {
   showKind(kindNow());
   showFields(document);
   for (const kind of document.querySelectorAll("[name=kind]")) kind.checked = kind.value === kindNow();
-  const method = valueAt("method.name") ?? "tree";
-  for (const text of document.querySelectorAll("[data-method]")) text.hidden = text.dataset.method !== method;
+  const method = valueAt("method.name") ?? "auto";
+  for (const text of document.querySelectorAll("[data-method]")) text.hidden = !text.dataset.method.split(" ").includes(method);
   if (state.version !== version || shown.pending) look(sliding);
   else show(shown);
   version = state.version;

@@ -81,8 +81,12 @@ async function start(confirm, paid) {
     await settled();
     await watchJob(await ask("POST", "/api/publish", { based_on: current().version, confirm, paid }), true);
   } catch (problem) {
-    outcome("alarm", problem.message);
+    outcome("alarm", problem.status ? unspent(problem.message) : problem.message);
   }
+}
+
+function unspent(message) {
+  return `${message} ${say("live.publish.unspent")}`;
 }
 
 async function watchJob(job, asked = false) {
@@ -102,6 +106,8 @@ async function watchJob(job, asked = false) {
   } else if (last.state === "cancelled") outcome("warning", say("live.publish.cancelled"));
   else outcome("alarm", last.error.message);
   await look();
+  // What was paid and is not there is named below.
+  if (last.state === "failed" && !page.pending) outcome("alarm", unspent(last.error.message));
 }
 
 function outcome(kind, text) {
@@ -131,6 +137,32 @@ function showRelease(release) {
   byId("verify").onclick = () => verify(folder, byId("findings"));
 }
 
+async function lookAtData() {
+  const place = byId("looked");
+  byId("look-now").disabled = true;
+  place.replaceChildren(make("p", { class: "soft" }, say("live.look.working")));
+  try {
+    await settled();
+    showLook(await ask("POST", "/api/check", { based_on: current().version }));
+  } catch (problem) {
+    place.replaceChildren(make("p", { class: "box alarm" }, unspent(problem.message)));
+  }
+  byId("look-now").disabled = false;
+}
+
+function showLook(found) {
+  const head = make("tr", {}, ...found.header.map((name) => make("th", { scope: "col" }, name)));
+  const rows = found.reasons.map((row) => make("tr", {}, ...row.map((cell) => make("td", {}, cell))));
+  const table = rows.length ? [make("div", { class: "scroll" }, make("table", {}, make("thead", {}, head), make("tbody", {}, ...rows)))] : [];
+  const kind = found.good ? "good" : "warning";
+  byId("looked").replaceChildren(
+    make("p", { class: `box ${kind}` }, [found.internal, ...found.remarks].join(" ")),
+    facts(found.facts.map(({ name, value }) => [name, value])),
+    ...table,
+  );
+}
+
+byId("look-now").addEventListener("click", lookAtData);
 byId("confirm").addEventListener("input", showConfirm);
 byId("confirm-form").addEventListener("submit", publish);
 byId("complete").addEventListener("click", () => running === null && start(page.confirm, "complete"));

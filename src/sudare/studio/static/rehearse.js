@@ -6,6 +6,7 @@ import { removeChart, showChart } from "./charts.js";
 import { answers, byId, facts, make, smallButton, table } from "./elements.js";
 import { bindFields, showFields } from "./fields.js";
 import { cancel, ended, follow, showProgress } from "./jobs.js";
+import { showPublicTables } from "./known.js";
 import { kindNow, showKind } from "./kinds.js";
 import { complain, notify } from "./notices.js";
 import { current, settled, watch } from "./recipe.js";
@@ -15,7 +16,6 @@ import { known, number, percent, say } from "./words.js";
 
 const page = await begin("/api/rehearse");
 let running = null;
-let maps = null;
 
 async function start() {
   byId("start").disabled = true;
@@ -48,7 +48,7 @@ async function open(ids) {
   const found = await Promise.all(ids.map((id) => ask("GET", `/api/rehearsals/${id}`)));
   byId("outcome").hidden = false;
   byId("outcome-text").textContent = found.map(inWords).join(" ");
-  maps = await showMaps(found, label);
+  await showMaps(found, label);
   showErrors(found);
 }
 
@@ -80,8 +80,13 @@ function heads(found, alone) {
 }
 
 function errorTable(found) {
-  const numbers = (_, place) => found.map((one) => number(one.errors[place]?.mean_absolute_error ?? Number.NaN));
-  return areaTable(say("live.error.rehearsed"), heads(found, say("live.error.mean")), found[0].errors, numbers);
+  const columns = ["populated_error", "empty_error"];
+  const named = found.flatMap((one) =>
+    columns.map((name) => (found.length > 1 ? `${label(one)}: ${known("error", name)}` : known("error", name))),
+  );
+  const cell = (value) => (value === null || value === undefined ? "–" : number(value));
+  const numbers = (_, place) => found.flatMap((one) => columns.map((name) => cell(one.errors[place]?.[name])));
+  return areaTable(say("live.error.rehearsed"), named, found[0].errors, numbers);
 }
 
 function supportTable(found) {
@@ -96,7 +101,7 @@ function supportTable(found) {
 
 function otherTable(one) {
   const lines = one.facts.map(({ name, value }) => [name, value]);
-  return make("div", {}, facts(lines), ...(one.errors.length ? [measureTable(one.kind, label(one), one.errors)] : []));
+  return make("div", {}, facts(lines), ...(one.errors.length ? [measureTable(label(one), one.errors)] : []));
 }
 
 function showEarlier(list) {
@@ -124,9 +129,7 @@ function showVersions(state) {
 
 byId("start").addEventListener("click", start);
 byId("rehearsing-cancel").addEventListener("click", () => running && cancel(running).catch(complain));
-byId("zoom-in").addEventListener("click", () => maps?.zoom(1.6));
-byId("zoom-out").addEventListener("click", () => maps?.zoom(1 / 1.6));
-byId("zoom-fit").addEventListener("click", () => maps?.fit());
+showPublicTables(page.public_tables);
 bindFields(document);
 watch((state) => {
   showKind(kindNow());

@@ -1,6 +1,6 @@
 // Requests to the server of this page. What it refuses is thrown with its own sentence.
 
-import { complain } from "./notices.js";
+import { calm, complain } from "./notices.js";
 import { session } from "./session.js";
 import { say } from "./words.js";
 
@@ -25,7 +25,9 @@ export async function ask(method, address, body, signal) {
     options.headers["Content-Type"] = "application/json";
     options.body = JSON.stringify(body);
   }
-  return answered(await reached(address, options));
+  const found = await answered(await reached(address, options));
+  if (method !== "GET") calm();
+  return found;
 }
 
 /** What a page begins with; where it is refused, the page says so and goes no further. */
@@ -50,14 +52,6 @@ async function reached(address, options = {}) {
     if (problem.name === "AbortError") throw problem;
     throw new Refusal(OFFLINE, { message: say("live.offline") });
   }
-}
-
-/** The numbers of a grid: little-endian 32-bit floats. */
-export async function grid(address) {
-  const view = new DataView(await (await content(address)).arrayBuffer());
-  const values = new Float32Array(view.byteLength / 4);
-  for (let place = 0; place < values.length; place += 1) values[place] = view.getFloat32(4 * place, true);
-  return values;
 }
 
 async function content(address) {

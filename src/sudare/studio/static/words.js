@@ -1,8 +1,6 @@
 // What the page says: messages of the catalogue that the server put into the page, and numbers as a person reads them.
 
-const MESSAGES = JSON.parse(document.getElementById("words").textContent);
-
-const KIND_WORDS = JSON.parse(document.getElementById("kind-words").textContent);
+export const MESSAGES = JSON.parse(document.getElementById("words").textContent);
 
 export const LANGUAGE = document.documentElement.lang;
 
@@ -25,15 +23,6 @@ function counted([count, ...forms], gaps) {
 /** The message `family.name` where there is one, else `name` as it is: for lists that may grow. */
 export function known(family, name) {
   return MESSAGES[`${family}.${name}`] ?? String(name);
-}
-
-/** What a page of a kind names in English, in the language of the page: "mean of age", "prosecutor risk". */
-export function kindWords(kind, text) {
-  const names = KIND_WORDS[kind] ?? {};
-  if (text in names) return names[text];
-  const [, what, column] = /^(\w+?)s? of (.+)$/.exec(text) ?? [];
-  if (`${what} of` in names) return `${names[`${what} of`]}${column}`;
-  return what in names ? `${names[what]} ${column}` : text;
 }
 
 /** Whole numbers in full, others with three digits that mean something; as sudare.language.writing does. */

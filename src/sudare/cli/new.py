@@ -1,0 +1,72 @@
+"""``sudare new``: a commented recipe for a file."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from sudare.cli.console import LocalPath, language_option, print_note
+from sudare.errors import RecipeError
+from sudare.language.catalogue import current_language
+
+
+@click.command()
+@click.argument("file", type=LocalPath())
+@click.option("--recipe", type=LocalPath(), default="recipe.toml", show_default=True, help="The recipe to write.")
+@click.option("--table", help="The table of a database, or the sheet of an Excel file.")
+@click.option("--unit", help="The column that tells persons apart.")
+@click.option("--unit-name", help="What is protected, if not a person.")
+@click.option("--column", "columns", multiple=True, help="A column to publish by; all that can be, if none is named.")
+@click.option("--column-names", help="The columns of a text file whose first line is a row already: age,sex,ward")
+@click.option("--epsilon", type=float, default=1.0, show_default=True, help="What the release may spend.")
+@click.option("--dataset", help="The name of the data set in the ledger; that of the file, if not given.")
+@click.option("--public-values", is_flag=True, help="Categories and bounds read off the data are public knowledge.")
+@language_option
+def new(
+    file: str,
+    recipe: str,
+    table: str | None,
+    unit: str | None,
+    unit_name: str | None,
+    columns: tuple[str, ...],
+    column_names: str | None,
+    epsilon: float,
+    dataset: str | None,
+    public_values: bool,
+) -> None:
+    """Look at FILE, ask what is to be declared, and write a commented recipe beside it.
+
+    What it proposes from the values themselves stands in comments: only you know whether it is public knowledge. Until
+    you have decided, only you can read the recipe.
+
+    Example: sudare new people.csv --unit person_id --column sex --column age
+    """
+    from sudare.privacy.private_files import write_secret
+    from sudare.workflow.proposal import propose_recipe
+
+    words, asks = current_language(), sys.stdin.isatty() and sys.stderr.isatty()
+    if asks and unit_name is None:
+        unit_name = click.prompt(words("new.unit_name"), default="person", err=True)
+    if asks and dataset is None:
+        dataset = click.prompt(words("new.dataset"), default=Path(file).name.partition(".")[0], err=True)
+    target = Path(file).parent / recipe
+    text = propose_recipe(
+        file,
+        folder=target.parent,
+        table=table,
+        unit=unit,
+        unit_name=unit_name or "person",
+        columns=columns or None,
+        column_names=None if column_names is None else [name.strip() for name in column_names.split(",")],
+        epsilon=epsilon,
+        dataset=dataset,
+        confirmed=public_values,
+    )
+    try:
+        write_secret(target, text.encode())  # what is read off private values stands in comments
+    except FileExistsError:
+        raise RecipeError("a file is there already", value=str(target)) from None
+    click.echo(words("new.written", path=str(target)))
+    print_note(words("new.next", path=str(target)))

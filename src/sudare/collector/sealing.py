@@ -1,0 +1,94 @@
+"""Reports that only the collector can read: sealed on the device with its public key, by HPKE (RFC 9180).
+
+A relay sees sealed reports and a ticket for each, which tells it that a report came before and nothing else. The keys
+are X25519, the cipher AES-128-GCM; every sealed report is bound to its survey. All of it is `cryptography`'s.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
+from cryptography.hazmat.primitives.serialization import (
+    Encoding,
+    NoEncryption,
+    PrivateFormat,
+    PublicFormat,
+    load_pem_private_key,
+)
+
+from sudare.collector.storage import ID_BYTES, RequestError, Row
+from sudare.errors import InputError, OutputError
+from sudare.privacy.private_files import write_secret
+
+try:
+    from cryptography.hazmat.primitives.hpke import AEAD, KDF, KEM, Suite
+except ImportError:  # an older one serves all that has no shuffler
+    Suite = None  # type: ignore[assignment,misc]  # refused by _suite
+
+OVERHEAD = 48
+"""Bytes by which a sealed report is longer: 32 of the key, 16 of the tag."""
+
+
+def seal(row: Row, public: str, survey: str) -> Row:
+    """The ticket of a report, and the report sealed for who has the private half of ``public``."""
+    key = X25519PublicKey.from_public_bytes(bytes.fromhex(public))
+    return ticket(row[0]), _suite().encrypt(row[0] + row[1], key, info=_info(survey))
+
+
+def sealed_body(survey: str, rows: Sequence[Row], codes: Sequence[str] = ()) -> bytes:
+    """The request that sends sealed reports to a relay."""
+    items = [{"id": mark.hex(), "sealed": base64.urlsafe_b64encode(sealed).decode("ascii")} for mark, sealed in rows]
+    with_codes = [item | {"code": code} for item, code in zip(items, codes, strict=True)] if codes else items
+    return json.dumps({"survey": survey, "reports": with_codes}).encode()
+
+
+def unseal(sealed: bytes, key: X25519PrivateKey, survey: str) -> Row:
+    """The id and the report; `RequestError` unless it was sealed for this key and this survey."""
+    try:
+        content = _suite().decrypt(sealed, key, info=_info(survey))
+    except (InvalidTag, ValueError):
+        raise RequestError(400, "a sealed report cannot be opened") from None
+    return content[:ID_BYTES], content[ID_BYTES:]
+
+
+def ticket(identity: bytes) -> bytes:
+    """Names a report to the relay, which learns nothing of the id from it."""
+    return hashlib.sha256(b"sudare ticket" + identity).digest()[:ID_BYTES]
+
+
+def sealing_key(path: Path) -> X25519PrivateKey:
+    """The key in ``path``; made there, readable by its owner alone, when there is none yet."""
+    if not path.exists():
+        made = X25519PrivateKey.generate()
+        with OutputError.from_system("the sealing key cannot be written: {reason}", value=str(path)):
+            write_secret(path, made.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
+    with OutputError.from_system("the sealing key cannot be read: {reason}", value=str(path)):
+        pem = path.read_bytes()
+    try:
+        key = load_pem_private_key(pem, password=None)
+    except (ValueError, TypeError):
+        key = None
+    if not isinstance(key, X25519PrivateKey):
+        raise OutputError("not an unencrypted X25519 private key in PEM form", value=str(path))
+    return key
+
+
+def sealing_text(key: X25519PrivateKey) -> str:
+    """The public half as 64 hexadecimal digits."""
+    return key.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw).hex()
+
+
+def _info(survey: str) -> bytes:
+    return b"sudare report " + survey.encode()
+
+
+def _suite() -> Suite:
+    if Suite is None:
+        raise InputError("sealed reports need a newer library", hint="Install it: pip install 'cryptography>=47'.")
+    return Suite(KEM.X25519, KDF.HKDF_SHA256, AEAD.AES_128_GCM)

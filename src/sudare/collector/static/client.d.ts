@@ -1,0 +1,62 @@
+/** What `GET /survey` says, as far as a device needs it. */
+export interface Survey {
+  survey: string;
+  name: string;
+  title: string;
+  question: string;
+  account: string;
+  identity: string;
+  epsilon: number;
+  report_bytes: number;
+  answers: { labels: string[]; attribute: unknown; places?: [number, number][]; degrees?: Record<string, number> };
+  encoding: { encoding: string; size: number; epsilon: string; first?: string };
+  law: { kind: "unary" | "permanent" | "response"; own?: string; other?: string; flip?: string; change?: string } | null;
+  rounds?: { series: string; number: number; of: number; changes: number };
+  translations: Record<string, { title?: string; question?: string; labels?: string[] }>;
+}
+
+/** Where reports, permanent answers and the account are kept: text by key, for as long as the device lives. */
+export interface Memory {
+  get(key: string): string | null;
+  set(key: string, text: string): void;
+}
+
+export interface Terms {
+  cost: number;
+  times: number;
+  spent: number;
+  most: number;
+  year: number;
+}
+
+export interface Options {
+  memory?: Memory;
+  fetch?: typeof fetch;
+  key?: string | null;
+  now?: () => number;
+  mostEpsilon?: number;
+  mostAYear?: number;
+}
+
+export const MOST_EPSILON: number;
+export const MOST_A_YEAR: number;
+
+export class ClientError extends Error {
+  kind: string;
+}
+
+export class Client {
+  constructor(url?: string, options?: Options);
+  survey(): Promise<Survey>;
+  state(survey: Survey): "open" | "waiting" | "answered";
+  spent(): number;
+  terms(survey: Survey): Terms;
+  answer(survey: Survey, answer: number): Promise<string>;
+  forget(survey: Survey): void;
+}
+
+export function costOf(survey: Survey): number;
+export function epsilonOf(survey: Survey): number;
+export function marked(survey: Survey, report: string): number[];
+export function checkIdentity(survey: Survey): Promise<void>;
+export function answerAt(survey: Survey, latitude: number, longitude: number): number | null;

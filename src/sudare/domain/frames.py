@@ -1,0 +1,151 @@
+"""A table as a data frame: the label of each cell, its count and, where they are known, its error intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from sudare.arrays import Floats, Integers
+from sudare.domain.bins import Bins
+from sudare.domain.categories import Categories
+from sudare.domain.domain import Domain
+from sudare.domain.place import Place
+from sudare.errors import MissingExtraError, OutputError
+
+if TYPE_CHECKING:
+    import geopandas
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+
+    from sudare.domain.table import CountTable
+
+
+class Intervals(Protocol):
+    """Error bars of the stored cells of a table, in its order; see `sudare.Release.error`."""
+
+    @property
+    def low(self) -> Floats:
+        """Where the interval begins."""
+
+    @property
+    def high(self) -> Floats:
+        """Where the interval ends."""
+
+    @property
+    def expected_error(self) -> Floats:
+        """The expected absolute error."""
+
+
+class Bars(Protocol):
+    """Makes the intervals of a table when they are asked for."""
+
+    def __call__(self) -> Intervals:
+        """One entry per stored cell."""
+
+
+class Framed:
+    """What has rows: `to_arrow`, and from it the frames of other libraries."""
+
+    def to_arrow(self) -> pa.Table:
+        """The rows as an Arrow table."""
+        raise NotImplementedError
+
+    def to_pandas(self) -> pd.DataFrame:
+        """`to_arrow` as a pandas frame."""
+        with installed("pandas"):
+            import pandas  # noqa: F401 - pyarrow imports it with a sentence of its own
+
+            return self.to_arrow().to_pandas()
+
+    def to_polars(self) -> pl.DataFrame:
+        """`to_arrow` as a Polars frame."""
+        with installed("polars"):
+            import polars
+
+            frame = polars.from_arrow(self.to_arrow())
+            assert isinstance(frame, polars.DataFrame)  # noqa: S101 - a table is one
+            return frame
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """`to_arrow` for whatever takes Arrow streams: Polars, DuckDB, Ibis, ``pandas.DataFrame.from_arrow``."""
+        return self.to_arrow().__arrow_c_stream__(requested_schema)
+
+
+@contextmanager
+def installed(package: str) -> Iterator[None]:
+    """Say which package is missing."""
+    try:
+        yield
+    except ImportError:
+        raise MissingExtraError(
+            "{package} is not installed here", hint="Run: pip install {package}", package=package
+        ) from None
+
+
+def label_columns(domain: Domain, index: Integers) -> dict[str, Any]:
+    """The labels of cells: one column per attribute (two for a grid), as Arrow or NumPy arrays.
+
+    Bins are ordered categories. Categories without a cell are listed too.
+    """
+    import pyarrow as pa
+
+    columns: dict[str, Any] = {}
+    coordinates = domain.coordinates(index)
+    for name, attribute in domain.attributes.items():
+        own = [coordinates[number] for number, axis in enumerate(domain.axes) if axis.name == name]
+        if isinstance(attribute, Bins | Categories):
+            names = pa.array(attribute.labels(np.arange(attribute.lengths[0])))
+            codes = pa.array(own[0].astype(np.int32))
+            columns[name] = pa.DictionaryArray.from_arrays(codes, names, ordered=isinstance(attribute, Bins))
+            continue
+        labels = attribute.labels(*own)
+        if labels.ndim == 2:
+            columns |= {f"{name}_row": labels[:, 0], f"{name}_column": labels[:, 1]}
+        else:
+            columns[name] = labels
+    return columns
+
+
+def place_of(table: CountTable) -> str:
+    """The name of the first place."""
+    for name, attribute in table.domain.attributes.items():
+        if isinstance(attribute, Place):
+            return name
+    raise OutputError("a map format needs a place in the domain")
+
+
+def cells_of_place(table: CountTable) -> tuple[Place, list[Integers], Integers]:
+    """The first place, the coordinates of its distinct listed cells, and which of these each row of the table has."""
+    name = place_of(table)
+    place = table.domain.attributes[name]
+    assert isinstance(place, Place)  # noqa: S101 - it was found as one
+    coordinates = table.domain.coordinates(table.index)
+    own = [coordinates[number] for number, axis in enumerate(table.domain.axes) if axis.name == name]
+    cells, which = np.unique(np.ravel_multi_index(own, place.lengths), return_inverse=True)
+    return place, list(np.unravel_index(cells, place.lengths)), which
+
+
+def to_geopandas(table: CountTable) -> geopandas.GeoDataFrame:
+    """`to_arrow` with the polygon of the first place, in the place's own coordinate reference system."""
+    import geopandas
+    import shapely
+
+    place, cells, which = cells_of_place(table)
+    shapes = shapely.from_wkb(place.shapes(*cells).wkb().to_numpy(zero_copy_only=False))
+    return geopandas.GeoDataFrame(to_arrow(table).to_pandas(), geometry=shapes[which], crs=place.epsg)
+
+
+def to_arrow(table: CountTable, *, index: bool = False) -> pa.Table:
+    """One row per stored cell: its labels and its count; ``low``, ``high``, ``expected_error`` where they are known."""
+    import pyarrow as pa
+
+    columns: dict[str, Any] = {"index": table.index} if index else {}
+    columns |= {**label_columns(table.domain, table.index), "count": table.count}
+    if table.intervals is not None:
+        known = table.intervals()
+        columns |= {"low": known.low, "high": known.high, "expected_error": np.round(known.expected_error, 2)}
+    return pa.table(columns)

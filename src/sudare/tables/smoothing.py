@@ -1,0 +1,116 @@
+"""The people of blocks that were not split, as smooth as their surroundings: pycnophylactic interpolation.
+
+Spread evenly, a block of few people ends in a step at the border of a town. Instead people are spread so that each
+place is near the mean of those around it while every block keeps its own sum (Tobler, *Smooth pycnophylactic
+interpolation for geographical regions*, JASA 74, 1979): a mean over neighbouring places, then each block scaled back
+to its people, a few times. Places that were measured by themselves stay as they are; places without logical cells
+count nowhere. It sees released numbers only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from sudare.arrays import Floats, Integers
+from sudare.domain import Domain
+
+MOST_PLACES = 1 << 20
+"""Of the padded domain: it is worked on whole. In a larger one people are spread evenly."""
+_MOST_BITS = 16
+"""Of the places of a block that is smoothed."""
+_REACH, _ROUNDS = 2, 5
+"""Places on each side that a mean is taken over, and how often: set on the tuning grids of benchmarks/held_out.py."""
+
+Ends = tuple[int, Integers, Integers]
+"""Bits below blocks that are not split, these blocks, and the people of each."""
+
+
+@dataclass(frozen=True)
+class Density:
+    """People expected at each place, as the sums ``before`` (places + 1,) in index order; places have 2**level cells.
+
+    >>> Density(0, np.array([0.0, 1.0, 1.0, 4.0, 6.0])).sums(np.array([0, 1]), 1).tolist()
+    [1.0, 5.0]
+    """
+
+    level: int
+    before: Floats
+
+    def sums(self, block: Integers, level: int) -> Floats:
+        """Of blocks of 2**level cells, at least as large as a place."""
+        bits = level - self.level
+        return np.asarray(self.before[(block + 1) << bits] - self.before[block << bits])
+
+    def covers(self, level: int) -> bool:
+        """Whether blocks of 2**level cells are spread by it: not those within a place, and not the largest."""
+        return self.level < level <= self.level + _MOST_BITS
+
+
+def can_smooth(domain: Domain) -> bool:
+    """Whether places have neighbours in two dimensions, and are few enough: one grid or mesh above everything else.
+
+    On lines it gains nothing.
+    """
+    places = [attribute for attribute in domain.attributes.values() if attribute.spatial]
+    neighbours = len(places) == 1 and len(places[0].lengths) == 2
+    bits = sum((length - 1).bit_length() for length in places[0].lengths) if neighbours else 0
+    return neighbours and bits + domain.place_level == domain.bits and 1 << bits <= MOST_PLACES
+
+
+def density(domain: Domain, ends: Sequence[Ends]) -> Density | None:
+    """Of all blocks that the tree ends in, which together are the whole domain; None where nothing can be smoothed."""
+    level = domain.place_level
+    shape, where, logical = _places(domain)
+    people, owner, totals, number = np.zeros(len(where)), np.full(len(where), -1), [np.empty(0)], 0
+    for below, block, count in ends:
+        if below <= level:
+            people += np.bincount(block >> (level - below), count, minlength=len(people))
+            continue
+        rows, width = people.reshape(-1, 1 << (below - level)), logical.reshape(-1, 1 << (below - level))
+        rows[block] = width[block] * (count / np.maximum(width[block].sum(axis=1), 1.0))[:, None]
+        if below <= level + _MOST_BITS:
+            owner.reshape(rows.shape)[block] = np.arange(number, number + len(block))[:, None]
+            totals.append(count.astype(np.float64))
+            number += len(block)
+    if not number:
+        return None
+    grid, weight = np.zeros((2, *shape))
+    grid.reshape(-1)[where], weight.reshape(-1)[where] = people, logical
+    free = np.flatnonzero(owner >= 0)
+    place, own, total = where[free], owner[free], np.concatenate(totals)
+    around = np.maximum(_box(weight), 1.0)
+    for _ in range(_ROUNDS):
+        mean = (_box(grid) / around).reshape(-1)[place] * logical[free]
+        sums = np.bincount(own, mean, minlength=number)
+        grid.reshape(-1)[place] = mean * (total / np.where(sums > 0, sums, 1.0))[own]
+    # So small a share that it is nobody, but a block whose mean is 0 keeps its people.
+    smooth = grid.reshape(-1)[where] + 1e-12 * logical
+    return Density(level, np.concatenate([[0.0], np.cumsum(smooth)]))
+
+
+@lru_cache(maxsize=4)
+def _places(domain: Domain) -> tuple[tuple[int, ...], Integers, Floats]:
+    """The padded shape of the places, where each of them in index order stands there, and 1 for those with cells."""
+    own = [axis for axis, name in enumerate(domain.axes) if domain.attributes[name.name].spatial]
+    index = np.arange(1 << (domain.bits - domain.place_level))
+    coordinates = domain.coordinates(index << domain.place_level)
+    shape = tuple(1 << (domain.shape[axis] - 1).bit_length() for axis in own)
+    where = np.ravel_multi_index(tuple(coordinates[axis] for axis in own), shape)
+    logical = (domain.block_sizes(index, domain.place_level) > 0).astype(np.float64)
+    return shape, np.asarray(where, dtype=np.int64), logical
+
+
+def _box(values: Floats) -> Floats:
+    """Sums over neighbours up to ``_REACH`` away along every axis; nothing is beyond the border."""
+    for axis in range(values.ndim):
+        before = np.moveaxis(values, axis, 0)
+        values = values.copy()
+        after = np.moveaxis(values, axis, 0)
+        for step in range(1, min(_REACH, len(before) - 1) + 1):
+            after[step:] += before[:-step]
+            after[:-step] += before[step:]
+    return values

@@ -1,0 +1,129 @@
+"""The device's own account: over all surveys, renamed rounds and restarts."""
+
+import datetime
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+
+from sudare.collector import Device, Limits, Outbox, Rounds, parse
+from sudare.errors import InputError
+from sudare.local import PermanentUnary
+
+SURVEY = """
+name = "lunch"
+question = "Lunch?"
+answers = {type = "labels", labels = ["rice", "bread", "nothing"]}
+privacy = {encoding = "symmetric_unary", epsilon = 1}
+"""
+DAY = datetime.date(2026, 11, 18)
+
+
+@pytest.fixture
+def survey():
+    return parse(SURVEY)
+
+
+def made(survey):
+    return Outbox.of(survey.randomize(["rice"]), survey.fingerprint)
+
+
+def test_renamed_rounds_add_up_over_restarts_until_the_year_is_full(tmp_path, survey):
+    path = tmp_path / "device.db"
+    for number in range(8):
+        renamed = replace(survey, name=f"lunch-{number}")
+        Device(path, lambda: DAY).charge(renamed, made(renamed), Limits())  # opened anew each time
+    assert Device(path, lambda: DAY).spent == 8
+    ninth = replace(survey, name="lunch-9")
+    with pytest.raises(InputError, match="would pass its limit for a year"):
+        Device(path, lambda: DAY + datetime.timedelta(days=364)).charge(ninth, made(ninth), Limits())
+    Device(path, lambda: DAY + datetime.timedelta(days=365)).charge(ninth, made(ninth), Limits())
+
+
+@pytest.mark.parametrize(("epsilon", "allowed"), [("2", True), ("2.1", False), ("64", False)])
+def test_an_epsilon_beyond_the_limit_is_not_taken(tmp_path, epsilon, allowed):
+    survey = parse(SURVEY.replace("epsilon = 1", f"epsilon = {epsilon}"))
+    device = Device(tmp_path / "device.db")
+    if allowed:
+        device.charge(survey, made(survey), Limits())
+        return
+    with pytest.raises(InputError, match=r"the survey protects less than you allow .* at most 2"):
+        device.charge(survey, made(survey), Limits())
+    assert device.spent == 0
+    device.charge(survey, made(survey), Limits.asked(64, 64))
+    assert device.spent == Fraction(epsilon)
+
+
+def test_the_same_reports_may_be_sent_again_but_no_others_of_the_same_person(tmp_path, survey):
+    device, first = Device(tmp_path / "device.db"), made(survey)
+    device.charge(survey, first, Limits(), keep=True)
+    assert Device(tmp_path / "device.db").unsent(survey) == first  # after a restart
+    device.charge(survey, first, Limits())
+    with pytest.raises(InputError, match="this device has answered the survey before"):
+        device.charge(survey, made(survey), Limits())
+    device.charge(survey, made(survey), Limits(), other_people=True)
+    assert device.spent == 1
+    device.sent(first)
+    assert device.unsent(survey) is None
+
+
+def test_the_key_of_an_address_is_remembered(tmp_path):
+    device = Device(tmp_path / "device.db")
+    device.check_key("https://a.example", "aa")
+    device.check_key("https://a.example", "aa")
+    with pytest.raises(InputError, match="signed with another key than before"):
+        device.check_key("https://a.example", "bb")
+
+
+@pytest.fixture
+def daily(survey):
+    encoding = PermanentUnary(3, Fraction(1), Fraction(1, 2))
+    return replace(survey, encoding=encoding, rounds=Rounds("daily", 1, 30, changes=1))
+
+
+def bits_of(device, survey):
+    with device._opened() as connection:
+        return dict(connection.execute("SELECT value, bits FROM memory WHERE account = ?", [survey.account]))
+
+
+def test_a_value_that_returns_gets_its_old_permanent_answer(tmp_path, daily):
+    device = Device(tmp_path / "device.db")
+    assert daily.cost.epsilon == 2  # two values at 1 each, for thirty rounds
+    device.permanent(daily, 0)
+    home = bits_of(device, daily)[0]
+    tomorrow = replace(daily, name="lunch-2", rounds=replace(daily.rounds, number=2))
+    for value in (1, 0, 1, 0):
+        Device(tmp_path / "device.db").permanent(tomorrow, value)
+    assert bits_of(device, daily).keys() == {0, 1}
+    assert bits_of(device, daily)[0] == home
+    with pytest.raises(InputError, match="the answer has changed as often as"):
+        device.permanent(tomorrow, 2)
+
+
+def test_a_device_that_has_forgotten_does_not_draw_again(tmp_path, daily):
+    device = Device(tmp_path / "device.db")
+    device.permanent(daily, 0)
+    device.forget(daily)
+    assert not any(bits_of(device, daily).values())
+    with pytest.raises(InputError, match="this device has left the series"):
+        device.permanent(daily, 0)
+
+
+def test_rounds_of_one_series_are_charged_once(tmp_path, daily):
+    device = Device(tmp_path / "device.db")
+    for number in (1, 2, 3):
+        today = replace(daily, name=f"day {number}", rounds=replace(daily.rounds, number=number))
+        device.charge(today, Outbox.of(device.permanent(today, 0), today.fingerprint), Limits())
+    assert device.spent == 2
+
+
+def test_a_file_that_is_no_ledger_is_refused(tmp_path):
+    (tmp_path / "device.db").write_bytes(b"not a database, but long enough to be taken for one" * 20)
+    with pytest.raises(InputError, match="the ledger of this device cannot be used"):
+        _ = Device(tmp_path / "device.db").spent
+
+
+def test_without_a_place_nothing_is_sent(monkeypatch):
+    monkeypatch.setenv("SUDARE_STATE", "off")
+    with pytest.raises(InputError, match="this device has no place for its own ledger"):
+        Device()

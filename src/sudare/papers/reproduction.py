@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -15,7 +16,7 @@ from sudare.render.charts import Spec, render_png
 
 
 @dataclass(frozen=True)
-class Reproduction:
+class Reproduction(ABC):
     """A paper's experiment, done again. ``basis`` is what it ran on, ``runs`` how often, ``files`` what was written."""
 
     key: ClassVar[str]
@@ -38,14 +39,14 @@ class Reproduction:
         return {"data": {"basis": self.basis}, "runs": {"runs": self.runs}}
 
     @property
+    @abstractmethod
     def sheets(self) -> tuple[Sheet, ...]:
         """The paper's tables with our numbers."""
-        raise NotImplementedError
 
     @property
+    @abstractmethod
     def figures(self) -> Mapping[str, Spec]:
         """The paper's figures by the names of their files."""
-        raise NotImplementedError
 
     def written(self, folder: Path, progress: OnProgress) -> Self:
         """Itself, after the sheets (CSV) and then the figures (PNG) were written into ``folder``."""

@@ -18,6 +18,7 @@ from sudare.errors import ParameterError, did_you_mean
 from sudare.tables.areas import Crossed, Layer, Parts, place_key
 
 _MOST_CELLS = 1 << 26
+_MOST_SHOWN = 40
 
 
 def by_codes(domain: Domain, codes: Any) -> Parts:
@@ -91,7 +92,7 @@ def positions_in(attribute: Attribute, name: str, places: list[Any]) -> tuple[In
             box = np.stack([axis.reshape(-1) for axis in np.meshgrid(*ranges, indexing="ij")])
             box = box[:, attribute.allowed(*box)]
             if not box.shape[1]:
-                raise _unknown(name, places[int(which)])
+                raise _unknown(attribute, name, places[int(which)])
             found.append(box)
     if not found:
         raise ParameterError("an area lists no value of an attribute", value=name)
@@ -127,7 +128,7 @@ def _parts(domain: Domain, name: str, places: list[Any], area: Integers, names: 
         ]
         number = _logical_cells(attribute, begin, end)
         if not number.all():
-            raise _unknown(name, places[int(squares.which[number == 0][0])])
+            raise _unknown(attribute, name, places[int(squares.which[number == 0][0])])
         key = place_key(squares.position)
         order = np.argsort(key, kind="stable")
         if (again := np.flatnonzero(np.diff(key[order]) == 0)).size:
@@ -156,7 +157,7 @@ def _squares(attribute: Attribute, name: str, places: list[Any]) -> list[Squares
     columns = zip(*places, strict=True) if len(attribute.lengths) > 1 else [places]
     position, inside = attribute.locate(*(list(column) for column in columns))
     if not inside.all():
-        raise _unknown(name, places[int(np.argmin(inside))])
+        raise _unknown(attribute, name, places[int(np.argmin(inside))])
     return [Squares(1, (0,) * len(position), np.arange(len(places)), position)]
 
 
@@ -220,5 +221,14 @@ def _pairs(table: Any) -> tuple[list[Any], list[Any]]:
     return places, [None if area is None or area != area else area for area in areas]
 
 
-def _unknown(name: str, place: Any) -> ParameterError:
-    return ParameterError("a code is not in the domain of {name}", value=place, name=name)
+def _unknown(attribute: Attribute, name: str, place: Any) -> ParameterError:
+    """What to say of a code that the attribute does not have: its declared codes too, where they are few."""
+    few = attribute.size <= _MOST_SHOWN
+    labels = attribute.labels(*attribute.cell(np.arange(attribute.size))).tolist() if few else []
+    return ParameterError(
+        "a code is not in the domain of {name}",
+        value=place,
+        allowed=labels or None,
+        hint=did_you_mean(str(place), map(str, labels)),
+        name=name,
+    )

@@ -25,6 +25,8 @@ class PageMessage:
     >>> made = PageMessage("amount.of", part=12, whole=PageMessage("amount.rows", rows=1200))
     >>> str(made), made.text(Words("ja"))
     ('12 of 1,200 rows', '1,200 行 のうち 12')
+    >>> str(PageMessage("area.cells", cells=1))
+    '1 cell'
     """
 
     key: str
@@ -35,7 +37,9 @@ class PageMessage:
         object.__setattr__(self, "fields", tuple(sorted(fields.items())))
 
     def text(self, words: Words) -> str:
-        return words(self.key, **{name: said(value, words) for name, value in self.fields})
+        # A number stays one, since the form of a text may depend on it: "1 row", "2 rows".
+        gaps = {name: value if isinstance(value, int | float) else said(value, words) for name, value in self.fields}
+        return words(self.key, **gaps)
 
     def __str__(self) -> str:
         return self.text(ENGLISH)

@@ -15,6 +15,7 @@ import numpy as np
 from sudare.arrays import Cells, Floats, Integers
 from sudare.domain import Domain
 from sudare.errors import ParameterError, did_you_mean
+from sudare.language.messages import PageMessage
 from sudare.measure.simplex import round_rows
 from sudare.noise import measure, noise_variance, secret
 from sudare.privacy import Budget, readable
@@ -99,26 +100,29 @@ class Marginals(MeasuredSums):
             shares = planned_shares(box.sizes, wanted, budget.rho is not None)
         return list(zip((axes for axes, _ in shares), budget.split([share for _, share in shares]), strict=True))
 
-    def explain(self, domain: Domain, budget: Budget) -> str:
+    def explain(self, domain: Domain, budget: Budget) -> PageMessage:
         """How the budget is divided: from the domain and the budget, nothing else."""
         box = Box(domain)
 
-        def said(part: Budget, *, pairs: bool) -> str:
-            parts = []
-            for axes, share in self.views(domain, part, pairs=pairs):
-                cells = not pairs and len(axes) == len(box.sizes)
-                parts.append(f"{readable(share.amount)} on {'all cells' if cells else box.title(axes)}")
-            return ", ".join(parts)
+        def parts(part: Budget, *, pairs: bool) -> tuple[PageMessage, ...]:
+            return tuple(
+                PageMessage("explain.on_all", amount=readable(share.amount))
+                if not pairs and len(axes) == len(box.sizes)
+                else PageMessage("explain.on_marginal", amount=readable(share.amount), marginal=box.title(axes))
+                for axes, share in self.views(domain, part, pairs=pairs)
+            )
 
         if not _undecided(domain):
-            return (
-                f"{budget.currency}: {said(budget, pairs=domain.size > DENSE_CELLS)}; one table is fitted to all of it"
-            )
+            given = parts(budget, pairs=domain.size > DENSE_CELLS)
+            return PageMessage("explain.marginals", currency=budget.currency, parts=given)
         first, rest = budget.split([TOTAL_SHARE, 1 - TOTAL_SHARE])
-        return (
-            f"{budget.currency}: {readable(first.amount)} on the total; with at least {PEOPLE_PER_CELL} people for each"
-            f" cell and scale of the noise {said(rest, pairs=False)}; with fewer {said(rest, pairs=True)}; "
-            "one table is fitted to all of it"
+        return PageMessage(
+            "explain.marginals_by_total",
+            currency=budget.currency,
+            total=readable(first.amount),
+            people=PEOPLE_PER_CELL,
+            many=parts(rest, pairs=False),
+            few=parts(rest, pairs=True),
         )
 
     def protect(self, task: Task) -> Cells:

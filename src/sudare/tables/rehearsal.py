@@ -130,14 +130,15 @@ def outlook(job: TableKind) -> Outlook:
     made = forecast(job)
     low, high, agree = smallest_areas(made.errors)
     explain = getattr(job.method, "explain", None)
-    explanation = explain(job.domain, job.budget) if explain else ""
+    explanation: PageMessage | str = explain(job.domain, job.budget) if explain else ""
+    named = PageMessage("explain.method", method=job.method.name, explanation=explanation)
     declared: Any = job.recipe.method.build() if job.recipe.method.name == "auto" else None
     choice = None if declared is None else declared.choose(job.domain, in_cluster=job.recipe.data.in_cluster)
     chosen: Lines = {} if choice is None else {"choice": choice.reason}
     facts: Lines = {
         "domain": job.domain.describe(),
         "cells": job.domain.size,
-        "method": f"{job.method.name} ({explanation})" if explanation else job.method.name,
+        "method": named if explanation else job.method.name,
         **chosen,
         **_smallest(low, high, agree),
         **_interleaved(job),
@@ -148,7 +149,7 @@ def outlook(job: TableKind) -> Outlook:
         "index_bits": job.domain.bits,
         "method": job.method.name,
         "chosen": None if choice is None else choice.reason.key,
-        "explanation": explanation,
+        "explanation": str(explanation),
         "smallest_area_cells": [low, high],
         "smallest_area_agreed": agree,
     }

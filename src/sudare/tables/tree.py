@@ -19,6 +19,7 @@ import numpy as np
 from sudare.arrays import Cells, Integers
 from sudare.domain import Bins, Domain, Line
 from sudare.errors import ParameterError, either
+from sudare.language.messages import PageMessage
 from sudare.measure.blocks import margin_of
 from sudare.noise import measure, noise_variance, secret
 from sudare.privacy import Budget, Number, exact, positive, readable
@@ -184,33 +185,38 @@ class Tree(MeasuredSums):
         margin, rest = budget.split([self.margin, 1 - Fraction(self.margin)])
         return margin, rest
 
-    def explain(self, domain: Domain, budget: Budget) -> str:
+    def explain(self, domain: Domain, budget: Budget) -> PageMessage:
         """How the budget goes through the tree: from the domain and the budget, nothing else."""
         margin, rest = self.without_margin(domain, budget)
-        parts = rest.split(self.level_shares(domain))
         sizes = np.cumsum([0, *self.branching(domain)[::-1]])[::-1]
-        levels = ", ".join(
-            f"{readable(part.amount)} on blocks of {1 << int(bits):,}" for part, bits in zip(parts, sizes, strict=True)
-        )
-        totals = f"{readable(margin.amount)} on the totals of categories, " if margin else ""
-        even = self.even_shares(domain)
-        case = "thick" if self._takes_any(domain) else "thick and even"
-        looked = f"; if the table is {case}, its cells get {float(even[-1]):.0%} of it" if even else ""
-        return (
-            f"{budget.currency}: {totals}{levels} cells; a block too thin to be split spends the rest on itself{looked}"
-            f"{self._trade(domain)}"
-        )
+        parts = [] if margin is None else [PageMessage("explain.on_categories", amount=readable(margin.amount))]
+        parts += [
+            PageMessage("explain.on_blocks", amount=readable(part.amount), cells=1 << int(bits))
+            for part, bits in zip(rest.split(self.level_shares(domain)), sizes, strict=True)
+        ]
+        made = PageMessage("explain.tree", currency=budget.currency, parts=tuple(parts))
+        if even := self.even_shares(domain):
+            share = f"{float(even[-1]):.0%}"
+            any_dense, even_too = (
+                PageMessage("explain.dense", share=share),
+                PageMessage("explain.dense_even", share=share),
+            )
+            more = any_dense if self._takes_any(domain) else even_too
+            made = PageMessage("explain.more", first=made, more=more)
+        trade = self._trade(domain)
+        return made if trade is None else PageMessage("explain.more", first=made, more=trade)
 
-    def _trade(self, domain: Domain) -> str:
+    def _trade(self, domain: Domain) -> PageMessage | None:
         """Of a small table: what cells cost areas. Both are paid from one budget, and no release is best in both."""
         levels = len(self.branching(domain))
         if self.shares != "auto" or levels < 2 or domain.size > SMALL:
-            return ""
+            return None
         shares = {emphasis: float(USUAL[emphasis].of(levels)[-1]) for emphasis in USUAL}
-        return (
-            f"; noise of a cell over that of noise per cell: {1 / shares[None]:.1f}, with an emphasis on cells"
-            f" {1 / float(EVEN['cells'].of(levels)[-1]):.2f} (then blocks are as noise per cell makes them), on areas"
-            f" {1 / shares['areas']:.1f}"
+        return PageMessage(
+            "explain.trade",
+            usual=f"{1 / shares[None]:.1f}",
+            cells=f"{1 / float(EVEN['cells'].of(levels)[-1]):.2f}",
+            areas=f"{1 / shares['areas']:.1f}",
         )
 
     def _takes_any(self, domain: Domain) -> bool:

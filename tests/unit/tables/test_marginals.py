@@ -173,7 +173,7 @@ def test_what_is_no_attribute_is_refused():
 
 
 def test_the_plan_names_what_is_measured():
-    said = sd.Marginals(matters=["sex x age"]).explain(PEOPLE, Budget(epsilon=Fraction(1)))
+    said = str(sd.Marginals(matters=["sex x age"]).explain(PEOPLE, Budget(epsilon=Fraction(1))))
     assert "on all cells" in said
     assert "on age x sex" in said
 

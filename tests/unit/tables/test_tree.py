@@ -8,6 +8,7 @@ import pytest
 import sudare as sd
 from sudare.audit.moves import cost_of, loss_of
 from sudare.errors import AccountingError, ParameterError
+from sudare.language import Words
 from sudare.measure import error_by_block
 from sudare.noise import Blocks, Source, measure, metered, record
 from sudare.privacy import Budget
@@ -179,9 +180,11 @@ def test_an_emphasis_on_cells_of_a_small_table_is_nearly_noise_per_cell():
         made = [sd.release(table, method, epsilon=0.1, seed=seed).table.to_array() for seed in range(24)]
         squares[name] = np.mean([(one - table.to_array()) ** 2 for one in made])
     assert squares["tree"] < 1.2 * squares["noise"]
-    said = sd.Tree().explain(table.domain, Budget(epsilon=1))
-    assert "noise of a cell over that of noise per cell: 2.4, with an emphasis on cells 1.04" in said
-    assert "over that of noise per cell" not in sd.Tree().explain(sd.Domain(cell=sd.Grid(32, 32)), Budget(epsilon=1))
+    said = str(sd.Tree().explain(table.domain, Budget(epsilon=1)))
+    assert 'the noise of a cell is 2.4 times that of noise per cell, with emphasis = "cells" 1.04 times' in said
+    assert "times that of noise per cell" not in str(
+        sd.Tree().explain(sd.Domain(cell=sd.Grid(32, 32)), Budget(epsilon=1))
+    )
 
 
 def test_an_emphasis_is_known_and_stands_alone():
@@ -361,5 +364,11 @@ def test_strength_leaves_fewer_cells_and_the_same_total():
 
 
 def test_the_explanation_names_every_level():
-    text = sd.Tree().explain(sd.Domain(cell=sd.Grid(16, 16)), Budget(epsilon=Fraction(1)))
-    assert text.startswith("epsilon: 0.03 on blocks of 256, 0.55 on blocks of 16, 0.42 on blocks of 1 cells")
+    made = sd.Tree().explain(sd.Domain(cell=sd.Grid(16, 16)), Budget(epsilon=Fraction(1)))
+    english, japanese = str(made), made.text(Words("ja"))
+    assert english.startswith(
+        "epsilon: 0.03 on blocks of 256 cells, 0.55 on blocks of 16 cells and 0.42 on blocks of 1 cell;"
+    )
+    assert japanese.startswith(
+        "epsilonの配分：256セルのブロックに0.03、16セルのブロックに0.55、1セルのブロックに0.42。"
+    )

@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 
 from sudare.arrays import Booleans, Integers
 from sudare.domain.columns import same_length, whole_array, within
-from sudare.domain.regions import Region
+from sudare.domain.regions import MaskedBox, Region
 from sudare.domain.sql import NUMBERS, AttributeSql, Dialect, Kind, SourceColumn, called
 from sudare.errors import DomainError, Message, either
+from sudare.language.messages import PageMessage
 
 
 class Attribute(ABC):
@@ -46,8 +47,14 @@ class Attribute(ABC):
         """The declaration as plain JSON: ``type`` and the arguments that build an equal attribute."""
 
     @abstractmethod
-    def describe(self) -> str:
-        """The declaration in a few words."""
+    def describe(self) -> PageMessage | str:
+        """The declaration in a few words; ``str()`` of it is English."""
+
+    def masked(self, description: PageMessage) -> PageMessage:
+        """A description, with the number of cells under the mask where there is one."""
+        if not isinstance(self.region, MaskedBox):
+            return description
+        return PageMessage("described.masked", attribute=description, cells=self.size)
 
     def readable(self, columns: int) -> tuple[tuple[Kind, ...], Message]:  # noqa: ARG002 - some differ by it
         """The kinds of columns that the attribute can be read from, given their number, and their name for messages."""

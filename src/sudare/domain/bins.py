@@ -28,6 +28,7 @@ from sudare.domain.sql import (
     whole,
 )
 from sudare.errors import DomainError, Message
+from sudare.language.messages import PageMessage
 from sudare.privacy import Number, exact, positive
 
 MOST_BINS = 2**20
@@ -95,9 +96,9 @@ class Bins(Attribute):
         """``edges``."""
         return {"type": self.kind, "edges": list(self.edges)}
 
-    def describe(self) -> str:
+    def describe(self) -> PageMessage:
         """The number of bins."""
-        return "1 bin" if len(self.edges) == 2 else f"{len(self.edges) - 1:,} bins"
+        return PageMessage("described.bins", bins=len(self.edges) - 1)
 
     def sql(self, columns: Sequence[SourceColumn], prefix: str, dialect: Dialect) -> AttributeSql:
         """See `Attribute`: whole numbers are looked up if they are few, else edges are compared, else NumPy is called.

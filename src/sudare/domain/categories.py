@@ -17,6 +17,7 @@ from sudare.domain.regions import Box
 from sudare.domain.sql import NUMBERS, AttributeSql, Dialect, Kind, SourceColumn, joined, whole_of_any
 from sudare.domain.text import number, plain, plain_texts, twice
 from sudare.errors import DomainError, Message
+from sudare.language.messages import PageMessage
 
 MOST_VALUES = 2**20
 
@@ -66,9 +67,9 @@ class Categories(Attribute):
         """``values``."""
         return {"type": self.kind, "values": list(self.values)}
 
-    def describe(self) -> str:
+    def describe(self) -> PageMessage:
         """The number of categories."""
-        return "1 category" if len(self.values) == 1 else f"{len(self.values):,} categories"
+        return PageMessage("described.categories", categories=len(self.values))
 
     def readable(self, columns: int) -> tuple[tuple[Kind, ...], Message]:  # noqa: ARG002 - always one
         """See `Attribute`."""

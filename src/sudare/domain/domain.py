@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, reduce
 from math import prod
 from types import MappingProxyType
 from typing import Any, NamedTuple, Self
@@ -18,6 +18,7 @@ from sudare.domain.attributes import attribute_from_json
 from sudare.domain.columns import same_length, whole_array, whole_number, within
 from sudare.domain.morton import BitPlan, Groups, default_groups, groups_of, interleave
 from sudare.errors import DomainError, Message, did_you_mean
+from sudare.language.messages import PageMessage
 
 MOST_BITS = 62
 _CELLS_AT_ONCE = 1 << 20
@@ -238,15 +239,19 @@ class Domain:
             attributes[entry["name"]] = attribute_from_json(arguments)
         return cls(data.get("order"), **attributes)
 
-    def describe(self) -> str:
-        """One line: the attributes, and how large the domain is.
+    def describe(self) -> PageMessage:
+        """One line: the attributes, and how large the domain is; ``str()`` of it is English.
 
         >>> from sudare.domain import Categories, Grid
-        >>> Domain(cell=Grid(512, 512), sex=Categories(["f", "m"])).describe()
-        'cell: grid of 512 x 512; sex: 2 categories (524,288 cells, 19 bits)'
+        >>> print(Domain(cell=Grid(512, 512), sex=Categories(["f", "m"])).describe())
+        cell: grid of 512 x 512; sex: 2 categories (524,288 cells, 19 bits)
         """
-        parts = "; ".join(f"{name}: {attribute.describe()}" for name, attribute in self.attributes.items())
-        return f"{parts} ({self.size:,} cell{'s' if self.size > 1 else ''}, {self.bits} bits)"
+        parts = [
+            PageMessage("domain.attribute", name=name, attribute=attribute.describe())
+            for name, attribute in self.attributes.items()
+        ]
+        joined = reduce(lambda first, then: PageMessage("domain.attributes", first=first, then=then), parts)
+        return PageMessage("domain.size", attributes=joined, cells=self.size, bits=self.bits)
 
     def __repr__(self) -> str:
         parts = [f"{name}={attribute!r}" for name, attribute in self.attributes.items()]

@@ -22,6 +22,7 @@ from sudare.domain.place import EUROPE, UNIT, Lattice, Squares, degrees_window
 from sudare.domain.regions import Box, Region
 from sudare.domain.shapes import Shapes
 from sudare.errors import DomainError, Message, did_you_mean
+from sudare.language.messages import PageMessage
 from sudare.privacy import Number
 
 SIZES = {
@@ -218,10 +219,10 @@ class EuropeGrid(Lattice):
         ranges = {"rows": list(self.rows), "columns": list(self.columns)}
         return {"type": self.kind, "size": self.cell_size, **ranges, **self.mask_json()}
 
-    def describe(self) -> str:
+    def describe(self) -> PageMessage:
         """The size of the cells, and how many there are."""
-        text = f"{self.cell_size} European grid of {self.lengths[0]:,} x {self.lengths[1]:,}"
-        return f"{text}{self.masked_words()}"
+        rows, columns = self.lengths
+        return self.masked(PageMessage("described.europe_grid", size=self.cell_size, rows=rows, columns=columns))
 
 
 _LONG = re.compile(r"(?:CRS3035)?RES(\d+)mN(\d+)E(\d+)")

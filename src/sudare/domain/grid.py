@@ -27,6 +27,7 @@ from sudare.domain.sql import (
     whole_of_double,
 )
 from sudare.errors import Message
+from sudare.language.messages import PageMessage
 
 
 @dataclass(frozen=True)
@@ -71,9 +72,9 @@ class Line(Attribute):
         """See `Attribute`: the column holds positions."""
         return _positions_sql(columns, prefix, dialect)
 
-    def describe(self) -> str:
+    def describe(self) -> PageMessage:
         """The number of positions."""
-        return f"line of {self.length:,}{_masked(self.region)}"
+        return self.masked(PageMessage("described.line", length=self.length))
 
 
 @dataclass(frozen=True)
@@ -127,9 +128,9 @@ class Grid(Attribute):
         """See `Attribute`: the columns hold positions."""
         return _positions_sql(columns, prefix, dialect)
 
-    def describe(self) -> str:
+    def describe(self) -> PageMessage:
         """Rows by columns."""
-        return f"grid of {self.rows:,} x {self.columns:,}{_masked(self.region)}"
+        return self.masked(PageMessage("described.grid", rows=self.rows, columns=self.columns))
 
 
 def _positions_sql(columns: Sequence[SourceColumn], prefix: str, dialect: Dialect) -> AttributeSql:
@@ -171,7 +172,3 @@ def _with_mask(cls: type[Masked], arguments: dict[str, Any]) -> Masked:
     if arguments.get("mask") is None:
         return unmasked
     return replace(unmasked, mask=mask_from_runs(arguments["mask"], unmasked.lengths))
-
-
-def _masked(region: Region) -> str:
-    return f" with {region.size:,} cells under a mask" if isinstance(region, MaskedBox) else ""

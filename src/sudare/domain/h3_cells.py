@@ -21,6 +21,7 @@ from sudare.domain.public_polygons import read_polygons
 from sudare.domain.regions import Listed
 from sudare.domain.shapes import Shapes
 from sudare.errors import DomainError, Message, MissingExtraError, SudareError
+from sudare.language.messages import PageMessage
 from sudare.privacy import Number
 
 FINEST = 15
@@ -151,9 +152,9 @@ class H3(Place):
         compact = np.sort(h3_of().compact_cells(self._indices(self.region.positions)))
         return {"type": self.kind, "resolution": self.resolution, "cells": [f"{index:x}" for index in compact.tolist()]}
 
-    def describe(self) -> str:
+    def describe(self) -> PageMessage:
         """The resolution, and how many cells there are."""
-        return f"{self.size:,} H3 cells of resolution {self.resolution}"
+        return PageMessage("described.h3", cells=self.size, resolution=self.resolution)
 
     def coarser(self, levels: int) -> H3:
         """The cells so many resolutions coarser that hold these, 8**levels positions each."""

@@ -15,6 +15,7 @@ from sudare.arrays import Floats, Integers
 from sudare.domain.place import UNIT, Lattice, billionths, degrees_window
 from sudare.domain.regions import Box, Region
 from sudare.errors import DomainError, Message
+from sudare.language.messages import PageMessage
 from sudare.privacy import Number, positive
 
 _CODE = re.compile(r"([NS])(\d{2}(?:\.\d{1,9})?)([EW])(\d{3}(?:\.\d{1,9})?)")
@@ -144,9 +145,10 @@ class LatLon(Lattice):
             **self.mask_json(),
         }
 
-    def describe(self) -> str:
+    def describe(self) -> PageMessage:
         """The size of the cells, and how many there are."""
-        return f"{self.cell_name} grid of {self.lengths[0]:,} x {self.lengths[1]:,}{self.masked_words()}"
+        rows, columns = self.lengths
+        return self.masked(PageMessage("described.latlon", size=self.cell_name, rows=rows, columns=columns))
 
     @property
     def _decimals(self) -> int:

@@ -21,6 +21,7 @@ from sudare.domain.regions import Box, Region
 from sudare.domain.shapes import Shapes
 from sudare.domain.sql import NUMBERS, AttributeSql, Dialect, Kind, SourceColumn, called
 from sudare.errors import DomainError, Message, SudareError
+from sudare.language.messages import PageMessage
 
 
 @dataclass(frozen=True)
@@ -176,11 +177,13 @@ class Mesh(Place):
             **self.mask_json(),
         }
 
-    def describe(self) -> str:
+    def describe(self) -> PageMessage:
         """The size of the cells, the window, and the cells under codes if they do not fill it."""
-        text = f"{self.cell_size} mesh of {self.lengths[0]:,} x {self.lengths[1]:,}"
-        under_codes = isinstance(self.region, MeshRegion)
-        return f"{text} with {self.size:,} cells under codes" if under_codes else f"{text}{self.masked_words()}"
+        rows, columns = self.lengths
+        made = PageMessage("described.mesh", size=self.cell_size, rows=rows, columns=columns)
+        if isinstance(self.region, MeshRegion):
+            return PageMessage("described.under_codes", attribute=made, cells=self.size)
+        return self.masked(made)
 
     def readable(self, columns: int) -> tuple[tuple[Kind, ...], Message]:
         """See `Attribute`."""

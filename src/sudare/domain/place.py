@@ -122,10 +122,6 @@ class Place(Attribute):
         """The run lengths of the mask, if there is one, as an entry of `to_json`."""
         return {"mask": mask_to_runs(self.region.mask)} if isinstance(self.region, MaskedBox) else {}
 
-    def masked_words(self) -> str:
-        """What `describe` says of a mask."""
-        return f" with {self.size:,} cells under a mask" if isinstance(self.region, MaskedBox) else ""
-
     def readable(self, columns: int) -> tuple[tuple[Kind, ...], Message]:
         """See `Attribute`."""
         if columns == 1:

@@ -18,6 +18,7 @@ from sudare.domain.regions import Listed
 from sudare.domain.shapes import Shapes
 from sudare.domain.text import plain, twice
 from sudare.errors import DomainError, did_you_mean
+from sudare.language.messages import PageMessage
 
 _HILBERT_BITS = 16
 _PREPARING = Lock()
@@ -193,10 +194,11 @@ class Regions(Place):
         geometry = self._geometry()[np.searchsorted(self._positions, self.region.positions)]
         return float(shapely.area(shapely.transform(geometry, _equal_area)).sum())
 
-    def describe(self) -> str:
+    def describe(self) -> PageMessage:
         """How many regions there are, and parents."""
-        parents = f" in {len(self.groups):,} areas" if len(self.groups) > 1 else ""
-        return f"{self.size:,} regions{parents}"
+        if len(self.groups) < 2:
+            return PageMessage("described.regions", regions=self.size)
+        return PageMessage("described.regions_in_areas", regions=self.size, areas=len(self.groups))
 
     def _geometry(self) -> NDArray[Any]:
         if self.geometry is None:

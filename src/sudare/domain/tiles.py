@@ -17,6 +17,7 @@ from sudare.domain.formula import NumpyCalculator, atanh, cosine, sine
 from sudare.domain.place import UNIT, Lattice, Squares, degrees_window
 from sudare.domain.regions import Box, Region
 from sudare.errors import DomainError, Message
+from sudare.language.messages import PageMessage
 from sudare.privacy import Number
 
 FINEST = 26
@@ -143,9 +144,10 @@ class Tiles(Lattice):
         ranges = {"rows": list(self.rows), "columns": list(self.columns)}
         return {"type": self.kind, "zoom": self.zoom, **ranges, **self.mask_json()}
 
-    def describe(self) -> str:
+    def describe(self) -> PageMessage:
         """The zoom, and how many tiles there are."""
-        return f"tiles of zoom {self.zoom}, {self.lengths[0]:,} x {self.lengths[1]:,}{self.masked_words()}"
+        rows, columns = self.lengths
+        return self.masked(PageMessage("described.tiles", zoom=self.zoom, rows=rows, columns=columns))
 
     def _tiles(self, coordinates: tuple[Integers, ...]) -> tuple[Integers, Integers]:
         return self.rows[1] - 1 - coordinates[0], (coordinates[1] + self.columns[0]) % 2**self.zoom

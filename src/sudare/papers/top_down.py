@@ -276,7 +276,7 @@ def reproduce(
         Unit("theorem 3", partial(concentrated, max(_LEAST_EXAMPLES, 4 * runs))),
         Unit("gain by density", partial(by_density, max(1, runs // 10))),
     ]
-    settings = {"paper": "top-down", "runs": runs, "basis": basis, "table": table.domain.describe()}
+    settings = {"paper": "top-down", "runs": runs, "basis": basis, "table": str(table.domain.describe())}
     found = run_units(folder, units, settings, progress)
     outcomes = tuple(replace(found[contender.name], contender=contender) for contender in CONTENDERS)
     made = TopDownReproduction(basis, runs, table, levels, outcomes, found["theorem 3"], found["gain by density"])

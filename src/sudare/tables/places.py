@@ -151,7 +151,7 @@ def _squares(attribute: Attribute, name: str, places: list[Any]) -> list[Squares
             raise ParameterError(
                 "this is not a code of {name}, nor of a coarser area",
                 value=places[int(np.argmin(read))],
-                name=attribute.describe(),
+                name=str(attribute.describe()),
             )
         return found
     columns = zip(*places, strict=True) if len(attribute.lengths) > 1 else [places]

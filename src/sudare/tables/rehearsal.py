@@ -144,7 +144,7 @@ def outlook(job: TableKind) -> Outlook:
         **_interleaved(job),
     }
     details = {
-        "domain": job.domain.describe(),
+        "domain": str(job.domain.describe()),
         "cells": job.domain.size,
         "index_bits": job.domain.bits,
         "method": job.method.name,

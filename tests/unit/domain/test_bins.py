@@ -69,7 +69,7 @@ def test_json_gives_an_equal_attribute():
         assert attribute_from_json(bins.to_json()) == bins
         assert hash(attribute_from_json(bins.to_json())) == hash(bins)
     assert Bins(0, 10, step=5) == Bins(edges=[0, 5.0, 10])
-    assert (AGES.describe(), Bins(0, 1, 1).describe()) == ("3 bins", "1 bin")
+    assert (str(AGES.describe()), str(Bins(0, 1, 1).describe())) == ("3 bins", "1 bin")
     assert (AGES.size, AGES.lengths, AGES.spatial) == (3, (3,), False)
 
 

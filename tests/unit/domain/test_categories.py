@@ -80,8 +80,8 @@ def test_json_gives_an_equal_attribute():
     for attribute in (SEX, Categories([3, 1]), Categories(np.array(["男", "女"]))):
         assert attribute_from_json(attribute.to_json()) == attribute
     assert Categories(["f", "m"]) != SEX
-    assert SEX.describe() == "2 categories"
-    assert Categories([1]).describe() == "1 category"
+    assert str(SEX.describe()) == "2 categories"
+    assert str(Categories([1]).describe()) == "1 category"
     assert (SEX.size, SEX.lengths, SEX.spatial) == (2, (2,), False)
 
 

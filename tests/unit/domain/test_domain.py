@@ -9,6 +9,7 @@ import pytest
 
 from sudare.domain import Axis, Bins, Categories, Domain, Grid, Line, Mesh
 from sudare.errors import DomainError
+from sudare.language import Words
 
 TOKYO = Domain(
     mesh=Mesh("500m", rows=(8426, 8938), columns=(6044, 6556)),
@@ -140,8 +141,10 @@ def test_a_domain_prints_as_it_is_declared():
     assert repr(Domain(order=["b", ("a", "c")], a=Line(4), b=Line(2), c=Line(2))) == (
         "Domain(a=Line(length=4), b=Line(length=2), c=Line(length=2), order=['b', ('a', 'c')])"
     )
-    assert TOKYO.describe() == "mesh: 500m mesh of 512 x 512; sex: 2 categories (524,288 cells, 19 bits)"
-    assert Domain(a=Line(1)).describe() == "a: line of 1 (1 cell, 0 bits)"
+    assert str(TOKYO.describe()) == "mesh: 500m mesh of 512 x 512; sex: 2 categories (524,288 cells, 19 bits)"
+    assert str(Domain(a=Line(1)).describe()) == "a: line of 1 (1 cell, 0 bits)"
+    japanese = TOKYO.describe().text(Words("ja"))
+    assert japanese == "mesh：500m メッシュ（512 x 512）、sex：2カテゴリ（524,288セル、19ビット）"
 
 
 @pytest.mark.parametrize(

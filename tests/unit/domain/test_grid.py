@@ -72,8 +72,8 @@ def test_attributes_are_equal_by_value():
 
 
 def test_descriptions_say_what_is_masked():
-    assert Line(4096).describe() == "line of 4,096"
-    assert Grid(2, 2, mask=[[True, False], [True, True]]).describe() == "grid of 2 x 2 with 3 cells under a mask"
+    assert str(Line(4096).describe()) == "line of 4,096"
+    assert str(Grid(2, 2, mask=[[True, False], [True, True]]).describe()) == "grid of 2 x 2 with 3 cells under a mask"
     assert repr(Grid(2, 3)) == "Grid(rows=2, columns=3)"
 
 

@@ -104,7 +104,7 @@ def test_a_mask_of_codes_and_a_mask_as_an_array(tmp_path):
     assert masked.size == 2
     assert masked.locate([40.505, 40.515], [-74.295, -74.295])[1].tolist() == [True, False]
     assert attribute_from_json(masked.to_json()) == masked
-    assert "2 cells under a mask" in masked.describe()
+    assert "2 cells under a mask" in str(masked.describe())
     every = np.zeros((50, 60), dtype=bool)
     every[0, 0] = every[49, 59] = True
     assert LatLon(step=0.01, window=(-74.3, 40.5, -73.7, 41.0), mask=every) == masked

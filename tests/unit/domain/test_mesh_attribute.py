@@ -95,10 +95,10 @@ def test_json_gives_an_equal_attribute(mesh):
 
 def test_a_mesh_prints_as_it_is_declared():
     assert repr(TOKYO) == "Mesh('500m', rows=(8426, 8938), columns=(6044, 6556))"
-    assert TOKYO.describe() == "500m mesh of 512 x 512"
+    assert str(TOKYO.describe()) == "500m mesh of 512 x 512"
     islands = Mesh("1km", codes=["5339", "3622"])
     assert repr(islands) == "Mesh('1km', codes=['3622', '5339'])"
-    assert islands.describe() == "1km mesh of 1,440 x 1,440 with 12,800 cells under codes"
+    assert str(islands.describe()) == "1km mesh of 1,440 x 1,440 with 12,800 cells under codes"
     scattered = Mesh("1km", codes=[53394611, 53394613, 53394615, 53394617, 53394619])
     assert repr(scattered) == "Mesh('1km', codes=['53394611', ... 5 codes])"
 

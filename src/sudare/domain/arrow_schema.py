@@ -15,20 +15,25 @@ Part: TypeAlias = Callable[[bytearray], int]
 """Appends itself to a buffer and says where it begins."""
 _VERSION, _SCHEMA = 4, 1
 _TYPES: dict[str, tuple[int, dict[int, bytes | Part]]] = {
-    "i": (2, {0: pack("<i", 64), 1: b"\1"}),
-    "f": (3, {0: pack("<h", 2)}),
+    "i8": (2, {0: pack("<i", 64), 1: b"\1"}),
+    "i2": (2, {0: pack("<i", 16), 1: b"\1"}),
+    "f8": (3, {0: pack("<h", 2)}),
     "U": (5, {}),
-    "b": (6, {}),
+    "b1": (6, {}),
     "O": (19, {}),
 }
-"""By NumPy's letter: the number of a type in the format, and its fields: 64 bits with a sign, double, text, truth
-values, and long binary."""
+"""By NumPy's code: the number of a type in the format, and its fields: whole numbers of 64 and 16 bits with a sign,
+double, text, truth values, and long binary."""
 
 
-def arrow_schema(columns: Mapping[str, tuple[str, bool | None]]) -> str:
-    """The schema of columns by name: NumPy's letter for their values, and whether categories have an order."""
+def arrow_schema(columns: Mapping[str, tuple[str, bool | None]], metadata: Mapping[str, str]) -> str:
+    """The schema of columns by name: NumPy's code for their values, and whether categories have an order.
+
+    Readers take the other ``metadata`` of the file from here too.
+    """
     fields = [_field(name, place, *kind) for place, (name, kind) in enumerate(columns.items())]
-    schema = _table({1: _vector(fields)})
+    entries = [_table({0: _text(key), 1: _text(value)}) for key, value in metadata.items()]
+    schema = _table({1: _vector(fields), 2: _vector(entries)})
     message = _table({0: pack("<h", _VERSION), 1: pack("<B", _SCHEMA), 2: schema})
     buffer = bytearray(4)
     pack_into("<I", buffer, 0, message(buffer))
@@ -36,8 +41,8 @@ def arrow_schema(columns: Mapping[str, tuple[str, bool | None]]) -> str:
     return base64.b64encode(pack("<iI", -1, len(buffer)) + buffer).decode()
 
 
-def _field(name: str, place: int, letter: str, ordered: bool | None) -> Part:
-    number, fields = _TYPES[letter]
+def _field(name: str, place: int, code: str, ordered: bool | None) -> Part:
+    number, fields = _TYPES[code]
     about: dict[int, bytes | Part] = {
         0: _text(name),
         1: b"\1",

@@ -83,6 +83,8 @@ def installed(package: str) -> Iterator[None]:
     """Say which package is missing."""
     try:
         yield
+    except MissingExtraError:
+        raise
     except ImportError:
         raise MissingExtraError(
             "{package} is not installed here", hint="Run: pip install {package}", package=package

@@ -107,22 +107,27 @@ def execute(connection: duckdb.DuckDBPyConnection, sql: str) -> None:
     interruptibly(lambda: connection.execute(sql), connection.interrupt)
 
 
+def _existing(path: Path) -> str:
+    path.stat()  # DuckDB calls a file that is missing a pattern that nothing matches
+    return literal_path(path)
+
+
 def row_count(path: Path) -> int:
     """How many rows a file has, by its footer."""
     with database() as connection:
-        return int(connection.sql(f"SELECT num_rows FROM parquet_file_metadata({literal_path(path)})").fetchall()[0][0])
+        return int(connection.sql(f"SELECT num_rows FROM parquet_file_metadata({_existing(path)})").fetchall()[0][0])
 
 
 def read_parquet(path: Path) -> list[tuple[Any, ...]]:
     """All rows of a small file."""
     with database() as connection:
-        return connection.sql(f"FROM read_parquet({literal_path(path)}, hive_partitioning = false)").fetchall()
+        return connection.sql(f"FROM read_parquet({_existing(path)}, hive_partitioning = false)").fetchall()
 
 
 def is_geoparquet(path: Path) -> bool:
     """Whether a file's metadata say which column holds polygons."""
     with database() as connection:
-        return bool(connection.sql(f"FROM parquet_kv_metadata({literal_path(path)}) WHERE key = 'geo'").fetchall())
+        return bool(connection.sql(f"FROM parquet_kv_metadata({_existing(path)}) WHERE key = 'geo'").fetchall())
 
 
 def pieces(path: Path, names: Sequence[str]) -> Iterator[Columns]:
@@ -131,7 +136,7 @@ def pieces(path: Path, names: Sequence[str]) -> Iterator[Columns]:
     rows = row_count(path)
     with database() as connection:
         for start in range(0, rows, AT_ONCE):
-            source = f"read_parquet({literal_path(path)}, file_row_number = true, hive_partitioning = false)"
+            source = f"read_parquet({_existing(path)}, file_row_number = true, hive_partitioning = false)"
             wanted = f"file_row_number >= {start} AND file_row_number < {start + AT_ONCE}"
             yield columns_of(connection, f"SELECT {listed} FROM {source} WHERE {wanted}")
 

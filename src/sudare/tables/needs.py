@@ -15,11 +15,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sudare.domain import CountTable, Domain, Grid, Line
-from sudare.noise.discrete import added
-from sudare.recipe.frames import row_size
+from sudare.domain import CountTable, Domain
 from sudare.recipe.kind import FIXED_DISK, FIXED_MEMORY, Needs
-from sudare.tables.error_bars import MOST_REPLICATES, replicates_of
 from sudare.tables.files import GEOJSON_LIMIT, MOST_WITH_BARS, columns
 
 if TYPE_CHECKING:
@@ -84,9 +81,9 @@ def needs(job: TableKind, table: CountTable) -> Needs:
     if drawn <= SMALL:
         cells = min(domain.size, _SPREAD * drawn)
         memory = _SMALL_CELL[0] + ("geoparquet" in formats) * _POLYGON + ("geojson" in formats) * _FEATURE
-        memory += job.recipe.output.bars * _BARS * MOST_REPLICATES
         file = _SMALL_CELL[1] + ("geoparquet" in formats) * _SHAPE_ON_DISK + ("geojson" in formats) * _FEATURE_ON_DISK
-        return Needs(FIXED_MEMORY + memory * cells, FIXED_DISK + file * cells)
+        learned = _bars_memory(cells) if job.recipe.output.bars else 0
+        return Needs(FIXED_MEMORY + memory * cells + learned, FIXED_DISK + file * cells)
     pilot = _pilot(job, table, drawn)
     listed = min(domain.size, int(len(pilot.listed) / pilot.share))
     protect = _BEYOND_TRACED.get(job.method.name, _BEYOND) * pilot.whole_peak
@@ -99,12 +96,22 @@ def needs(job: TableKind, table: CountTable) -> Needs:
     barred = min(listed, MOST_WITH_BARS) if job.recipe.output.bars and listed <= _NEARLY * MOST_WITH_BARS else 0
     protect += barred * _HELD  # replicates are released while earlier ones are held
     frame = columns(pilot.listed.plain)  # bars are counted apart: learning those of a pilot takes long
+    from sudare.recipe.frames import row_size
+
     tables = row_size(frame, [name for name in formats if name in ("parquet", "geoparquet")])
     texts = row_size(frame.drop_columns(["index"]), [name for name in formats if name == "csv"])
     packed = _DISK_OF_TREE if job.method.name in _BEYOND_TRACED else _DISK
     disk = packed * listed * (tables + texts + ("geoparquet" in formats) * _SHAPE_ON_DISK) + mapped * _FEATURE_ON_DISK
     disk += barred * sum(_BARS_IN_TEXT if name == "csv" else _BARS_PACKED for name in formats)
-    return Needs(FIXED_MEMORY + int(max(protect, barred * _BARS * replicates_of(barred), write)), FIXED_DISK + int(disk))
+    learned = _bars_memory(barred) if barred else 0
+    return Needs(FIXED_MEMORY + int(max(protect, learned, write)), FIXED_DISK + int(disk))
+
+
+def _bars_memory(cells: int) -> int:
+    """Bytes while the error bars of so many listed cells are learned."""
+    from sudare.tables.error_bars import replicates_of
+
+    return cells * _BARS * replicates_of(cells)
 
 
 def _drawn(job: TableKind, table: CountTable) -> int:
@@ -114,6 +121,8 @@ def _drawn(job: TableKind, table: CountTable) -> int:
         return size
     if cut is None:
         return len(table)
+    from sudare.noise.discrete import added
+
     passing = added(Fraction(table.unit.max_rows), job.budget).chance_above(cut - 1)
     return len(table) + int((size - len(table)) * passing)
 
@@ -165,6 +174,8 @@ def _stretches(table: CountTable, cells: int) -> tuple[CountTable, float]:
 
 def _thinned(job: TableKind, table: CountTable, cells: int, drawn: int) -> tuple[CountTable, float]:
     """A domain and a table smaller by the same share, for methods that treat each cell by itself."""
+    from sudare.domain import Grid, Line
+
     share = cells / drawn
     size = max(1, round(job.domain.size * share))
     domain = Domain(cell=Line(size))

@@ -11,8 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudare.arrays import Floats, Integers
-from sudare.domain.bins import Bins
-from sudare.domain.categories import Categories
 from sudare.domain.domain import Domain
 from sudare.domain.parquet import AT_ONCE, Coded
 from sudare.domain.place import Place
@@ -105,21 +103,18 @@ def arrow_errors() -> tuple[type[Exception], ...]:
 def label_columns(domain: Domain, index: Integers) -> dict[str, NDArray[Any] | Coded]:
     """The labels of cells: one column per attribute (two for a grid).
 
-    Bins are ordered categories. Categories without a cell are listed too.
+    The values of a listed attribute are a dictionary, which also has those without a cell.
     """
     columns: dict[str, NDArray[Any] | Coded] = {}
     coordinates = domain.coordinates(index)
     for name, attribute in domain.attributes.items():
         own = [coordinates[number] for number, axis in enumerate(domain.axes) if axis.name == name]
-        if isinstance(attribute, Bins | Categories):
+        if attribute.listed:
             names = attribute.labels(np.arange(attribute.lengths[0]))
-            columns[name] = Coded(own[0].astype(np.int32), names, isinstance(attribute, Bins))
+            columns[name] = Coded(own[0].astype(np.int32), names, attribute.ordered)
             continue
         labels = attribute.labels(*own)
-        if labels.ndim == 2:
-            columns |= {f"{name}_row": labels[:, 0], f"{name}_column": labels[:, 1]}
-        else:
-            columns[name] = labels
+        columns |= zip(attribute.label_columns(name), np.atleast_2d(labels.T), strict=True)
     return columns
 
 

@@ -18,13 +18,14 @@ import numpy as np
 
 from sudare.domain.frames import arrow
 from sudare.domain.parquet import execute, identifier, literal_path, text_literal
-from sudare.engines.csv_files import MOST_LINE, CsvLayout, check_lines, checked_pieces
 from sudare.engines.files import partitions, refuse_other_types, shown
 from sudare.errors import InputError, did_you_mean
 from sudare.signals import interruptibly
 
 if TYPE_CHECKING:
     import duckdb
+
+    from sudare.engines.csv_files import CsvLayout
 
 BATCH = 1 << 14
 """Rows that are taken from a stream at once."""
@@ -165,6 +166,8 @@ class CsvSource(FileSource):
 
     def open(self, opening: Opening) -> str:
         """Scanned where it is, or, in another encoding, from a copy in UTF-8."""
+        from sudare.engines.csv_files import MOST_LINE
+
         places = self.layout.places
         if opening.names is None:
             return f"(SELECT {', '.join(f'NULL::VARCHAR AS {identifier(name)}' for name in places)})"
@@ -190,6 +193,8 @@ class CsvSource(FileSource):
 
     def _checked(self, opening: Opening) -> Path:
         """The file to read: this one, or its copy in UTF-8."""
+        from sudare.engines.csv_files import check_lines, checked_pieces
+
         if self.layout.utf8 and self.path.suffix.lower() != ".zst":
             check_lines(self.path, self.layout)
             return self.path

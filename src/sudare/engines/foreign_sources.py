@@ -35,9 +35,6 @@ from sudare.errors import (
     did_you_mean,
 )
 
-POSTGRES = ("postgresql", "postgres")
-"""Schemes of addresses of PostgreSQL."""
-EXCEL = ".xlsx"
 _SQLITE_BEGINS = b"SQLite format 3\x00"
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,10 +27,12 @@ from sudare.engines.bound_sql import (
     values_sql,
 )
 from sudare.engines.dialect import Shell, only_row
-from sudare.engines.examine import Examination, examine_rows
-from sudare.engines.overlap import Matches, hashes_of, matches_of, sums_of
 from sudare.engines.place_sql import axes_of, locate_rows, outside_refusal, place_rows
 from sudare.engines.protocol import CellCounts, CountRows, Groups, Placement, RowBound
+
+if TYPE_CHECKING:
+    from sudare.engines.examine import Examination
+    from sudare.engines.overlap import Matches
 
 FEW = 2**21
 """Up to this many rows, a view of one number per row is broadcast to every worker."""
@@ -71,11 +73,15 @@ class SqlEngine(ABC):
 
     def hash_rows(self, columns: Sequence[SourceColumn], named: bool) -> Columns:
         """See `Engine`."""
+        from sudare.engines.overlap import hashes_of
+
         with self.opened(columns) as shell:
             return hashes_of(shell, columns, named)
 
     def match_rows(self, columns: Sequence[SourceColumn], named: bool, others: Columns) -> Matches:
         """See `Engine`."""
+        from sudare.engines.overlap import matches_of
+
         with self.opened(columns) as shell:
             return matches_of(shell, columns, named, others)
 
@@ -83,6 +89,8 @@ class SqlEngine(ABC):
         self, placement: Placement | None, bound: RowBound | None, count: SourceColumn | None, values: bool
     ) -> Examination:
         """See `Engine`."""
+        from sudare.engines.examine import examine_rows
+
         placing = [] if placement is None else columns_of(placement)
         asked = needed(placing, bound, *([] if count is None else [count]))
         with self.opened(asked or list(self.columns.values())[:1]) as shell:  # a table of no columns has no rows
@@ -90,6 +98,8 @@ class SqlEngine(ABC):
 
     def sum_rows(self, columns: Sequence[SourceColumn]) -> tuple[int, int, int]:
         """See `Engine`."""
+        from sudare.engines.overlap import sums_of
+
         with self.opened(columns) as shell:
             return sums_of(shell, columns)
 

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sudare.domain import Bins, Categories, CountTable, Domain, Grid, Place
+from sudare.domain import CountTable, Domain, Place
 from sudare.domain.frames import cells_of_place, place_of, to_columns
 from sudare.domain.parquet import Coded, pieces, staged, values_of
 from sudare.domain.reference_systems import projjson
@@ -61,8 +61,8 @@ def write(table: CountTable, formats: tuple[str, ...], folder: Path, byte_order_
 def _tables(table: CountTable, paths: dict[str, Path], own: Path, byte_order_mark: bool) -> None:
     """The formats that have one row per listed cell, from one pass over these."""
     outlines = Outlines(table) if "geoparquet" in paths else None
-    pieces = to_columns(table) if outlines is None else map(outlines.added, to_columns(table))
-    with staged(pieces, own) as rows:
+    listed = to_columns(table) if outlines is None else map(outlines.added, to_columns(table))
+    with staged(listed, own) as rows:
         names = [name for name in rows.columns if outlines is None or name not in outlines.names]
         if "parquet" in paths:
             rows.to_parquet(paths["parquet"], names, {})
@@ -78,16 +78,14 @@ def described(table: CountTable) -> tuple[ReleasedColumn, ...]:
     made = [ReleasedColumn("index", "integer", PageMessage("column.index"))]
     for name, attribute in table.domain.attributes.items():
         about = PageMessage("column.attribute", name=name)
-        if isinstance(attribute, Grid):
-            made += [ReleasedColumn(f"{name}_{axis}", "integer", about) for axis in ("row", "column")]
-        elif isinstance(attribute, Bins | Categories):
+        if attribute.listed:
             values = tuple(attribute.labels(np.arange(attribute.size)).tolist())
             whole = isinstance(values[0], int)
-            ordered = isinstance(attribute, Bins)
-            made.append(ReleasedColumn(name, "integer" if whole else "string", about, values, ordered))
+            made.append(ReleasedColumn(name, "integer" if whole else "string", about, values, attribute.ordered))
         else:
             labels = attribute.labels(*(np.zeros(1, dtype=np.int64) for _ in attribute.lengths))
-            made.append(ReleasedColumn(name, "integer" if labels.dtype.kind in "iu" else "string", about))
+            kind = "integer" if labels.dtype.kind in "iu" else "string"
+            made += [ReleasedColumn(column, kind, about) for column in attribute.label_columns(name)]
     whole = table.count.dtype.kind == "i"
     made.append(ReleasedColumn("count", "integer" if whole else "number", PageMessage("column.count")))
     if table.intervals is not None:

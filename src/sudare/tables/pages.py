@@ -205,8 +205,7 @@ def _index(domain: Domain, rows: Mapping[str, Sequence[str]]) -> NDArray[np.int6
     """The cells of a CSV file, which names them by what a person reads."""
     axes: list[NDArray[np.int64]] = []
     for name, attribute in domain.attributes.items():
-        pair = (f"{name}_row", f"{name}_column") if isinstance(attribute, Grid) else (name,)
-        columns = [np.array(rows[each], dtype=np.str_) for each in pair]
+        columns = [np.array(rows[each], dtype=np.str_) for each in attribute.label_columns(name)]
         if isinstance(attribute, Bins):
             place = {label: at for at, label in enumerate(attribute.labels(range(attribute.size)).tolist())}
             axes.append(np.array([place[label] for label in columns[0]], dtype=np.int64))

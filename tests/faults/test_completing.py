@@ -489,7 +489,7 @@ def test_data_without_a_fingerprint_are_paid_for_anew_or_not(tmp_path, monkeypat
     recipe = settled_in(tmp_path / "house")
     monkeypatch.setattr(run.Sources, "of", lambda _: Sources(Fingerprint()))  # as for a cluster's file system
     interrupted(recipe)
-    refuses(recipe, "its data were read from where they have no fingerprint. It cannot be completed")
+    refuses(recipe, "its data came from a source that has no fingerprint. It cannot be completed")
     sd.publish(recipe, anew=True)
     assert len(spends_in(recipe.parent)) == 2
     assert hidden_in(recipe.parent) == set()

@@ -186,9 +186,7 @@ def open_store(url: str, identity: dict[str, Any], *, create: bool = True) -> Re
                 "storage in PostgreSQL needs a driver", hint="Install it: pip install 'sudare[postgres]'."
             ) from None
         return PostgresStore(url, identity, create=create)
-    raise InputError(
-        "service.storage has a scheme that is not known", value=scheme, allowed="a SQLite file, postgresql://..."
-    )
+    raise InputError("service.storage has an unknown scheme", value=scheme, allowed="a SQLite file, postgresql://...")
 
 
 class EstimateService:

@@ -224,7 +224,7 @@ class Survey:
 
     @property
     def earlier_fingerprint(self) -> str:
-        """The one that files and ledgers have which were written before it covered all texts."""
+        """The fingerprint in files and ledgers that were written before it covered all texts."""
         canonical = json.dumps(self._question, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
         return hashlib.blake2b(canonical.encode(), digest_size=16, person=b"sudare survey").hexdigest()
 

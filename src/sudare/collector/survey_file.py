@@ -119,7 +119,7 @@ class ServicePart(FilePart):
     def _whole_origins(cls, origins: tuple[str, ...]) -> tuple[str, ...]:
         for origin in origins:
             if not _ORIGIN.fullmatch(origin):
-                raise ValueError(Message("{origin!r} is no origin such as https://example.jp", origin=origin))
+                raise ValueError(Message("{origin!r} is not an origin such as https://example.jp", origin=origin))
         return origins
 
 

@@ -163,7 +163,7 @@ class JobStore:
         self._workspace = workspace
 
     def add(self, verb: str, task: dict[str, Any]) -> JobRecord:
-        """A new job, waiting. One of a verb at a time: the next may begin when it has ended."""
+        """A new job, waiting. Each verb has one open job at a time: the next may begin when that has ended."""
         made = secrets.token_hex(8)
         time = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
         with session(self._workspace) as store:

@@ -47,7 +47,7 @@ class TableKind(Kind[TableRecipe, Release]):
 
     @classmethod
     def of(cls, recipe: TableRecipe, folder: Path) -> Kind[TableRecipe, Any]:
-        """In this process, or in a cluster."""
+        """The kind that computes in this process, or the one that computes in a cluster."""
         if not recipe.data.in_cluster:
             return cls(recipe, folder)
         from sudare.tables.spark_kind import ClusterTableKind
@@ -181,7 +181,7 @@ class TableKind(Kind[TableRecipe, Release]):
 
     @property
     def people(self) -> int | None:
-        """Those of the rehearsal, where the recipe says how many."""
+        """How many people a rehearsal invents, where the recipe says it."""
         return self.recipe.rehearsal.people
 
     def release(

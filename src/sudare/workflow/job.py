@@ -170,7 +170,7 @@ class Job:
 
 @contextmanager
 def _within_reach() -> Iterator[None]:
-    """Numbers that no double holds (TOML knows whole numbers of any length), as a sentence."""
+    """Refuse in one sentence numbers that no double holds (TOML knows whole numbers of any length)."""
     try:
         yield
     except ArithmeticError:

@@ -107,7 +107,7 @@ class _Run:
         if entry is None or {facts.recipe_sha256, entry.content["recipe_hash"]} != {job.recipe_sha256}:
             raise pending.refused(Message("the recipe is not the one that was paid for"))
         if pending.sealed is None:
-            raise pending.refused(Message("its data were read from where they have no fingerprint"))
+            raise pending.refused(Message("its data came from a source that has no fingerprint"))
         if facts.versions != (here := versions()):
             others = sorted(name for name in {*here, *facts.versions} if facts.versions.get(name) != here.get(name))
             raise pending.refused(Message("it was begun with another version of {others}", others=", ".join(others)))
@@ -179,7 +179,7 @@ def publish(
             run = _Run.again(job, waiting[-1], records.row_of(waiting[-1]), key)
         else:
             if waiting and not anew:
-                raise waiting[-1].refused(Message("another run was ended before its files were complete"))
+                raise waiting[-1].refused(Message("another run stopped before its files were complete"))
             run = _Run.new(job, target, words.language, given_up=(*waiting, *elsewhere))
         return _published(job, target, run, records, key, progress)
 

@@ -61,7 +61,7 @@ def test_a_refusal_speaks_the_language_that_was_asked_for(client, stranger):
         assert (found.status_code, found.json()["error"]["message"]) == (404, "この処理はありません。")
     body = client.post("/api/undo", json={"based_on": "first"}, headers=IN_JAPANESE).json()["error"]
     assert body["message"] == "body.based_on が正しい形ではありません。整数を指定してください。"
-    assert body["what"] == "body.based_on is not as described"
+    assert body["what"] == "body.based_on does not match the description of this address"
     assert "このタブでは" in stranger.get("/api/state", headers=IN_JAPANESE).json()["error"]["message"]
     assert "again" in stranger.get("/api/state").json()["error"]["message"]
 

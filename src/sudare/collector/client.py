@@ -126,7 +126,7 @@ class Client:
         self.url = address.rstrip("/").removesuffix("/device")
         self._key = fragment.removeprefix("key=") if fragment.startswith("key=") else None
         self._token, self._timeout, self._tries, self._pause = token, timeout, tries, pause
-        self.limits = Limits.asked(most_epsilon, most_a_year)
+        self.limits = Limits.of(most_epsilon, most_a_year)
         self.device = Device() if device is None else device
 
     @cached_property

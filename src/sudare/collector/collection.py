@@ -78,7 +78,7 @@ class Collection:
         if self._store is None:
             raise StorageError("the database of the survey is not open")
         for chunk in self._store.chunks(self._chunk_rows):
-            yield Reports(self.survey.encoding, self._packed(chunk), booked=self.survey.books is not None)
+            yield Reports(self.survey.encoding, self._packed(chunk), booked=self.survey.ledger is not None)
 
     def close(self) -> None:
         """Store what waits and give the database back."""

@@ -49,7 +49,7 @@ class Limits:
     year: Fraction = MOST_A_YEAR
 
     @classmethod
-    def asked(cls, survey: Number | None, year: Number | None) -> Limits:
+    def of(cls, survey: Number | None, year: Number | None) -> Limits:
         """The given limits, the usual ones in the place of None."""
         return cls(
             MOST_EPSILON if survey is None else positive(survey, "most_epsilon"),

@@ -168,7 +168,7 @@ class Survey:
     rounds: Rounds | None = None
     shuffler: str | None = None
     codes: bool = False
-    books: SurveyLedger | None = field(default=None, repr=False)
+    ledger: SurveyLedger | None = field(default=None, repr=False)
     translations: dict[str, Translation] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
@@ -270,7 +270,7 @@ class Survey:
     @property
     def guarantee(self) -> Guarantee:
         """What taking part promises, and whether a ledger counts it."""
-        return self.cost.unbooked() if self.books is None else self.cost
+        return self.cost.unbooked() if self.ledger is None else self.cost
 
     def randomize(self, *columns: Any) -> Reports:
         """Reports for true answers, one each: words, numbers, mesh codes, or latitudes and longitudes."""

@@ -88,7 +88,7 @@ class Ledger(LedgerReader):
         A cap below what is spent is allowed and leaves nothing. A new name that looks like another is confirmed too.
         """
         name = dataset_name(dataset)
-        cap = Cap.asked(epsilon=epsilon, delta=delta, rho=rho)
+        cap = Cap.declared(epsilon=epsilon, delta=delta, rho=rho)
         with writing(self.path, self.timeout) as session:
             books = LedgerContents(session.entries)
             before = books.account(name).cap
@@ -120,7 +120,7 @@ class Ledger(LedgerReader):
         Like that of a data set it is changed where ``confirm`` is given.
         """
         name, who = account_name(account), declared(unit, Message("the name of a unit"))
-        cap = Cap.asked(epsilon=epsilon, delta=delta, rho=rho)
+        cap = Cap.declared(epsilon=epsilon, delta=delta, rho=rho)
         with writing(self.path, self.timeout) as session:
             books = LedgerContents(session.entries)
             if name in books.accounts:

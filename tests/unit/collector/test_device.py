@@ -50,7 +50,7 @@ def test_an_epsilon_beyond_the_limit_is_not_taken(tmp_path, epsilon, allowed):
     with pytest.raises(InputError, match=r"the survey protects less than you allow .* at most 2"):
         device.charge(survey, made(survey), Limits())
     assert device.spent == 0
-    device.charge(survey, made(survey), Limits.asked(64, 64))
+    device.charge(survey, made(survey), Limits.of(64, 64))
     assert device.spent == Fraction(epsilon)
 
 

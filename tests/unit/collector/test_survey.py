@@ -183,4 +183,4 @@ def test_a_survey_whose_cap_has_a_large_delta_is_refused():
     ledger = 'ledger = {path = "ledger.db", dataset = "tokyo", cap = {epsilon = 1, delta = %s}}\n'
     with pytest.raises(SudareError, match="delta is too large to protect anybody"):
         parse(SHORT + ledger % "0.5")
-    assert parse(SHORT + ledger % "0.001").books.cap.delta == Fraction(1, 1000)
+    assert parse(SHORT + ledger % "0.001").ledger.cap.delta == Fraction(1, 1000)

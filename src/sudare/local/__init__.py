@@ -14,6 +14,7 @@ from sudare.local.files import ReportFile, decode_report, encode_report
 from sudare.local.flood import FORGED, honest_chance
 from sudare.local.hadamard import HadamardResponse
 from sudare.local.hashing import LocalHashing
+from sudare.local.one_bit import BitMemory, EstimatedMean, OneBitMean
 from sudare.local.permanent import Memory, PermanentUnary, Rappor, rappor
 from sudare.local.reports import Reports
 from sudare.local.square_wave import SquareWave
@@ -25,12 +26,15 @@ from sudare.registry import ENCODINGS
 __all__ = [
     "ENCODINGS",
     "FORGED",
+    "BitMemory",
     "Choice",
     "Encoding",
     "Estimate",
+    "EstimatedMean",
     "HadamardResponse",
     "LocalHashing",
     "Memory",
+    "OneBitMean",
     "OptimisedUnary",
     "PermanentUnary",
     "RandomisedResponse",

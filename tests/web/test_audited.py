@@ -79,7 +79,7 @@ def test_codes_that_work_twice_are_found(survey, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("name", ["permanent_unary", "permanent_unary of some values"])
 def test_a_memory_that_is_drawn_anew_is_found(name, monkeypatch):
-    (pair,) = [each for each in quick_pairs() if each.name == f"reports over time, {name}"]
+    (pair,) = [each for each in quick_pairs() if each.name == f"reports, {name}, over time"]
     assert bound_of(pair, 20_000).epsilon <= pair.epsilon
     real = PermanentUnary.remember
 

@@ -247,7 +247,7 @@ def quick_pairs() -> Iterator[Pair]:
         yield Pair(f"reports, {name}", reported(encoding), 0, 3, float(encoding.report_epsilon))
     for daily in REMEMBERED:
         yield Pair(
-            f"reports over time, {_kind_of(daily)}", nights_at_home(daily), 0, 3, float(daily.epsilon), 0.0, NIGHTS
+            f"reports, {_kind_of(daily)}, over time", nights_at_home(daily), 0, 3, float(daily.epsilon), 0.0, NIGHTS
         )
     for noise in ("laplace", "square_wave"):
         yield Pair(f"perturbation, {noise}", _perturbed((0, 16), noise=noise, step=1), 0.0, 16.0, 1.0)

@@ -17,6 +17,7 @@ from sudare.local.hashing import LocalHashing
 from sudare.local.one_bit import BitMemory, EstimatedMean, OneBitMean
 from sudare.local.permanent import Memory, PermanentUnary, Rappor, rappor
 from sudare.local.reports import Reports
+from sudare.local.several import JointEstimate, Several
 from sudare.local.square_wave import SquareWave
 from sudare.local.subset import RandomisedResponse, SubsetSelection
 from sudare.local.tally import Tally
@@ -32,6 +33,7 @@ __all__ = [
     "Estimate",
     "EstimatedMean",
     "HadamardResponse",
+    "JointEstimate",
     "LocalHashing",
     "Memory",
     "OneBitMean",
@@ -41,6 +43,7 @@ __all__ = [
     "Rappor",
     "ReportFile",
     "Reports",
+    "Several",
     "SquareWave",
     "SubsetSelection",
     "SymmetricUnary",

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from statistics import NormalDist
 from typing import Any
 
@@ -86,7 +87,9 @@ class Several:
     def guarantee(self) -> Guarantee:
         """What one person's answers to all questions promise together."""
         first = next(iter(self.questions.values()))
-        return replace(first.guarantee, epsilon=sum(encoding.epsilon for encoding in self.questions.values()))
+        return replace(
+            first.guarantee, epsilon=sum((encoding.epsilon for encoding in self.questions.values()), Fraction(0))
+        )
 
     def randomize(
         self, answers: Mapping[str, ArrayLike], *, source: Source | None = None, seed: int | None = None

@@ -72,7 +72,7 @@ def _budget_now(made: Plan, words: Words) -> str:
     """Where the data set stands; the recipe's own cap, where that of its first release is not set yet."""
     from sudare.privacy.notebook import balance_line, balance_row
 
-    begins = made.balance_after is not None and made.balance_after.cap is not None
-    if begins and made.balance.cap is None and made.balance.releases == 0:
-        return words("command.no_cap_yet", cap=balance_row(made.balance_after, words)[1])
+    after = made.balance_after
+    if after is not None and after.cap is not None and made.balance.cap is None and made.balance.releases == 0:
+        return words("command.no_cap_yet", cap=balance_row(after, words)[1])
     return balance_line(made.balance, words)

@@ -14,8 +14,12 @@ author = "The Sudare developers"
 project_copyright = "The Sudare developers, Apache-2.0"
 release = version = sudare.__version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc"]
-source_suffix = {".md": "markdown"}
+extensions = ["myst_nb", "sphinx.ext.autodoc"]  # Markdown, and notebooks, which are run anew by every build
+source_suffix = {".md": "myst-nb", ".ipynb": "myst-nb"}
+nb_execution_mode = "force"
+nb_execution_timeout = 300
+nb_execution_raise_on_error = True
+nb_merge_streams = True
 exclude_patterns = ["make_reference.py"]
 myst_enable_extensions = ["deflist", "fieldlist"]
 myst_heading_anchors = 3

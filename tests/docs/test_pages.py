@@ -1,6 +1,7 @@
 """Every block of code on every page runs, in order, in a folder of its own."""
 
 import importlib.util
+import re
 import sys
 import tempfile
 from pathlib import Path
@@ -79,3 +80,19 @@ def test_blocks_share_names_and_the_folder(runner, tmp_path):
 def test_a_block_that_does_not_do_what_it_says_is_found(runner, tmp_path, block):
     with pytest.raises(Exception):  # noqa: B017, PT011 - of whatever kind the block's mistake is
         runner.run_page(page_of(tmp_path, block), tmp_path)
+
+
+def test_what_is_english_only_is_listed_on_the_japanese_first_page():
+    """Every page of tutorials, how-to, explanation and reference has a Japanese one that links to it, or is listed."""
+    docs = ROOT / "docs"
+    folders = ("tutorials", "how-to", "explanation", "reference")
+    pages = {str(page.relative_to(docs)) for folder in folders for page in (docs / folder).glob("*.md")}
+    link = re.compile(r"\(\.\./((?:tutorials|how-to|explanation|reference)/[\w-]+\.md)\)")
+    first = (docs / "ja" / "index.md").read_text(encoding="utf-8")
+    listed = set(link.findall(first.split("## 英語だけの文書")[1]))
+    translated = {"reference/papers.md"}  # both are written by `sudare.papers.catalogue`
+    for page in (docs / "ja").glob("*.md"):
+        translated |= set(
+            re.findall(r"(?:\[English\]|英語版は \[Errata\])\(\.\./([\w/-]+\.md)\)", page.read_text("utf-8"))
+        )
+    assert listed == {page for page in pages if not page.endswith("/index.md")} - translated

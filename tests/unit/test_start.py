@@ -60,7 +60,7 @@ def test_a_command_loads_what_it_runs(village):
     assert not {"sudare.tables.error_bars", "sudare.workflow.publication"} & planned
     published = loaded("publish", recipe, "--quiet")
     assert not {"scipy", "pyspark", "jinja2", "sudare.tables.error_bars", "sudare.render.charts"} & published
-    assert len(ours(published)) <= 125
+    assert len(ours(published)) <= 108
     verified = loaded("verify", recipe.parent / "release")
     assert not {name for name in HEAVY if name != "pyarrow"} & verified
     assert not {"sudare.engines.read", "sudare.workflow.job", "sudare.workflow.publication"} & verified

@@ -33,11 +33,19 @@ class _WithPapers(click.Command):
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - Click's
         words = current_language()
-        rows = []
+        rows: list[tuple[str, str]] = []
         for paper in PAPERS:
             names = f"{paper.text('authors', words)}{paper.dated}: {paper.text('title', words)}{paper.elsewhere(words)}"
-            said = f"{names}. {paper.text('says', words)}. "
-            rows.append((paper.key, said + f"{paper.text('near', words)}. {paper.duration(words)}."))
+            described = {
+                "says": paper.text("says", words),
+                "function": paper.function.replace("`", ""),
+                "recipe": paper.recipe.replace("`", ""),
+                "command": f"sudare reproduce {paper.key}",
+                "near": paper.text("near", words),
+                "duration": paper.duration(words),
+            }
+            rows.append((paper.key, names))
+            rows += [("", f"{words(f'paper.column.{name}')}: {text}") for name, text in described.items()]
         quick = sum(paper.minutes[0] for paper in PAPERS)
         with formatter.section(words("paper.papers")):
             formatter.write_dl([*rows, ("all", words("paper.all", quick=words.number(round(quick))))])

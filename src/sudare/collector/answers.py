@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudare.domain import Bins, Categories, Mesh
-from sudare.domain.attributes import attribute_from_json
+from sudare.domain.attribute import attribute_from_json
 from sudare.domain.mesh import mesh_level
 from sudare.errors import DomainError, InputError, SudareError
 

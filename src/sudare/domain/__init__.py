@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING
 from sudare.lazy import exports
 
 if TYPE_CHECKING:
-    from sudare.domain.attribute import Attribute
-    from sudare.domain.attributes import attribute_from_json
+    from sudare.domain.attribute import Attribute, attribute_from_json
     from sudare.domain.bins import Bins
     from sudare.domain.categories import Categories
     from sudare.domain.domain import Axis, Domain
@@ -52,8 +51,7 @@ __all__ = [
 __getattr__ = exports(
     __name__,
     {
-        "attribute": ("Attribute",),
-        "attributes": ("attribute_from_json",),
+        "attribute": ("Attribute", "attribute_from_json"),
         "bins": ("Bins",),
         "categories": ("Categories",),
         "domain": ("Axis", "Domain"),

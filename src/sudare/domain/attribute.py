@@ -13,8 +13,12 @@ from sudare.arrays import Booleans, Integers
 from sudare.domain.columns import same_length, whole_array, within
 from sudare.domain.regions import MaskedBox, Region
 from sudare.domain.sql import NUMBERS, AttributeSql, Dialect, Kind, SourceColumn, called
-from sudare.errors import DomainError, Message, either
+from sudare.errors import DomainError, Message, did_you_mean, either
 from sudare.language.messages import PageMessage
+from sudare.registry import ATTRIBUTES
+
+_FILES = ("file", "mask", "within", "code_list")
+"""Entries that may name a public file where an attribute is declared."""
 
 
 class Attribute(ABC):
@@ -32,6 +36,10 @@ class Attribute(ABC):
     """How many raw columns `locate` takes."""
     columns_example: ClassVar[str] = '"column"'
     """How columns are given, for a message."""
+    listed: ClassVar[bool] = False
+    """Whether the values are a short declared list, all of which frames and files name."""
+    ordered: ClassVar[bool] = False
+    """Whether that list has an order, as ranges of a number have."""
     region: Region
 
     @abstractmethod
@@ -41,6 +49,11 @@ class Attribute(ABC):
     @abstractmethod
     def names(self, *coordinates: Integers) -> NDArray[Any]:
         """What a person reads for cells of the box."""
+
+    @classmethod
+    def label_columns(cls, name: str) -> tuple[str, ...]:
+        """The columns of frames and files that hold the labels of an attribute of this ``name``."""
+        return (name,)
 
     @abstractmethod
     def to_json(self) -> dict[str, Any]:
@@ -161,3 +174,32 @@ class Attribute(ABC):
                     "a coordinate is outside the {kind}", allowed="0 to {length}", kind=self.kind, length=length - 1
                 )
         return arrays
+
+
+def attribute_from_json(data: Any) -> Attribute:
+    """The attribute that its ``to_json()`` described.
+
+    A file is never opened: certificates and surveys are written by strangers, and what they name on this machine is
+    none of their business. Recipes, which may name public files, build their attributes themselves.
+
+    >>> attribute_from_json({"type": "categories", "values": ["f", "m"]})
+    Categories(values=('f', 'm'))
+    """
+    if not isinstance(data, dict) or "type" not in data:
+        raise DomainError("an attribute is not a JSON object with a type", value=type(data).__name__)
+    name = str(data["type"])
+    if name not in ATTRIBUTES:
+        raise DomainError(
+            "there is no such type of attribute",
+            value=data["type"],
+            allowed=ATTRIBUTES,
+            hint=did_you_mean(name, ATTRIBUTES),
+        )
+    kind: type[Attribute] = ATTRIBUTES[name]
+    arguments = {key: value for key, value in data.items() if key != "type"}
+    if named := [key for key in _FILES if isinstance(arguments.get(key), str)]:
+        raise DomainError("an attribute that is read back cannot name a file", value=named[0])
+    try:
+        return kind.from_json(arguments)
+    except TypeError:
+        raise DomainError("these entries do not make a {kind}", value=sorted(arguments), kind=name) from None

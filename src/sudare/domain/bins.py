@@ -56,6 +56,8 @@ class Bins(Attribute):
 
     kind: ClassVar[str] = "bins"
     spatial: ClassVar[bool] = False
+    listed: ClassVar[bool] = True
+    ordered: ClassVar[bool] = True
 
     edges: tuple[int | float | None, ...]
     region: Box = field(init=False, repr=False, compare=False)

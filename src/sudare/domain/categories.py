@@ -36,6 +36,7 @@ class Categories(Attribute):
 
     kind: ClassVar[str] = "categories"
     spatial: ClassVar[bool] = False
+    listed: ClassVar[bool] = True
 
     values: tuple[str, ...] | tuple[int, ...]
     region: Box = field(init=False, repr=False, compare=False)

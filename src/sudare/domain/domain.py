@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudare.arrays import Booleans, Integers
-from sudare.domain.attribute import Attribute
-from sudare.domain.attributes import attribute_from_json
+from sudare.domain.attribute import Attribute, attribute_from_json
 from sudare.domain.columns import same_length, whole_array, whole_number, within
 from sudare.domain.morton import BitPlan, Groups, default_groups, groups_of, interleave
 from sudare.errors import DomainError, Message, did_you_mean

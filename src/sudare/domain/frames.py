@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from sudare.arrays import Floats, Integers
-from sudare.domain.bins import Bins
-from sudare.domain.categories import Categories
 from sudare.domain.domain import Domain
 from sudare.domain.place import Place
 from sudare.errors import MissingExtraError, OutputError
@@ -89,7 +87,7 @@ def installed(package: str) -> Iterator[None]:
 def label_columns(domain: Domain, index: Integers) -> dict[str, Any]:
     """The labels of cells: one column per attribute (two for a grid), as Arrow or NumPy arrays.
 
-    Bins are ordered categories. Categories without a cell are listed too.
+    The values of a listed attribute are a dictionary, which also has those without a cell.
     """
     import pyarrow as pa
 
@@ -97,16 +95,13 @@ def label_columns(domain: Domain, index: Integers) -> dict[str, Any]:
     coordinates = domain.coordinates(index)
     for name, attribute in domain.attributes.items():
         own = [coordinates[number] for number, axis in enumerate(domain.axes) if axis.name == name]
-        if isinstance(attribute, Bins | Categories):
+        if attribute.listed:
             names = pa.array(attribute.labels(np.arange(attribute.lengths[0])))
             codes = pa.array(own[0].astype(np.int32))
-            columns[name] = pa.DictionaryArray.from_arrays(codes, names, ordered=isinstance(attribute, Bins))
+            columns[name] = pa.DictionaryArray.from_arrays(codes, names, ordered=attribute.ordered)
             continue
         labels = attribute.labels(*own)
-        if labels.ndim == 2:
-            columns |= {f"{name}_row": labels[:, 0], f"{name}_column": labels[:, 1]}
-        else:
-            columns[name] = labels
+        columns |= zip(attribute.label_columns(name), np.atleast_2d(labels.T), strict=True)
     return columns
 
 

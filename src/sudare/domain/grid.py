@@ -111,6 +111,11 @@ class Grid(Attribute):
         """Row and column side by side: shape (cells, 2)."""
         return np.stack(coordinates, axis=-1)
 
+    @classmethod
+    def label_columns(cls, name: str) -> tuple[str, ...]:
+        """Two: the row and the column."""
+        return f"{name}_row", f"{name}_column"
+
     def to_json(self) -> dict[str, Any]:
         """``rows``, ``columns``, and the run lengths of the mask if there is one."""
         return {"type": self.kind, "rows": self.rows, "columns": self.columns, **_mask_json(self.region)}

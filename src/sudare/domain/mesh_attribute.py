@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,15 +13,16 @@ from numpy.typing import NDArray
 from sudare.arrays import Booleans, Floats, Integers
 from sudare.domain.columns import whole_number
 from sudare.domain.mesh import LEVELS, centres, codes_of, corners, mesh_level, row_areas, rows_and_columns_at
-from sudare.domain.mesh_codes import read_codes, read_declared_codes
-from sudare.domain.mesh_region import MeshRegion, mesh_region
 from sudare.domain.mesh_sql import codes_sql, degrees_sql
 from sudare.domain.place import Place, Squares
-from sudare.domain.regions import Box, Region
+from sudare.domain.regions import Box, MaskedBox, Region
 from sudare.domain.shapes import Shapes
 from sudare.domain.sql import NUMBERS, AttributeSql, Dialect, Kind, SourceColumn, called
 from sudare.errors import DomainError, Message, SudareError
 from sudare.language.messages import PageMessage
+
+if TYPE_CHECKING:
+    from sudare.domain.mesh_region import MeshRegion
 
 
 @dataclass(frozen=True)
@@ -75,6 +76,9 @@ class Mesh(Place):
 
             codes = meshes_of(Path(code_list), areas)
         if codes is not None and rows is None and columns is None:
+            from sudare.domain.mesh_codes import read_declared_codes
+            from sudare.domain.mesh_region import mesh_region
+
             squares = mesh_region(read_declared_codes(_listed(codes), size), size)
             south, west = squares.origin
             row_range = (south, south + squares.lengths[0])
@@ -102,6 +106,8 @@ class Mesh(Place):
         if len(columns) == 2:
             row, column, known = rows_and_columns_at(*self.degrees(*columns), self.cell_size)
         else:
+            from sudare.domain.mesh_codes import read_codes
+
             row, column, known = read_codes(columns[0], self.cell_size, self.leading_zeros)
         return (row - self.rows[0], column - self.columns[0]), known
 
@@ -143,6 +149,8 @@ class Mesh(Place):
 
     def squares(self, codes: list[Any]) -> tuple[list[Squares], Booleans]:
         """See `Place`: meshes of the attribute's own size or coarser."""
+        from sudare.domain.mesh_codes import read_codes
+
         found, read = [], np.zeros(len(codes), dtype=np.bool_)
         for level in LEVELS.values():
             if level.cells <= mesh_level(self.cell_size).cells:
@@ -158,7 +166,7 @@ class Mesh(Place):
     @property
     def codes(self) -> tuple[str, ...] | None:
         """The coarsest codes that make up the region; None if it is the whole window."""
-        return tuple(self.region.codes()) if isinstance(self.region, MeshRegion) else None
+        return None if isinstance(self.region, Box | MaskedBox) else tuple(cast("MeshRegion", self.region).codes())
 
     @property
     def leading_zeros(self) -> bool:
@@ -181,7 +189,7 @@ class Mesh(Place):
         """The size of the cells, the window, and the cells under codes if they do not fill it."""
         rows, columns = self.lengths
         made = PageMessage("described.mesh", size=self.cell_size, rows=rows, columns=columns)
-        if isinstance(self.region, MeshRegion):
+        if self.codes is not None:
             return PageMessage("described.under_codes", attribute=made, cells=self.size)
         return self.masked(made)
 
@@ -202,8 +210,8 @@ class Mesh(Place):
         return codes_sql(columns[0], origin, self.cell_size, self.leading_zeros, prefix, dialect)
 
     def __repr__(self) -> str:
-        if isinstance(self.region, MeshRegion):
-            return f"Mesh({self.cell_size!r}, codes={_shortened(self.region.codes())})"
+        if self.codes is not None:
+            return f"Mesh({self.cell_size!r}, codes={_shortened(self.codes)})"
         return f"Mesh({self.cell_size!r}, rows={self.rows}, columns={self.columns})"
 
     def _absolute(self, coordinates: tuple[Integers, ...]) -> tuple[Integers, Integers]:
@@ -233,5 +241,5 @@ def _range(ends: Any, what: str, limit: int) -> tuple[int, int]:
     return begin, end
 
 
-def _shortened(codes: list[str]) -> str:
-    return repr(codes) if len(codes) <= 4 else f"[{codes[0]!r}, ... {len(codes):,} codes]"
+def _shortened(codes: Sequence[str]) -> str:
+    return repr(list(codes)) if len(codes) <= 4 else f"[{codes[0]!r}, ... {len(codes):,} codes]"

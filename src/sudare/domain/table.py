@@ -16,7 +16,6 @@ from sudare.arrays import Floats, Integers
 from sudare.domain import frames
 from sudare.domain.columns import plain_type, unmasked, whole_array, whole_number
 from sudare.domain.domain import Domain
-from sudare.domain.grid import Grid, Line
 from sudare.errors import Message, TableError
 from sudare.privacy import Unit
 
@@ -100,6 +99,8 @@ class CountTable(frames.Framed):
             )
         if dense.dtype.kind not in "iuf":
             raise TableError("the array does not hold numbers", value=plain_type(dense.dtype.name))
+        from sudare.domain.grid import Grid, Line
+
         domain = Domain(cell=Line(dense.size) if dense.ndim == 1 else Grid(*dense.shape))
         stored = np.nonzero(dense)
         return cls(domain, domain.index(*stored), dense[stored], unit or Unit())

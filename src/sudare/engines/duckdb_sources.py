@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
-from sudare.engines.csv_files import MOST_LINE, CsvLayout, check_lines, checked_pieces
 from sudare.engines.dialect import text_literal
 from sudare.engines.files import partitions, refuse_other_types, shown
 from sudare.errors import InputError, did_you_mean
@@ -22,6 +21,8 @@ from sudare.signals import interruptibly
 if TYPE_CHECKING:
     import duckdb
     import pyarrow
+
+    from sudare.engines.csv_files import CsvLayout
 
 
 def identifier(name: str) -> str:
@@ -173,6 +174,8 @@ class CsvSource(FileSource):
 
     def open(self, opening: Opening) -> str:
         """Scanned where it is, or, in another encoding, from a copy in UTF-8."""
+        from sudare.engines.csv_files import MOST_LINE
+
         places = self.layout.places
         if opening.names is None:
             return f"(SELECT {', '.join(f'NULL::VARCHAR AS {identifier(name)}' for name in places)})"
@@ -198,6 +201,8 @@ class CsvSource(FileSource):
 
     def _checked(self, opening: Opening) -> Path:
         """The file to read: this one, or its copy in UTF-8."""
+        from sudare.engines.csv_files import check_lines, checked_pieces
+
         if self.layout.utf8 and self.path.suffix.lower() != ".zst":
             check_lines(self.path, self.layout)
             return self.path

@@ -34,6 +34,9 @@ EXTENSIONS = {
     **dict.fromkeys(("az", "azure", "abfs", "abfss"), "azure"),
 }
 """The extension of DuckDB that reads addresses of a scheme."""
+POSTGRES = ("postgresql", "postgres")
+"""Schemes of addresses of PostgreSQL."""
+EXCEL = ".xlsx"
 NOT_IN_SPARK = ("http", "https", "ftp", "sftp", "file")
 """Schemes for which Hadoop has a class that lists no folder, or that are paths."""
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/")

@@ -36,9 +36,6 @@ from sudare.errors import (
 )
 
 _BATCH = 1 << 14
-POSTGRES = ("postgresql", "postgres")
-"""Schemes of addresses of PostgreSQL."""
-EXCEL = ".xlsx"
 _SQLITE_BEGINS = b"SQLite format 3\x00"
 
 

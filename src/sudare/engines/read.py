@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import unquote, urlsplit
 
-from sudare.engines.csv_files import check_lines, csv_layout
 from sudare.engines.duckdb_engine import DuckdbEngine
 from sudare.engines.duckdb_sources import (
     AddressSource,
@@ -23,27 +22,26 @@ from sudare.engines.duckdb_sources import (
     RecordSource,
     RelationSource,
 )
-from sudare.engines.estat import CODE
-from sudare.engines.files import FilesState, files_in, files_like, refuse_address, require_reader, scheme_of, shown
-from sudare.engines.foreign_sources import (
+from sudare.engines.files import (
     EXCEL,
     POSTGRES,
-    EstatSource,
-    ExcelSource,
-    Long,
-    LongSource,
-    PostgresSource,
-    SqliteSource,
-    is_sqlite,
+    FilesState,
+    files_in,
+    files_like,
+    refuse_address,
+    require_reader,
+    scheme_of,
+    shown,
 )
 from sudare.engines.records import Records
 from sudare.engines.scratch import PrivateFolder
-from sudare.engines.spark_session import is_spark_frame
 from sudare.errors import InputError, Message, MissingFileError, ParameterError
 from sudare.registry import ENGINES
 
 if TYPE_CHECKING:
     import pyarrow
+
+    from sudare.engines.foreign_sources import Long
 
 TEXT = (".csv", ".tsv", ".txt", ".data")
 """Endings of files of delimited text, also before those of compression; text of e-Stat begins in its own way."""
@@ -132,6 +130,7 @@ def read_by_spark(
     """The engine "spark": in the active session, or in a local one."""
     if unread := further.keys() - {"column_names"}:
         raise ParameterError("Spark does not read this", value=min(unread), hint='Use engine="duckdb", or Parquet.')
+    from sudare.engines.csv_files import check_lines
     from sudare.engines.spark_engine import SparkEngine, refusing
     from sudare.engines.spark_sources import frame_at, frame_of
 
@@ -151,6 +150,13 @@ def read_by_spark(
     return Records(SparkEngine.over(frame, held.name, held.typed, check, untyped, scratch), state)
 
 
+def is_spark_frame(source: Any) -> bool:
+    """Whether this is a frame of Spark, found out without loading Spark."""
+    return any(
+        kind.__module__.startswith("pyspark.sql") and kind.__name__ == "DataFrame" for kind in type(source).__mro__
+    )
+
+
 def _looked_at(
     source: Any,
     encoding: str | None,
@@ -165,10 +171,14 @@ def _looked_at(
     named = FilesState.of([Path(first)] if isinstance(first, str | Path) and _is_file(first) else [])
     held = _found(source, _Declared(encoding, delimiter, decimal, column_names))
     if header_row != 1:
+        from sudare.engines.foreign_sources import ExcelSource
+
         if not isinstance(held, ExcelSource):
             raise ParameterError("header_row belongs to an Excel file", value=header_row, allowed="1")
         held = replace(held, header=header_row)
     if long is not None:
+        from sudare.engines.foreign_sources import LongSource
+
         held = LongSource(held, long)
     return held, named.with_more(held.files)
 
@@ -237,11 +247,17 @@ def _at_path(given: str | Path, declared: _Declared) -> RecordSource:
                 hint="Join the files into one, or write them as Parquet.",
             )
         _refuse_other_format(_existing(path), packed or _PLAIN)
+        from sudare.engines.csv_files import csv_layout
+
         return CsvSource(path, csv_layout(path, *declared))
     declared.refuse_if_any()
     if plain.suffix.lower() == EXCEL:
+        from sudare.engines.foreign_sources import ExcelSource
+
         return ExcelSource(_existing(path))
     if estat:
+        from sudare.engines.foreign_sources import EstatSource
+
         return EstatSource(str(given), estat)
     if is_folder:
         found = files_in(path)
@@ -289,6 +305,8 @@ def _is_estat(path: Path) -> bool:
         return False
     if path.suffix.lower() != ".txt":
         return path.suffix.lower() == ".zip"
+    from sudare.engines.estat import CODE
+
     with _existing(path).open("rb") as file:
         return file.read(len(CODE)) == CODE.encode()
 
@@ -315,6 +333,8 @@ def _in_database(pair: tuple[Any, ...]) -> RecordSource:
             value=tuple(type(part).__name__ for part in pair),
             allowed='("people.duckdb", "people")',
         )
+    from sudare.engines.foreign_sources import ExcelSource, PostgresSource, SqliteSource, is_sqlite
+
     if scheme_of(pair[0]) in POSTGRES:
         return PostgresSource(str(pair[0]), pair[1])
     refuse_address(pair[0])
@@ -433,5 +453,4 @@ def files_of(source: Any) -> tuple[Path, ...]:
         return ()
     path = Path(source)
     listed = path.is_dir() or (has_magic(str(path)) and not path.exists())
-    found = _at_path(path, _Declared()) if listed else None
-    return found.files if isinstance(found, ParquetSource | EstatSource) else (path,)
+    return _at_path(path, _Declared()).files if listed else (path,)

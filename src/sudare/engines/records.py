@@ -9,7 +9,7 @@ import hashlib
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple, Never
+from typing import TYPE_CHECKING, Any, NamedTuple, Never
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,11 +20,13 @@ from sudare.domain.sql import UNKNOWN, SourceColumn
 from sudare.domain.table import LARGEST_TOTAL
 from sudare.engines.columns import find, find_count, find_unit, outside_error, place, shown_names
 from sudare.engines.dialect import TEXTS
-from sudare.engines.examine import Examination
 from sudare.engines.files import NO_FILES, FilesState
 from sudare.engines.protocol import KEY_BYTES, CountRows, Engine, Groups, Placement, RowBound
 from sudare.errors import InputError, Message, ParameterError, TableError, did_you_mean
 from sudare.privacy import Unit
+
+if TYPE_CHECKING:
+    from sudare.engines.examine import Examination
 
 
 def table_of_counts(placement: Placement, rows: CountRows, unit: Unit) -> CountTable:

@@ -223,10 +223,3 @@ def without_pandas_warning() -> Iterator[None]:
         warnings.filterwarnings("ignore", message=".*fully support pandas.*")
         warnings.filterwarnings("ignore", message="unclosed <socket", category=ResourceWarning)
         yield
-
-
-def is_spark_frame(source: Any) -> bool:
-    """Whether this is a frame of Spark, found out without loading Spark."""
-    return any(
-        kind.__module__.startswith("pyspark.sql") and kind.__name__ == "DataFrame" for kind in type(source).__mro__
-    )

@@ -27,13 +27,14 @@ from sudare.engines.bound_sql import (
     values_sql,
 )
 from sudare.engines.dialect import Shell
-from sudare.engines.examine import Examination, examine_rows
-from sudare.engines.overlap import Matches, hashes_of, matches_of, sums_of
 from sudare.engines.place_sql import axes_of, locate_rows, outside_refusal, place_rows
 from sudare.engines.protocol import CellCounts, CountRows, Groups, Placement, RowBound
 
 if TYPE_CHECKING:
     import pyarrow
+
+    from sudare.engines.examine import Examination
+    from sudare.engines.overlap import Matches
 
 FEW = 2**21
 """Up to this many rows, a view of one number per row is broadcast to every worker."""
@@ -74,11 +75,15 @@ class SqlEngine(ABC):
 
     def hash_rows(self, columns: Sequence[SourceColumn], named: bool) -> pyarrow.Table:
         """See `Engine`."""
+        from sudare.engines.overlap import hashes_of
+
         with self.opened(columns) as shell:
             return hashes_of(shell, columns, named)
 
     def match_rows(self, columns: Sequence[SourceColumn], named: bool, others: pyarrow.Table) -> Matches:
         """See `Engine`."""
+        from sudare.engines.overlap import matches_of
+
         with self.opened(columns) as shell:
             return matches_of(shell, columns, named, others)
 
@@ -86,6 +91,8 @@ class SqlEngine(ABC):
         self, placement: Placement | None, bound: RowBound | None, count: SourceColumn | None, values: bool
     ) -> Examination:
         """See `Engine`."""
+        from sudare.engines.examine import examine_rows
+
         placing = [] if placement is None else columns_of(placement)
         asked = needed(placing, bound, *([] if count is None else [count]))
         with self.opened(asked or list(self.columns.values())[:1]) as shell:  # a table of no columns has no rows
@@ -93,6 +100,8 @@ class SqlEngine(ABC):
 
     def sum_rows(self, columns: Sequence[SourceColumn]) -> tuple[int, int, int]:
         """See `Engine`."""
+        from sudare.engines.overlap import sums_of
+
         with self.opened(columns) as shell:
             return sums_of(shell, columns)
 

@@ -4,11 +4,16 @@ Each language has a folder in ``locale``; `Words` looks messages up and writes n
 does. `text` says an error or a message. `card` and its parts are the small boxes that notebooks show.
 """
 
-from sudare.language.cards import bar, card, facts, picture, table
-from sudare.language.catalogue import ENGLISH, LANGUAGES, Words, choose_language, current_language
-from sudare.language.messages import Lines, OnProgress, PageMessage, Progress, Stage, Value, lines, said, unheard
-from sudare.language.translation import text
-from sudare.language.writing import chance, file_size, number, percent
+from typing import TYPE_CHECKING
+
+from sudare.lazy import exports
+
+if TYPE_CHECKING:
+    from sudare.language.cards import bar, card, facts, picture, table
+    from sudare.language.catalogue import ENGLISH, LANGUAGES, Words, choose_language, current_language
+    from sudare.language.messages import Lines, OnProgress, PageMessage, Progress, Stage, Value, lines, said, unheard
+    from sudare.language.translation import text
+    from sudare.language.writing import chance, file_size, number, percent
 
 __all__ = [
     "ENGLISH",
@@ -36,3 +41,14 @@ __all__ = [
     "text",
     "unheard",
 ]
+
+__getattr__ = exports(
+    __name__,
+    {
+        "cards": ("bar", "card", "facts", "picture", "table"),
+        "catalogue": ("ENGLISH", "LANGUAGES", "Words", "choose_language", "current_language"),
+        "messages": ("Lines", "OnProgress", "PageMessage", "Progress", "Stage", "Value", "lines", "said", "unheard"),
+        "translation": ("text",),
+        "writing": ("chance", "file_size", "number", "percent"),
+    },
+)

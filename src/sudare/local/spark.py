@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sudare.engines.spark_session import is_spark_frame
+from sudare.engines.read import is_spark_frame
 from sudare.errors import InputError, ParameterError
 from sudare.local.encoding import Encoding
 from sudare.local.layout import Packed

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,10 +16,12 @@ from sudare.arrays import Integers
 from sudare.errors import AccountingError, TableError
 from sudare.noise.discrete import Added, AddedGaussian, Refined, added
 from sudare.noise.meter import Blocks, meter_here
-from sudare.noise.response import Law, Sampled, draw_sample
 from sudare.noise.source import Source
 from sudare.noise.sparse import Sparse, SparseGaussian, SparseNoise
 from sudare.privacy import Budget, Number, positive
+
+if TYPE_CHECKING:
+    from sudare.noise.response import Law, Sampled
 
 _LARGEST_VALUE = 2**61
 
@@ -291,6 +293,8 @@ def sample(keys: Integers, counts: Integers, rate: Fraction, source: Source, lab
     >>> sample(np.array([[0], [1]]), np.array([50, 7]), Fraction(1), Source.from_seed(1), "rows").tolist()
     [50, 7]
     """
+    from sudare.noise.response import Sampled, draw_sample
+
     tape = _tape.get()
     if tape is not None and tape.replayed is not None:
         kept = tape.next_sample(label, rate).again(keys, counts, tape.drawn)

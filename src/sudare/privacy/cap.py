@@ -17,7 +17,6 @@ from typing import Any
 from sudare.errors import BudgetError, Message, ParameterError
 from sudare.privacy.budget import Number, asked_delta, exact, positive, readable
 from sudare.privacy.composition import WORTH_IT, Cost, Total
-from sudare.privacy.renyi import MOST_VALUES, composed_epsilon, few, power_below, room
 from sudare.privacy.zcdp import epsilon_for, rho_for, round_down
 
 _ZERO = Fraction(0)
@@ -144,6 +143,8 @@ class Cap:
         """The largest epsilon and rho that the sum by orders admits: more, where many small ones were spent."""
         if not spent.epsilons:
             return _ZERO, _ZERO
+        from sudare.privacy.renyi import MOST_VALUES, composed_epsilon, few, power_below, room
+
         few_epsilons = few(spent.epsilons)
         pure, rho = (exact(most, "room") for most in room(few_epsilons, spent.rho, self.amount / WORTH_IT, delta))
         many = len(spent.epsilons) >= MOST_VALUES

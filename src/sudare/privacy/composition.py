@@ -31,12 +31,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from itertools import repeat, zip_longest
+from typing import TYPE_CHECKING
 
 from sudare.errors import Message, ParameterError
 from sudare.privacy.budget import Number, exact, positive
 from sudare.privacy.guarantee import Adjacency, Guarantee
-from sudare.privacy.renyi import Counted, composed_epsilon
 from sudare.privacy.zcdp import epsilon_for, exp_above, rho_of_pure, round_up
+
+if TYPE_CHECKING:
+    from sudare.privacy.renyi import Counted
 
 ADDED, REPLACED = Adjacency
 LOCAL = ("epsilon-LDP", "Pk-anonymity")
@@ -253,6 +256,8 @@ class Total:
         plain = ComposedEpsilon(self.added + converted, "added and converted" if self.rho else "added", delta=rest)
         if rest == 0 or (len(self.epsilons) == 1 and self.epsilons[0][1] == 1 and not self.rho):
             return plain
+        from sudare.privacy.renyi import composed_epsilon
+
         epsilon, order = composed_epsilon(self.epsilons, self.rho, rest)
         by_orders = ComposedEpsilon(epsilon * WORTH_IT, "by orders", order, rest)
         return min(plain, by_orders, key=lambda found: found.epsilon)

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from sudare.language.cards import bar, card, facts, table
 from sudare.language.catalogue import Words
 from sudare.language.messages import PageMessage, Value, said
 from sudare.language.translation import text
@@ -193,6 +192,8 @@ def entry_words(entry: Entry, words: Words) -> tuple[str, str]:
 
 def balance_card(balance: Balance, words: Words) -> str:
     """One data set as a box: its facts, and a bar of what is spent."""
+    from sudare.language.cards import bar, card, facts
+
     share = spent_share(balance)
     spent = "" if share is None else bar(share, words("ledger.spent_share", share=words.percent(share)))
     return card(words("ledger.balance_card", dataset=balance.dataset), facts(balance_facts(balance, words)), spent)
@@ -200,6 +201,8 @@ def balance_card(balance: Balance, words: Words) -> str:
 
 def ledger_card(path: str, balances: Sequence[Balance], words: Words) -> str:
     """All data sets of a ledger as a box, one a line."""
+    from sudare.language.cards import card, facts, table
+
     if not balances:
         return card(words("ledger.card", path=path), facts({words("ledger.dataset"): words("ledger.empty")}))
     # What only some data sets have to say is said by their own boxes.

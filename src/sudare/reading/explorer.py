@@ -21,7 +21,7 @@ from urllib.parse import parse_qs, urlsplit
 import numpy as np
 
 from sudare.arrays import Integers
-from sudare.domain import Bins, Domain, Place
+from sudare.domain import Domain, Place
 from sudare.errors import CapacityError, OutputError, ParameterError, SudareError, system_reason
 from sudare.language.catalogue import LANGUAGES, Words
 from sudare.privacy.notebook import headline, unit_words
@@ -283,7 +283,7 @@ def _values(domain: Domain, name: str) -> dict[str, Any]:
     attribute = domain.attributes[name]
     labels = attribute.labels(*(axis.reshape(-1) for axis in np.indices(attribute.lengths))).tolist()
     texts = [", ".join(map(str, each)) if isinstance(each, list) else str(each) for each in labels]
-    return {"name": name, "labels": texts, "ordered": isinstance(attribute, Bins)}
+    return {"name": name, "labels": texts, "ordered": attribute.ordered}
 
 
 def _page(contents: dict[str, Any], language: str | None) -> str:

@@ -19,6 +19,8 @@ class Attribute(Part):
     """An attribute of the domain; ``from`` names the column or columns it is read from (default: its name)."""
 
     paths: ClassVar[tuple[str, ...]] = ()
+    if TYPE_CHECKING:
+        type: str
     source: str | tuple[str, ...] | None = Field(default=None, alias="from")
 
     def build(self) -> Any:

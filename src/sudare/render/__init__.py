@@ -9,7 +9,7 @@ an internal section. `text` is the sentence of an error or a message in any lang
 
 from typing import TYPE_CHECKING
 
-from sudare.language import text
+from sudare.language.translation import text
 from sudare.lazy import exports
 
 if TYPE_CHECKING:

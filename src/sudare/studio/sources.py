@@ -9,7 +9,7 @@ from typing import Any
 
 from sudare.domain.mesh import LEVELS
 from sudare.engines import propose_layout, read
-from sudare.engines.foreign_sources import EXCEL
+from sudare.engines.files import EXCEL
 from sudare.engines.read import TEXT as TEXT_ENDINGS
 from sudare.errors import InputError, SudareError
 from sudare.language.catalogue import Words

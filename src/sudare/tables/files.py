@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sudare.arrays import Integers
-from sudare.domain import Bins, Categories, CountTable, Domain, Grid, Place
+from sudare.domain import CountTable, Domain, Place
 from sudare.domain.frames import cells_of_place, place_of
 from sudare.domain.reference_systems import projjson
 from sudare.errors import SudareError, VerificationError
@@ -75,16 +75,14 @@ def described(table: CountTable) -> tuple[ReleasedColumn, ...]:
     made = [ReleasedColumn("index", "integer", PageMessage("column.index"))]
     for name, attribute in table.domain.attributes.items():
         about = PageMessage("column.attribute", name=name)
-        if isinstance(attribute, Grid):
-            made += [ReleasedColumn(f"{name}_{axis}", "integer", about) for axis in ("row", "column")]
-        elif isinstance(attribute, Bins | Categories):
+        if attribute.listed:
             values = tuple(attribute.labels(np.arange(attribute.size)).tolist())
             whole = isinstance(values[0], int)
-            ordered = isinstance(attribute, Bins)
-            made.append(ReleasedColumn(name, "integer" if whole else "string", about, values, ordered))
+            made.append(ReleasedColumn(name, "integer" if whole else "string", about, values, attribute.ordered))
         else:
             labels = attribute.labels(*(np.zeros(1, dtype=np.int64) for _ in attribute.lengths))
-            made.append(ReleasedColumn(name, "integer" if labels.dtype.kind in "iu" else "string", about))
+            kind = "integer" if labels.dtype.kind in "iu" else "string"
+            made += [ReleasedColumn(column, kind, about) for column in attribute.label_columns(name)]
     whole = table.count.dtype.kind == "i"
     made.append(ReleasedColumn("count", "integer" if whole else "number", PageMessage("column.count")))
     if table.intervals is not None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from sudare.domain import CountTable, Domain, Line
+from sudare.domain import CountTable, Domain
 from sudare.errors import InputError, RecipeError
 from sudare.language.messages import Lines, PageMessage
 from sudare.noise import Source, secret
@@ -77,6 +77,8 @@ class TableKind(Kind[TableRecipe, Release]):
         domain, nothing = self.domain, np.empty(0, dtype=np.int64)
         per_cell = self.method.name == "laplace"
         if per_cell and (self.method.parameters["cut"] is not None or domain.size <= DENSE_LIMIT):
+            from sudare.domain import Line
+
             domain = Domain(cell=Line(1))  # noise per cell is alike in every domain, and long to draw for a large one
         nobody = CountTable(domain, nothing, nothing, self.recipe.data.protected_unit(), bounded=True)
         self.release(nobody, (), seed=0)

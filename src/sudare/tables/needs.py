@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sudare.domain import CountTable, Domain, Grid, Line
-from sudare.recipe.frames import row_size
+from sudare.domain import CountTable, Domain
 from sudare.recipe.kind import FIXED_DISK, FIXED_MEMORY, Needs
 from sudare.tables.files import GEOJSON_LIMIT, MOST_WITH_BARS, columns
 
@@ -85,6 +84,8 @@ def needs(job: TableKind, table: CountTable) -> Needs:
     barred = min(listed, MOST_WITH_BARS) if job.recipe.output.bars and listed <= _NEARLY * MOST_WITH_BARS else 0
     protect += barred * _HELD  # replicates are released while earlier ones are held
     frame = columns(pilot.listed.plain)  # bars are counted apart: learning those of a pilot takes long
+    from sudare.recipe.frames import row_size
+
     tables = row_size(frame, [name for name in formats if name in ("parquet", "geoparquet")])
     texts = row_size(frame.drop_columns(["index"]), [name for name in formats if name == "csv"])
     packed = _DISK_OF_TREE if job.method.name in _BEYOND_TRACED else _DISK
@@ -132,6 +133,8 @@ def _stretches(table: CountTable, cells: int) -> tuple[CountTable, float]:
 
 def _thinned(job: TableKind, table: CountTable, cells: int, drawn: int) -> tuple[CountTable, float]:
     """A domain and a table smaller by the same share, for methods that treat each cell by itself."""
+    from sudare.domain import Grid, Line
+
     share = cells / drawn
     size = max(1, round(job.domain.size * share))
     domain = Domain(cell=Line(size))

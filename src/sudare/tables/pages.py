@@ -218,8 +218,7 @@ def _index(domain: Domain, rows: pa.Table) -> NDArray[np.int64]:
     """The cells of a CSV file, which names them by what a person reads."""
     axes: list[NDArray[np.int64]] = []
     for name, attribute in domain.attributes.items():
-        pair = (f"{name}_row", f"{name}_column") if isinstance(attribute, Grid) else (name,)
-        columns = [rows.column(each).to_numpy(zero_copy_only=False) for each in pair]
+        columns = [rows.column(each).to_numpy(zero_copy_only=False) for each in attribute.label_columns(name)]
         if isinstance(attribute, Bins):
             place = {label: at for at, label in enumerate(attribute.labels(range(attribute.size)).tolist())}
             axes.append(np.array([place[label] for label in columns[0]], dtype=np.int64))

@@ -7,20 +7,22 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeAlias
 
 from pydantic import AfterValidator, ConfigDict, Field, ValidationError, WithJsonSchema, model_validator
 from pydantic_core import InitErrorDetails
 
 from sudare.domain import CountTable, Domain
-from sudare.engines.foreign_sources import Long
 from sudare.errors import Message, RecipeError
 from sudare.privacy import Unit, rho_for
-from sudare.recipe.attributes import AnyAttribute, GridAttribute, PlaceAttribute
+from sudare.recipe.attributes import AnyAttribute, PlaceAttribute
 from sudare.recipe.model import Recipe
 from sudare.recipe.parts import PERIOD_GAP, Amount, Data, Delimiter, Encoding, Output, Part, Series, registered_name
-from sudare.registry import METHODS
+from sudare.registry import ATTRIBUTES, METHODS
 from sudare.tables.method import Method
+
+if TYPE_CHECKING:
+    from sudare.engines.foreign_sources import Long
 
 Format = Literal["parquet", "csv", "geoparquet", "geojson", "records"]
 GEOGRAPHIC = ("geoparquet", "geojson")
@@ -39,6 +41,8 @@ class LongTable(Part):
 
     def build(self, count: str) -> Long:
         """What `sudare.read` takes."""
+        from sudare.engines.foreign_sources import Long
+
         return Long(self.attributes, self.columns, count)
 
 
@@ -337,7 +341,7 @@ class TableRecipe(Recipe):
     def _columns_apart(self) -> TableRecipe:
         taken = {"index", "count"}
         for name, part in self.domain.items():
-            own = {f"{name}_row", f"{name}_column"} if isinstance(part, GridAttribute) else {name}
+            own = set(ATTRIBUTES[part.type].label_columns(name))
             if both := own & taken:
                 raise ValueError(
                     Message("domain.{name}: the release would have two columns named {both}", name=name, both=min(both))

@@ -92,10 +92,8 @@ def _drawn(
     if isinstance(attribute, Bins):
         return {name: _in_bins(attribute, own[0], generator)}
     labels = attribute.labels(*own)
-    if labels.ndim == 2:
-        return {f"{name}_row": labels[:, 0], f"{name}_column": labels[:, 1]}
     if not isinstance(attribute, Place):
-        return {name: labels}
+        return dict(zip(attribute.label_columns(name), np.atleast_2d(labels.T), strict=True))
     prefix = "" if alone else f"{name}_"
     latitude, longitude = _in_cells(attribute, own, generator)
     return {name: labels, f"{prefix}latitude": latitude, f"{prefix}longitude": longitude}

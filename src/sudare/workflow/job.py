@@ -16,8 +16,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from sudare.engines.files import require_reader, scheme_of
-from sudare.engines.foreign_sources import POSTGRES
+from sudare.engines.files import POSTGRES, require_reader, scheme_of
 from sudare.engines.scratch import remove_leftovers
 from sudare.errors import CapacityError, Message, PrivacyWarning, RecipeError
 from sudare.privacy import Cap, Guarantee, Ledger, SpendTerms

@@ -25,7 +25,6 @@ from sudare.privacy.private_files import NEW_FILE, locked
 from sudare.recipe.parts import Output
 from sudare.registry import KINDS
 from sudare.workflow.certificate import as_a_release, checked_release
-from sudare.workflow.check import Check, look_section
 from sudare.workflow.folder import CERTIFICATE, lock_path, refuse_existing, remove_leftovers
 from sudare.workflow.job import Job
 from sudare.workflow.needs import memory_refused
@@ -41,6 +40,8 @@ from sudare.workflow.reports import (
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+    from sudare.workflow.check import Check
 
 
 @dataclass(frozen=True)
@@ -198,6 +199,7 @@ def _refuse_another(path: Path, sha256: str) -> None:
 def write_internal(job: Job, data: Any, made: Any, folder: Path, words: Words, look: Check | None = None) -> Path:
     """Draw the internal report: it holds true values, and is readable for its owner only; ``look``: rows dropped."""
     from sudare.render.reports import internal_page, ledger_section
+    from sudare.workflow.check import look_section
 
     dataset, words = job.recipe.dataset, words.counting(made.guarantee.unit.name)
     facts = {

@@ -19,7 +19,8 @@ import numpy as np
 from sudare.domain.mesh import level_of_digits
 from sudare.engines import propose_layout, read
 from sudare.engines.estat import CODE, NOT_VALUES, fields_of
-from sudare.engines.foreign_sources import EXCEL, EstatSource
+from sudare.engines.files import EXCEL
+from sudare.engines.foreign_sources import EstatSource
 from sudare.engines.read import is_text
 from sudare.engines.records import Records
 from sudare.errors import InputError, ParameterError

@@ -13,9 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from sudare.engines import files_of
-from sudare.engines.csv_files import unpacked_badly
-from sudare.engines.files import FilesState
-from sudare.engines.foreign_sources import EXCEL
+from sudare.engines.files import EXCEL, FilesState
 from sudare.errors import InputError
 from sudare.privacy.fingerprint import Fingerprint, content_digest, file_digest
 from sudare.recipe.kind import Kind, PublicFile
@@ -82,6 +80,8 @@ class Sources:
         try:
             digests = [records.digest()] if by_rows else [content_digest(file) for file in files]
         except (OSError, EOFError, zlib.error):  # the end of a packed file is met here first
+            from sudare.engines.csv_files import unpacked_badly
+
             raise unpacked_badly(files[0]) from None
         public = [path for file in kind.public_files() for path in files_of(_origin(kind, file)) if path.is_file()]
         listed = repr([(path.name, file_digest(path)) for path in public])

@@ -19,7 +19,6 @@ from sudare.noise import Source, stamped
 from sudare.privacy import Balance, Entry
 from sudare.privacy.history import remember_head
 from sudare.workflow.certificate import certify
-from sudare.workflow.check import check_job
 from sudare.workflow.datapackage import write_package
 from sudare.workflow.folder import CERTIFICATE, refuse_existing, refuse_unusable, taken, whole_folder
 from sudare.workflow.job import Job, RecipeSource
@@ -197,6 +196,8 @@ def _published(
     series = {} if job.series is None else {"series": job.series.certified(job.ledger, key)}
     look = None
     if job.recipe.report.internal:
+        from sudare.workflow.check import check_job
+
         progress(Progress(Stage.EXAMINING))
         look = check_job(job)
     progress(Progress(Stage.READING))

@@ -28,6 +28,10 @@ class Small(Reproduction):
     def sheets(self):
         return (Sheet("table1", ("method", "paper", "here"), (("Proposed", 4.3133, 4.25),)),)
 
+    @property
+    def figures(self):
+        return {}
+
 
 @pytest.fixture
 def run(monkeypatch, tmp_path):
@@ -108,13 +112,17 @@ def test_a_page_in_each_language_has_the_papers_numbers(run, tmp_path):
     assert not (tmp_path / "here" / "parts").exists()  # done: nothing is kept for going on
 
 
-def test_help_lists_every_paper_with_its_duration(run):
+def test_help_has_the_table_of_papers_with_durations(run):
     for language, minutes in (("en", "min with --quick"), ("ja", "--quick なら")):
         result = CliRunner().invoke(main, ["reproduce", "--help", "--language", language])
         plain = "".join(result.output.split())
         for paper in PAPERS:
             assert paper.key in plain
-            assert "".join(paper.text("authors", Words(language)).split()) in plain
+            words = Words(language)
+            shown = [paper.text(what, words) for what in ("authors", "title", "says", "near")]
+            shown += [paper.function, paper.recipe, f"sudare reproduce {paper.key}", paper.duration(words)]
+            for text in shown:
+                assert "".join(text.replace("`", "").split()) in plain
         assert plain.count("".join(minutes.split())) == len(PAPERS) + 1  # and all of them together
 
 

@@ -63,7 +63,8 @@ class Level:
     def children(self) -> Integers:
         """Their numbers: made anew, since all levels of a tree are in memory at once."""
         width = self.value.shape[1]
-        return (self.node * width)[:, None] + np.arange(width)
+        children: Integers = (self.node * width)[:, None] + np.arange(width)
+        return children
 
     def passed(self) -> Self:
         """Without what only the way down needs."""
@@ -77,7 +78,7 @@ class Level:
     def exact(self, block: Integers, total: Integers) -> Integers:
         """Exact sums of the children, from the populated ``block`` (ascending) and ``total`` of their level."""
         sums = np.zeros(self.value.shape, dtype=np.int64)
-        width = sums.shape[1]
+        width = self.value.shape[1]
         first = np.searchsorted(block, self.node * width)
         length = np.searchsorted(block, (self.node + 1) * width) - first
         before = np.cumsum(length) - length

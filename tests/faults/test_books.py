@@ -186,9 +186,9 @@ ledger = {{path = "{path}", dataset = "village", cap = {{epsilon = 1}}{more}}}
         (house / f"{name}.toml").write_text(text.format(path=f"{name}.db", more=more))
     other, confirmed = load(house / "other.toml"), load(house / "confirmed.toml")
     with pytest.raises(LedgerError, match="does not hold a row"):
-        other.books.enter(other)
-    confirmed.books.enter(confirmed)
-    confirmed.books.enter(confirmed)
+        other.ledger.enter(other)
+    confirmed.ledger.enter(confirmed)
+    confirmed.ledger.enter(confirmed)
     assert Ledger(house / "confirmed.db").balance("village").releases == 1
 
 

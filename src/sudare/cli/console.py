@@ -90,7 +90,7 @@ def print_table(header: Sequence[str], rows: Sequence[Sequence[str]], *, err: bo
 
 
 def print_facts(facts: dict[str, str], *, err: bool = False) -> None:
-    """Names and what they are, one a line."""
+    """Names and their values, one pair a line."""
     from rich.cells import cell_len
 
     width = max(map(cell_len, facts))

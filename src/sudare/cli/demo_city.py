@@ -31,7 +31,7 @@ RECIPE = "recipe.toml"
 
 @dataclass(frozen=True)
 class Demo:
-    """What the demo made."""
+    """The results of the demo."""
 
     folder: Path
     publication: Publication

@@ -49,7 +49,7 @@ class Limits:
     year: Fraction = MOST_A_YEAR
 
     @classmethod
-    def asked(cls, survey: Number | None, year: Number | None) -> Limits:
+    def of(cls, survey: Number | None, year: Number | None) -> Limits:
         """The given limits, the usual ones in the place of None."""
         return cls(
             MOST_EPSILON if survey is None else positive(survey, "most_epsilon"),
@@ -67,7 +67,7 @@ class Device:
             folder = state_folder()
             if folder is None:
                 raise InputError(
-                    "this device has no place for its own ledger",
+                    "there is no folder in which this device could keep its own ledger",
                     hint="Name a folder in SUDARE_STATE, or give the path of a file.",
                 )
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -139,7 +139,7 @@ class Device:
             if value not in known:
                 if len(known) > (survey.rounds.changes if survey.rounds else 0):
                     raise InputError(
-                        "the answer has changed as often as the survey may ask about",
+                        "the answer would change more often than the survey allows for",
                         hint="Leave out this round: another value would cost more than was agreed to.",
                     )
                 known[value] = encoding.remember([value]).packed[0].tobytes()

@@ -121,7 +121,9 @@ class PermanentUnary(UnaryEncoding):
         elif known.encoding == self and len(known.held) == len(positions):
             keys, packed = known.keys, known.packed
         else:
-            raise ParameterError("the memory is of other devices or another encoding", value=len(known.held))
+            raise ParameterError(
+                "the remembered answers are of other devices or for another encoding", value=len(known.held)
+            )
         new = ~np.isin(wanted, keys)
         with metered() as meter:
             drawn = respond(positions[new], self.permanent, own, "memory")
@@ -134,7 +136,7 @@ class PermanentUnary(UnaryEncoding):
     def report(self, memory: Memory, *, source: Source | None = None, seed: int | None = None) -> Reports:
         """One more report of every device: post-processing of what it remembers."""
         if memory.encoding != self:
-            raise ParameterError("the memory is of another encoding", value=memory.encoding.to_json())
+            raise ParameterError("the remembered answers are for another encoding", value=memory.encoding.to_json())
         own = Source.chosen(source, seed)
         return Reports(self, self._second(memory.packed[memory.held], own), seeded=own.seeded or memory.seeded)
 

@@ -13,10 +13,10 @@ from itertools import chain, islice
 from pathlib import Path
 
 from sudare.audit.behaviour import layout_findings, refusal_findings, timings
-from sudare.audit.books import book_findings, completed_findings
 from sudare.audit.exact import exact_findings
 from sudare.audit.finding import Audit, Finding, Wanted, every, page, said
 from sudare.audit.laws import law_findings
+from sudare.audit.ledger_checks import book_findings, completed_findings
 from sudare.audit.neighbours import EVERY, REPLACED
 from sudare.audit.promises import promise_findings, quick_pairs, slow_pairs
 from sudare.audit.publications import publication_findings

@@ -51,7 +51,7 @@ class Limits:
     year: Fraction = MOST_A_YEAR
 
     @classmethod
-    def asked(cls, survey: Number | None, year: Number | None) -> Limits:
+    def of(cls, survey: Number | None, year: Number | None) -> Limits:
         """The given limits, the usual ones in the place of None."""
         return cls(
             MOST_EPSILON if survey is None else positive(survey, "most_epsilon"),
@@ -69,7 +69,7 @@ class Device:
             folder = state_folder()
             if folder is None:
                 raise InputError(
-                    "this device has no place for its own ledger",
+                    "there is no folder in which this device could keep its own ledger",
                     hint="Name a folder in SUDARE_STATE, or give the path of a file.",
                 )
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -140,6 +140,7 @@ class Device:
             }
             if _LEFT in rows:
                 raise InputError("this device has left the series of surveys")
+<<<<<<< HEAD
             asked = rows.pop(_ASKED, None)
             known = None
             if rows:
@@ -159,6 +160,18 @@ class Device:
                 [[survey.account, state, bits.tobytes()] for state, bits in kept.items()],
             )
         return encoding.report(memory)
+=======
+            if value not in known:
+                if len(known) > (survey.rounds.changes if survey.rounds else 0):
+                    raise InputError(
+                        "the answer would change more often than the survey allows for",
+                        hint="Leave out this round: another value would cost more than was agreed to.",
+                    )
+                known[value] = encoding.remember([value]).packed[0].tobytes()
+                connection.execute("INSERT INTO memory VALUES (?, ?, ?)", [survey.account, value, known[value]])
+        bits = np.frombuffer(known[value], dtype=np.uint8)[None]
+        return encoding.report(Memory(encoding, bits, np.array([value]), np.array([0])))
+>>>>>>> main
 
     def forget(self, survey: Survey) -> None:
         """Remove the remembered bits of a survey's series, and send no more reports to it.

@@ -195,7 +195,7 @@ def create_app(
 
 
 def answered(app: FastAPI) -> None:
-    """Let all errors of a service be one sentence."""
+    """Turn every error of a service into an answer of one sentence."""
     app.add_exception_handler(RequestError, _refused)
     app.add_exception_handler(StorageError, _not_stored)
     app.add_exception_handler(HTTPException, _not_here)

@@ -168,8 +168,8 @@ def serve(
     listening = listen(host, port, _BACKLOG, Message("collector"))
     with listening:
         collection = Collection(survey)
-        if survey.books is not None:
-            survey.books.enter(survey)
+        if survey.ledger is not None:
+            survey.ledger.enter(survey)
         sealing = sealing_key(Path(survey.key + ".seal")) if survey.shuffler else None
         app = create_app(collection, Watch(Path(path), survey), load_or_create(Path(survey.key)), sealing)
         http = getattr(app.state, "http", "h11")

@@ -170,7 +170,7 @@ class Survey:
     rounds: Rounds | None = None
     shuffler: str | None = None
     codes: bool = False
-    books: SurveyLedger | None = field(default=None, repr=False)
+    ledger: SurveyLedger | None = field(default=None, repr=False)
     translations: dict[str, Translation] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
@@ -226,7 +226,7 @@ class Survey:
 
     @property
     def earlier_fingerprint(self) -> str:
-        """The one that files and ledgers have which were written before it covered all texts."""
+        """The fingerprint in files and ledgers that were written before it covered all texts."""
         canonical = json.dumps(self._question, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
         return hashlib.blake2b(canonical.encode(), digest_size=16, person=b"sudare survey").hexdigest()
 
@@ -272,7 +272,7 @@ class Survey:
     @property
     def guarantee(self) -> Guarantee:
         """What taking part promises, and whether a ledger counts it."""
-        return self.cost.unbooked() if self.books is None else self.cost
+        return self.cost.unbooked() if self.ledger is None else self.cost
 
     def randomize(self, *columns: Any) -> Reports:
         """Reports for true answers, one each: words, numbers, mesh codes, or latitudes and longitudes."""

@@ -120,7 +120,7 @@ class ServicePart(FilePart):
     def _whole_origins(cls, origins: tuple[str, ...]) -> tuple[str, ...]:
         for origin in origins:
             if not _ORIGIN.fullmatch(origin):
-                raise ValueError(Message("{origin!r} is no origin such as https://example.jp", origin=origin))
+                raise ValueError(Message("{origin!r} is not an origin such as https://example.jp", origin=origin))
         return origins
 
 
@@ -194,8 +194,8 @@ def load(path: str | Path) -> Survey:
         raise MissingFileError("there is no such survey", value=str(path)) from None
     survey = parse(text)
     survey = replace(survey, key=str(path.parent / survey.key))
-    if survey.books is not None:
-        survey = replace(survey, books=replace(survey.books, path=str(path.parent / survey.books.path)))
+    if survey.ledger is not None:
+        survey = replace(survey, ledger=replace(survey.ledger, path=str(path.parent / survey.ledger.path)))
     return survey if "://" in survey.storage else replace(survey, storage=str(path.parent / survey.storage))
 
 
@@ -237,7 +237,7 @@ def parse(text: str) -> Survey:
         rounds=None if written.rounds is None else Rounds(**written.rounds.model_dump()),
         shuffler=None if written.shuffler is None else written.shuffler.url.rstrip("/"),
         codes=written.shuffler is not None and written.shuffler.codes,
-        books=_books(written.ledger),
+        ledger=_survey_ledger(written.ledger),
         translations={
             language: Translation(part.title, part.question, part.labels)
             for language, part in written.translations.items()
@@ -267,10 +267,10 @@ def _encoding(privacy: PrivacyPart, answers: Answers) -> Encoding:
     return encoding_from_json(written)
 
 
-def _books(ledger: LedgerPart | None) -> SurveyLedger | None:
+def _survey_ledger(ledger: LedgerPart | None) -> SurveyLedger | None:
     if ledger is None:
         return None
-    cap = None if ledger.cap is None else Cap.asked(**ledger.cap.model_dump(exclude_none=True))
+    cap = None if ledger.cap is None else Cap.declared(**ledger.cap.model_dump(exclude_none=True))
     return SurveyLedger(ledger.path, ledger.dataset, cap, ledger.confirm_other_history, ledger.confirm_similar_name)
 
 

@@ -224,6 +224,7 @@ class PermanentUnary(UnaryEncoding):
         """What each device stores for its value: what ``known`` has of it, else a randomisation that is drawn now."""
         own = Source.chosen(source, seed)
         positions = self.positions(values)
+<<<<<<< HEAD
         if known is not None and (known.encoding != self or len(known.held) != len(positions)):
             raise ParameterError("the memory is of other devices or another encoding", value=len(known.held))
         asked = self._ask(len(positions), own.child("buckets")) if known is None else known.asked
@@ -233,6 +234,17 @@ class PermanentUnary(UnaryEncoding):
             keys, packed = wanted[:0], np.empty((0, Bitmap(self.size).report_bytes), dtype=np.uint8)
         else:
             keys, packed = known.keys, known.packed
+=======
+        wanted = np.arange(len(positions)) * self.size + positions
+        if known is None:
+            keys, packed = wanted[:0], np.empty((0, self.report_bytes), dtype=np.uint8)
+        elif known.encoding == self and len(known.held) == len(positions):
+            keys, packed = known.keys, known.packed
+        else:
+            raise ParameterError(
+                "the remembered answers are of other devices or for another encoding", value=len(known.held)
+            )
+>>>>>>> main
         new = ~np.isin(wanted, keys)
         with metered() as meter:
             drawn = respond(states[new], self.permanent, own, "memory")
@@ -246,7 +258,7 @@ class PermanentUnary(UnaryEncoding):
     def report(self, memory: Memory, *, source: Source | None = None, seed: int | None = None) -> Reports:
         """One more report of every device: post-processing of what it remembers."""
         if memory.encoding != self:
-            raise ParameterError("the memory is of another encoding", value=memory.encoding.to_json())
+            raise ParameterError("the remembered answers are for another encoding", value=memory.encoding.to_json())
         own = Source.chosen(source, seed)
         packed = self._second(memory.packed[memory.held], memory.asked, own)
         return Reports(self, packed, seeded=own.seeded or memory.seeded)

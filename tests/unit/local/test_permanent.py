@@ -62,7 +62,7 @@ def test_mistakes():
     with pytest.raises(ParameterError, match="first is not positive"):
         PermanentUnary(size=23, epsilon=1)
     encoding = PermanentUnary(size=23, epsilon=2, first=1)
-    with pytest.raises(ParameterError, match="the memory is of another encoding"):
+    with pytest.raises(ParameterError, match="the remembered answers are for another encoding"):
         PermanentUnary(size=23, epsilon=3, first=1).report(encoding.remember([1]))
     with pytest.raises(DomainError, match="outside the declared domain"):
         encoding.remember([23])
@@ -80,7 +80,7 @@ def test_a_value_that_returns_is_answered_as_before():
     assert (first.values == 1).all()
     assert (third.values == 2).all()
     assert len(third.keys) == 400
-    with pytest.raises(ParameterError, match="the memory is of other devices"):
+    with pytest.raises(ParameterError, match="the remembered answers are of other devices"):
         encoding.remember([1], first)
 
 

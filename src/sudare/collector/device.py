@@ -140,7 +140,6 @@ class Device:
             }
             if _LEFT in rows:
                 raise InputError("this device has left the series of surveys")
-<<<<<<< HEAD
             asked = rows.pop(_ASKED, None)
             known = None
             if rows:
@@ -149,7 +148,7 @@ class Device:
             memory = encoding.remember([value], known)
             if len(memory.keys) > 1 + (survey.rounds.changes if survey.rounds else 0):
                 raise InputError(
-                    "the answer has changed as often as the survey may ask about",
+                    "the answer would change more often than the survey allows for",
                     hint="Leave out this round: another value would cost more than was agreed to.",
                 )
             kept = dict(zip(memory.keys.tolist(), memory.packed, strict=True))
@@ -160,18 +159,6 @@ class Device:
                 [[survey.account, state, bits.tobytes()] for state, bits in kept.items()],
             )
         return encoding.report(memory)
-=======
-            if value not in known:
-                if len(known) > (survey.rounds.changes if survey.rounds else 0):
-                    raise InputError(
-                        "the answer would change more often than the survey allows for",
-                        hint="Leave out this round: another value would cost more than was agreed to.",
-                    )
-                known[value] = encoding.remember([value]).packed[0].tobytes()
-                connection.execute("INSERT INTO memory VALUES (?, ?, ?)", [survey.account, value, known[value]])
-        bits = np.frombuffer(known[value], dtype=np.uint8)[None]
-        return encoding.report(Memory(encoding, bits, np.array([value]), np.array([0])))
->>>>>>> main
 
     def forget(self, survey: Survey) -> None:
         """Remove the remembered bits of a survey's series, and send no more reports to it.

@@ -128,7 +128,9 @@ class OneBitMean:
         own = Source.chosen(source, seed)
         shares = self._shares(numbers)
         if known is not None and (known.mean != self or len(known.above) != len(shares)):
-            raise ParameterError("the memory is of other devices or another encoding", value=len(known.above))
+            raise ParameterError(
+                "the remembered answers are of other devices or for another encoding", value=len(known.above)
+            )
         if known is None:
             thresholds = own.child("thresholds").words(len(shares)).astype(np.int64)
             answers = np.full((len(shares), 2), _NOT_DRAWN, dtype=np.uint8)
@@ -146,7 +148,7 @@ class OneBitMean:
     def report(self, memory: BitMemory, *, source: Source | None = None, seed: int | None = None) -> Reports:
         """One more report of every device: post-processing of what it remembers."""
         if memory.mean != self:
-            raise ParameterError("the memory is of another encoding", value=repr(memory.mean))
+            raise ParameterError("the remembered answers are for another encoding", value=repr(memory.mean))
         own = Source.chosen(source, seed)
         bits = memory.answers[np.arange(len(memory.above)), memory.above]
         if self.encoding.epsilon < self.epsilon:

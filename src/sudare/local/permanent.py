@@ -224,9 +224,10 @@ class PermanentUnary(UnaryEncoding):
         """What each device stores for its value: what ``known`` has of it, else a randomisation that is drawn now."""
         own = Source.chosen(source, seed)
         positions = self.positions(values)
-<<<<<<< HEAD
         if known is not None and (known.encoding != self or len(known.held) != len(positions)):
-            raise ParameterError("the memory is of other devices or another encoding", value=len(known.held))
+            raise ParameterError(
+                "the remembered answers are of other devices or for another encoding", value=len(known.held)
+            )
         asked = self._ask(len(positions), own.child("buckets")) if known is None else known.asked
         states = self._states_of(positions, asked)
         wanted = np.arange(len(positions)) * self.states + states
@@ -234,17 +235,6 @@ class PermanentUnary(UnaryEncoding):
             keys, packed = wanted[:0], np.empty((0, Bitmap(self.size).report_bytes), dtype=np.uint8)
         else:
             keys, packed = known.keys, known.packed
-=======
-        wanted = np.arange(len(positions)) * self.size + positions
-        if known is None:
-            keys, packed = wanted[:0], np.empty((0, self.report_bytes), dtype=np.uint8)
-        elif known.encoding == self and len(known.held) == len(positions):
-            keys, packed = known.keys, known.packed
-        else:
-            raise ParameterError(
-                "the remembered answers are of other devices or for another encoding", value=len(known.held)
-            )
->>>>>>> main
         new = ~np.isin(wanted, keys)
         with metered() as meter:
             drawn = respond(states[new], self.permanent, own, "memory")

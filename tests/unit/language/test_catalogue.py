@@ -63,7 +63,7 @@ LINES = (
     "generalisation", "l1_accuracy", "largest_weight", "levels", "linked", "local_epsilon", "loss", "measured",
     "memory", "method", "noise", "parts", "perturbed_rows", "public_rows", "published", "published_rows",
     "released_cells",
-    "released_total", "rows", "sensitivity", "smallest_area", "smallest_class", "weighted_rows",
+    "released_total", "rows", "sensitivity", "smallest_area", "smallest_total", "smallest_class", "weighted_rows",
 )  # fmt: skip
 FAMILIES = {"live.change", "live.measure", "live.name", "live.part", "live.type"}
 """First parts of keys that the studio's pages give to `known`."""

@@ -275,6 +275,6 @@ def _range(ends: Any, metres: int) -> tuple[int, int]:
     if not begin < end <= LIMIT // metres:
         limit = LIMIT // metres
         raise DomainError(
-            "a range of cells is not one of the grid", value=(begin, end), allowed="0 <= a < b <= {limit}", limit=limit
+            "a range of cells is not part of the grid", value=(begin, end), allowed="0 <= a < b <= {limit}", limit=limit
         )
     return begin, end

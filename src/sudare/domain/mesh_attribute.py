@@ -69,7 +69,7 @@ class Mesh(Place):
         if code_list is not None or areas is not None:
             if code_list is None or codes is not None:
                 raise DomainError(
-                    "areas need a list of codes, and such a list stands instead of codes",
+                    "areas needs code_list, and code_list cannot be combined with codes",
                     hint='Write code_list="13.csv", areas=["Tokyo"].',
                 )
             from sudare.domain.public_codes import meshes_of  # few recipes have such a list

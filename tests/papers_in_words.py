@@ -15,7 +15,8 @@ def untranslated(made):
     """Names of columns and rows that hold an English word (five letters or more) and have no translation; texts of
     figures with as long an English word; titles and captions that are the names of files; and facts without a letter of
     Japanese."""
-    names = {str(each) for sheet in made.sheets for row in (sheet.header, *sheet.rows) for each in row}
+    entries = [each for sheet in made.sheets for row in (sheet.header, *sheet.rows) for each in row]
+    names = {each if isinstance(each, str) else str(each) for each in entries}
     left = {name for name in names if re.search(r"[a-z]{5}", name) and in_words(name, JAPANESE) == name}
     left |= {one.name for one in made.sheets if one.title(made.key, JAPANESE).endswith(one.name)}
     drawn = [f"{made.key}.{name}" for name in made.figures]

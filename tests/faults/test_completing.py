@@ -13,22 +13,25 @@ import shutil
 import signal
 import subprocess
 import sys
+from fractions import Fraction
 from pathlib import Path
 
+import numpy as np
 import pytest
 from fault_processes import Nursery
 from fault_recipes import RECIPES, SHARED, house, tame
 
 import sudare as sd
-from sudare.errors import OutputError, PaidError
+from sudare.errors import LedgerWarning, OutputError, PaidError
 from sudare.language.messages import OnProgress, Progress
+from sudare.noise import Source
 from sudare.privacy import Ledger
 from sudare.privacy.fingerprint import Fingerprint
 from sudare.reconstruct.kind import PerturbationKind
 from sudare.workflow import publication as run
 from sudare.workflow.folder import lock_path, taken
 from sudare.workflow.job import Job
-from sudare.workflow.pending import PendingReleases
+from sudare.workflow.pending import PendingReleases, gathered_hash
 from sudare.workflow.public_sources import Sources
 
 KINDS = {"table": 0, "sample": 3, "perturbation": 6, "weights": 7}
@@ -489,10 +492,36 @@ def test_data_without_a_fingerprint_are_paid_for_anew_or_not(tmp_path, monkeypat
     recipe = settled_in(tmp_path / "house")
     monkeypatch.setattr(run.Sources, "of", lambda _: Sources(Fingerprint()))  # as for a cluster's file system
     interrupted(recipe)
-    refuses(recipe, "its data were read from where they have no fingerprint. It cannot be completed")
+    refuses(recipe, "its data have no fingerprint. It cannot be completed")
     sd.publish(recipe, anew=True)
     assert len(spends_in(recipe.parent)) == 2
     assert hidden_in(recipe.parent) == set()
+
+
+def test_data_that_cannot_be_compared_are_not_completed_on(tmp_path, monkeypatch):
+    """As a kind of another package may gather them: a frame has no hash here, and others would pass for it."""
+    import pyarrow as pa
+
+    recipe = settled_in(tmp_path / "house", "perturbation")
+    monkeypatch.setattr(PerturbationKind, "compared", lambda _, data: pa.table(data))
+    interrupted(recipe)
+    refuses(recipe, "its data have no fingerprint. It cannot be completed")
+    source = Source.from_seed(1)
+    values = [1, np.int64(1), np.float64(1), Fraction(1), b"1", "1", None, True, np.ones(1), [1], {"1": 1}]
+    assert len({gathered_hash(value, source) for value in values} - {None}) == len(values)
+    assert gathered_hash([1, {"frame": pa.table({"age": [1]})}], source) is None
+
+
+def test_who_publishes_into_another_folder_hears_of_the_one_that_waits(tmp_path):
+    recipe = settled_in(tmp_path / "house")
+    interrupted(recipe)
+    (release,) = spends_in(recipe.parent)
+    other = recipe.with_name("other.toml")
+    other.write_text(recipe.read_text().replace('folder = "release"', 'folder = "elsewhere"'))
+    with pytest.warns(LedgerWarning, match=rf"^release {release} of this data set was paid for and is not out"):
+        sd.publish(other)
+    sd.publish(recipe, resume=True)
+    assert len(spends_in(recipe.parent)) == 2
 
 
 def test_another_one_is_paid_for_where_that_is_asked(tmp_path):

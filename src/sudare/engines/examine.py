@@ -123,12 +123,13 @@ def examine_rows(
         )
         total = _one(shell, f"SELECT count(*) AS n FROM {examined} WHERE out{index}")
         misfits += _judged(placement.domain, name, columns, found, total, values)
-    rows, inside, over, people, further = _sums(shell, examined, bound, count)
+    added_up = placement is not None and placement.from_points
+    rows, inside, over, people, further = _sums(shell, examined, bound, count, added_up)
     return Examination(rows, inside - over, rows - inside, over, people, (*misfits, *further))
 
 
 def _sums(
-    shell: Shell, examined: str, bound: RowBound | None, count: SourceColumn | None
+    shell: Shell, examined: str, bound: RowBound | None, count: SourceColumn | None, added_up: bool
 ) -> tuple[int, int, int, int | None, list[Misfit]]:
     """Rows, those inside that have an id, those of them over a person's limit, people, and why rows are left out."""
     rows = _one(shell, f"SELECT count(*) AS n FROM {examined}")
@@ -141,7 +142,7 @@ def _sums(
         again = f"SELECT count(*) - 1 AS more FROM {examined} WHERE cell IS NOT NULL GROUP BY cell HAVING count(*) > 1"
         twice = _one(shell, f"SELECT COALESCE(CAST(sum(more) AS BIGINT), 0) AS n FROM ({again})")
         further += [Misfit(Reason.NOT_A_COUNT, bad, (count.name,))] if bad else []
-        further += [Misfit(Reason.TWICE, twice)] if twice else []
+        further += [Misfit(Reason.TWICE, twice)] if twice and not added_up else []
         return rows, inside - bad_inside, 0, None, further
     if bound is None:
         return rows, inside, 0, None, further

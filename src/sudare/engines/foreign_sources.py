@@ -36,7 +36,7 @@ from sudare.errors import (
 )
 
 _BATCH = 1 << 14
-_SQLITE_BEGINS = b"SQLite format 3\x00"
+_SQLITE_BEGINS, _DUCKDB_BEGINS = b"SQLite format 3\x00", b"DUCK"
 
 
 @dataclass(frozen=True)
@@ -151,10 +151,21 @@ class SqliteSource(TableSource):
     def _connection(self) -> sqlite3.Connection:
         return sqlite3.connect(f"{self.path.absolute().as_uri()}?mode=ro", uri=True, check_same_thread=False)
 
-    def _names(self, connection: sqlite3.Connection) -> list[str]:
+    def tables(self) -> list[str]:
+        """All tables and views of the database."""
+        with closing(self._connection()) as connection:
+            return self._tables(connection)
+
+    def _tables(self, connection: sqlite3.Connection) -> list[str]:
         try:
-            listed = connection.execute("SELECT name FROM sqlite_master WHERE type IN ('table', 'view')").fetchall()
-            self.require_table([name for (name,) in listed])
+            found = connection.execute("SELECT name FROM sqlite_master WHERE type IN ('table', 'view')")
+            return [name for (name,) in found if not name.startswith("sqlite_")]
+        except sqlite3.Error:
+            raise InputError("the file cannot be read as SQLite", value=str(self.path)) from None
+
+    def _names(self, connection: sqlite3.Connection) -> list[str]:
+        self.require_table(self._tables(connection))
+        try:
             return [row[1] for row in connection.execute(f"PRAGMA table_info({identifier(self.table)})")]
         except sqlite3.Error:
             raise InputError("the file cannot be read as SQLite", value=str(self.path)) from None
@@ -298,6 +309,24 @@ def is_sqlite(path: Path) -> bool:
     """Whether a file begins as SQLite's do."""
     with path.open("rb") as file:
         return file.read(len(_SQLITE_BEGINS)) == _SQLITE_BEGINS
+
+
+def tables_of(path: Path) -> list[str]:
+    """The tables and views of a database file of SQLite or DuckDB, by name; of any other file, none."""
+    with path.open("rb") as file:
+        is_duckdb = file.read(len(_DUCKDB_BEGINS) + 8)[8:] == _DUCKDB_BEGINS  # behind a checksum
+    if is_sqlite(path):
+        return sorted(SqliteSource(path, "").tables())
+    if not is_duckdb:
+        return []
+    import duckdb
+
+    try:
+        with duckdb.connect(str(path), read_only=True) as connection:
+            rows = connection.execute("SELECT table_name FROM information_schema.tables ORDER BY 1").fetchall()
+    except duckdb.Error:
+        raise InputError("the file cannot be opened as a DuckDB database", value=path.name) from None
+    return [str(row[0]) for row in rows]
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias,
 import numpy as np
 from numpy.typing import NDArray
 
-from sudare.domain import Domain
+from sudare.domain import Domain, Place
 from sudare.domain.ids import REFUSE, MissingUnit
 from sudare.domain.sql import SourceColumn
 from sudare.errors import ParameterError
@@ -37,6 +37,12 @@ class Placement:
     domain: Domain
     columns: Mapping[str, tuple[SourceColumn, ...]]
     outside: Outside
+
+    @property
+    def from_points(self) -> bool:
+        """Whether a place is read from two coordinates, so that a row is a point, and a cell may hold many."""
+        attributes = self.domain.attributes.items()
+        return any(isinstance(own, Place) and len(self.columns[name]) == 2 for name, own in attributes)
 
 
 @dataclass(frozen=True)

@@ -46,7 +46,8 @@ if TYPE_CHECKING:
 TEXT = (".csv", ".tsv", ".txt", ".data")
 """Endings of files of delimited text, also before those of compression; text of e-Stat begins in its own way."""
 _FILES = Message(
-    "Parquet (a file, a folder or a pattern), text (.csv, .tsv, .txt, .data, also .gz and .zst), Excel, zips of e-Stat"
+    "Parquet (a file, a folder or a pattern), text (.csv, .tsv, .txt, .data, also .gz and .zst), Excel, zips of "
+    "e-Stat, a table of a DuckDB or SQLite database"
 )
 _PLAIN, _GZIP, _PARQUET, _ZSTD = Message("plain text"), Message("gzip"), Message("Parquet"), Message("zstd")
 _PACKED = {".gz": _GZIP, ".zst": _ZSTD}
@@ -274,6 +275,16 @@ def _at_path(given: str | Path, declared: _Declared) -> RecordSource:
         files = (_existing(path),)
     strange = next((file for file in files if file.suffix.lower() not in (".parquet", ".pq")), None)
     if strange is not None:
+        from sudare.engines.foreign_sources import tables_of
+
+        if tables := tables_of(strange):
+            raise InputError(
+                "the file is a database, of which one table is read",
+                value=str(strange),
+                allowed=tables,
+                hint='Name the table: table = "..." under [data], --table on the command line, '
+                "or the pair (file, table) in Python.",
+            )
         raise InputError("this kind of file cannot be read", value=str(strange), allowed=_FILES)
     if not is_pattern:
         _refuse_other_format(path, _PARQUET)

@@ -171,7 +171,7 @@ def reproduce(
     """
     wanted = runs or (QUICK_RUNS if quick else dict.fromkeys(synthetic.SCALES, RUNS))
     if any(size not in synthetic.SCALES or times < 1 for size, times in wanted.items()):
-        raise ParameterError("runs are not numbers of runs by the paper's sizes", value=wanted)
+        raise ParameterError("runs does not give a number of runs for each of the paper's sizes", value=wanted)
     repeated = max(1, min(wanted.values()) if quick or runs else 5)
     data, basis = adult.adult_numbers()
     drawn = {(size, run): f"{size:,} records, draw {run + 1}" for size, times in wanted.items() for run in range(times)}

@@ -52,5 +52,5 @@ def page(paper: Paper, made: Reproduction, words: Words) -> str:
 
 
 def _upper(text: str) -> str:
-    """As a heading begins."""
+    """With a capital letter first, as a heading begins."""
     return text[:1].upper() + text[1:]

@@ -40,7 +40,7 @@ _ROUND = 60  # plain steps after which the gain is checked
 
 @dataclass(frozen=True)
 class MixtureFit:
-    """Where EM ended: components, log likelihood of all records, steps made, whether they had come to rest."""
+    """Where EM ended: components, log likelihood of all records, steps made, and whether it converged."""
 
     components: Components
     log_likelihood: float

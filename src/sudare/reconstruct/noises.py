@@ -180,7 +180,7 @@ def checked_categories(categories: Any) -> tuple[Value, ...]:
     """At least two distinct values."""
     listed = tuple(categories) if not isinstance(categories, str) else ()
     if len(listed) < 2 or twice(listed) is not None:
-        raise ParameterError("categories are fewer than two, or named twice", value=categories)
+        raise ParameterError("categories need two values or more, each of them once", value=categories)
     return listed
 
 

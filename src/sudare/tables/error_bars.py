@@ -67,6 +67,11 @@ _MOST_PICKED = 1 << 22
 """Cells up to which raw noise is drawn again everywhere; a larger table has the exact law alone."""
 
 
+def replicates_of(cells: int) -> int:
+    """How many plausible tables the bars of a table with so many populated cells are learned from."""
+    return min(MOST_REPLICATES, max(FEWEST_REPLICATES, _CELLS_IN_ALL // max(1, cells)))
+
+
 @dataclass(frozen=True)
 class ErrorBars(ColumnArrays):
     """One entry per sum: its released value, the expected absolute error, and an interval for the truth."""
@@ -290,7 +295,7 @@ class _Again:
         generator = np.random.default_rng(_SEED)
         count = np.rint(table.count).astype(np.int64)
         people = Pyramid(table.index[count > 0], count[None, count > 0])
-        replicates = min(MOST_REPLICATES, max(FEWEST_REPLICATES, _CELLS_IN_ALL // max(1, len(people.index))))
+        replicates = replicates_of(len(people.index))
         least: Sequence[tuple[int, float]] = ()
         if isinstance(self.method, Tree) and can_smooth(self.domain):
             least = self.method.least_people(self.domain, self.budget, self.unit.max_rows, self.public_total)

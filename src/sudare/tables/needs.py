@@ -10,6 +10,7 @@ from __future__ import annotations
 import tracemalloc
 from contextvars import Context
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,6 +26,8 @@ SMALL = 2**13
 """Cells that need no pilot."""
 _MOST = 2**15
 """Cells of a pilot."""
+_FIXED_FROM = 0.25
+"""The share of a pilot's peak from which on what the domain takes is told apart."""
 _RUNS = 8
 """The pilot of a tree takes this many runs of neighbouring cells, since densities differ by place."""
 _SPREAD = 4
@@ -43,8 +46,8 @@ _DENSE_ROW, _ROW, _AXIS, _POLYGON, _FEATURE = 15, 50, 19, 520, 700
 
 Where every cell has noise of its own nothing but the table is held."""
 _SHAPE_ON_DISK, _FEATURE_ON_DISK = 16, 450
-_BARS, _HELD = 3400, 400
-"""Bytes of memory of a listed cell while its error bars are learned, and of earlier replicates."""
+_BARS, _HELD = 285, 400
+"""Bytes of memory of a listed cell in each replicate that error bars are learned from, and in all earlier ones."""
 _BARS_IN_TEXT, _BARS_PACKED = 14, 9
 """Bytes of a cell's error bars in a CSV file, and in another one."""
 _NEARLY = 1.1
@@ -55,26 +58,35 @@ _DISK, _DISK_OF_TREE = 1.07, 1.0
 
 @dataclass(frozen=True)
 class Pilot:
-    """A release of a ``share`` of the cells: the peak of its memory, and the released cells where they would lie."""
+    """A release of a ``share`` of the cells: the peak of its memory, and the released cells where they would lie.
+
+    Of the peak, ``fixed`` is what the domain takes, whatever its share: a map of all places.
+    """
 
     share: float
     peak: int
     listed: CountTable
+    fixed: int = 0
+
+    @property
+    def whole_peak(self) -> float:
+        """The peak of the whole release."""
+        return self.fixed + (self.peak - self.fixed) / self.share
 
 
 def needs(job: TableKind, table: CountTable) -> Needs:
     """What the release of ``table`` takes in this process, and in the output folder."""
     domain, formats = job.domain, job.recipe.formats
-    drawn = domain.size if _dense(job) else len(table)
+    drawn = _drawn(job, table)
     if drawn <= SMALL:
         cells = min(domain.size, _SPREAD * drawn)
         memory = _SMALL_CELL[0] + ("geoparquet" in formats) * _POLYGON + ("geojson" in formats) * _FEATURE
-        memory += job.recipe.output.bars * _BARS
         file = _SMALL_CELL[1] + ("geoparquet" in formats) * _SHAPE_ON_DISK + ("geojson" in formats) * _FEATURE_ON_DISK
-        return Needs(FIXED_MEMORY + memory * cells, FIXED_DISK + file * cells)
+        learned = _bars_memory(cells) if job.recipe.output.bars else 0
+        return Needs(FIXED_MEMORY + memory * cells + learned, FIXED_DISK + file * cells)
     pilot = _pilot(job, table, drawn)
     listed = min(domain.size, int(len(pilot.listed) / pilot.share))
-    protect = _BEYOND_TRACED.get(job.method.name, _BEYOND) * pilot.peak / pilot.share
+    protect = _BEYOND_TRACED.get(job.method.name, _BEYOND) * pilot.whole_peak
     if _dense(job) and domain.size < 1 << domain.bits:
         protect += _PLACE * len(domain.axes) * domain.size
     mapped = listed if "geojson" in formats and listed <= GEOJSON_LIMIT else 0
@@ -91,7 +103,28 @@ def needs(job: TableKind, table: CountTable) -> Needs:
     packed = _DISK_OF_TREE if job.method.name in _BEYOND_TRACED else _DISK
     disk = packed * listed * (tables + texts + ("geoparquet" in formats) * _SHAPE_ON_DISK) + mapped * _FEATURE_ON_DISK
     disk += barred * sum(_BARS_IN_TEXT if name == "csv" else _BARS_PACKED for name in formats)
-    return Needs(FIXED_MEMORY + int(max(protect, barred * _BARS, write)), FIXED_DISK + int(disk))
+    learned = _bars_memory(barred) if barred else 0
+    return Needs(FIXED_MEMORY + int(max(protect, learned, write)), FIXED_DISK + int(disk))
+
+
+def _bars_memory(cells: int) -> int:
+    """Bytes while the error bars of so many listed cells are learned."""
+    from sudare.tables.error_bars import replicates_of
+
+    return cells * _BARS * replicates_of(cells)
+
+
+def _drawn(job: TableKind, table: CountTable) -> int:
+    """How many cells get noise of their own: all, or those with people and the empty ones that pass a cut."""
+    size, cut = job.domain.size, job.method.parameters.get("cut")
+    if _dense(job):
+        return size
+    if cut is None:
+        return len(table)
+    from sudare.noise.discrete import added
+
+    passing = added(Fraction(table.unit.max_rows), job.budget).chance_above(cut - 1)
+    return len(table) + int((size - len(table)) * passing)
 
 
 def _dense(job: TableKind) -> bool:
@@ -102,8 +135,21 @@ def _dense(job: TableKind) -> bool:
 
 def _pilot(job: TableKind, table: CountTable, drawn: int) -> Pilot:
     cells = min(_MOST, max(SMALL // 2, drawn // 8))
-    in_tree = job.method.name in _BEYOND_TRACED
-    part, share = _stretches(table, cells) if in_tree else _thinned(job, table, cells, drawn)
+    if job.method.name in _BEYOND_TRACED:
+        (part, share), (half, half_share) = _stretches(table, cells), _stretches(table, cells // 2)
+        (made, peak), (_, less) = _released(job, part), _released(job, half)
+        # Two points of a line: what is left of it where nobody is, unless that is little beside what they can tell.
+        fixed = int(less - (peak - less) * half_share / (share - half_share))
+        return Pilot(share, peak, made, fixed if fixed > _FIXED_FROM * peak else 0)
+    part, share = _thinned(job, table, cells, drawn)
+    made, peak = _released(job, part)
+    rank = np.minimum(made.index * (job.domain.size / part.domain.size), job.domain.size - 1).astype(np.int64)
+    index, first = np.unique(job.domain.cells(rank), return_index=True)
+    return Pilot(share, peak, CountTable.released(job.domain, index, made.count[first]))
+
+
+def _released(job: TableKind, part: CountTable) -> tuple[CountTable, int]:
+    """A seeded release of a part, and the peak of what Python and NumPy asked for meanwhile."""
     watched = tracemalloc.is_tracing()
     if not watched:
         tracemalloc.start()
@@ -112,15 +158,10 @@ def _pilot(job: TableKind, table: CountTable, drawn: int) -> Pilot:
     try:
         # A context of its own: a tape or a meter that watches the publication must not see what is no part of it.
         made = Context().run(job.release, part, (), seed=0).table
-        peak = tracemalloc.get_traced_memory()[1] - before
+        return made, tracemalloc.get_traced_memory()[1] - before
     finally:
         if not watched:
             tracemalloc.stop()
-    if not in_tree:
-        rank = np.minimum(made.index * (job.domain.size / part.domain.size), job.domain.size - 1).astype(np.int64)
-        index, first = np.unique(job.domain.cells(rank), return_index=True)
-        made = CountTable.released(job.domain, index, made.count[first])
-    return Pilot(share, peak, made)
 
 
 def _stretches(table: CountTable, cells: int) -> tuple[CountTable, float]:

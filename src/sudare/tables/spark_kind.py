@@ -100,7 +100,9 @@ class ClusterTableKind(Kind[TableRecipe, ClusterRelease]):
         finally:
             data.discard()
         return replace(
-            made, folder=self.path(self.recipe.output.folder), guarantee=self.here.stated(made.guarantee).booked()
+            made,
+            folder=self.path(self.recipe.output.folder),
+            guarantee=self.here.with_test(made.guarantee).booked(),
         )
 
     def compared(self, data: ClusterTable) -> None:

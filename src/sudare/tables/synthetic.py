@@ -80,7 +80,7 @@ def synthetic_table(
 
 
 def whole_people(people: object) -> int:
-    """A declared number of people as an int; refuses what is none."""
+    """A declared number of people as an int; refuses anything else."""
     if isinstance(people, bool) or not isinstance(people, int | np.integer) or people < 0:
         raise ParameterError("people is not a number of people", value=people, allowed="a whole number >= 0")
     return int(people)

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -234,7 +235,7 @@ class Tree(MeasuredSums):
             return np.flatnonzero(only), only[only > 0]
         plan = self.plan(task, budgets)
         plan, top, below = grow(plan, Start.root(total, variance), cell_sums(plan, 0, index, count), task.source)
-        levels = [*top, *below]
+        levels = [level.passed() for level in chain(top, below)]
         ascend(levels)
         if variance:
             total = levels[0].joined_root(total, variance)

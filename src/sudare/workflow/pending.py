@@ -31,9 +31,10 @@ import os
 import platform
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass, fields, is_dataclass, replace
+from dataclasses import asdict, dataclass, fields, is_dataclass
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
+from numbers import Number
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -42,7 +43,7 @@ from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
-from sudare.errors import LedgerError, Message, PaidError, SudareError, system_reason
+from sudare.errors import LedgerError, LedgerWarning, Message, PaidError, SudareError, system_reason
 from sudare.noise import Source
 from sudare.privacy import Entry, Ledger
 from sudare.privacy.private_files import is_locked, locked, write_secret
@@ -90,12 +91,11 @@ class Pending:
     sealed: str | None
 
     @classmethod
-    def seal(cls, facts: PendingFacts, data: Any, source: Source, signing: Ed25519PrivateKey) -> Pending:
-        """The record of a release of ``data`` whose noise comes from ``source``."""
-        bound = replace(facts, gathered=gathered_hash(data, source))
+    def seal(cls, facts: PendingFacts, source: Source, signing: Ed25519PrivateKey) -> Pending:
+        """The record of a release whose noise comes from ``source``."""
         nonce = os.urandom(_NONCE_BYTES)
-        sealed = nonce + _cipher(bound, signing).encrypt(nonce, source.key_to_seal(), canonical(asdict(bound)))
-        return cls(bound, sealed.hex())
+        sealed = nonce + _cipher(facts, signing).encrypt(nonce, source.key_to_seal(), canonical(asdict(facts)))
+        return cls(facts, sealed.hex())
 
     def open(self, signing: Ed25519PrivateKey) -> Source:
         """The source again; refuses a record that was changed, and one that another publisher's key has sealed."""
@@ -110,6 +110,16 @@ class Pending:
     def refused(self, reason: Message | SudareError) -> PaidError:
         """Why it is not completed."""
         return PaidError.of(self.facts.release_id, reason, can_resume=self.sealed is not None)
+
+    @property
+    def remark(self) -> LedgerWarning:
+        """What whoever publishes into another folder should hear."""
+        return LedgerWarning(
+            "release {release_id} of this data set was paid for and is not out",
+            value=self.facts.folder,
+            hint="Complete it with its own recipe: sudare publish RECIPE --resume",
+            release_id=self.facts.release_id,
+        )
 
     def to_json(self) -> dict[str, Any]:
         """For machines: what may be shown."""
@@ -285,13 +295,17 @@ def _cipher(facts: PendingFacts, signing: Ed25519PrivateKey) -> AESGCM:
     return AESGCM(hashlib.blake2b(name, key=private, person=b"sudare sealed", digest_size=32).digest())
 
 
-def gathered_hash(data: Any, source: Source) -> str:
-    """A hash of all values of what a job gathered, under the key of its noise: it tells nothing without that key."""
+def gathered_hash(data: Any, source: Source) -> str | None:
+    """A hash of all values of what a job gathered, under the key of its noise: it tells nothing without that key.
+
+    None where a value of another type is among them, such as a frame: it would not be compared, and the release could
+    be completed on other data.
+    """
     found = hashlib.blake2b(key=source.key_to_seal(), person=b"sudare gathered", digest_size=32)
     parts = [data]
     while parts:
         part = parts.pop()
-        if isinstance(part, np.ndarray):
+        if isinstance(part, np.ndarray | np.generic):
             found.update(f"{part.dtype}{part.shape}".encode())
             found.update(repr(part.tolist()).encode() if part.dtype.hasobject else part.tobytes())
         elif is_dataclass(part):
@@ -299,8 +313,10 @@ def gathered_hash(data: Any, source: Source) -> str:
         elif isinstance(part, Mapping | list | tuple):
             found.update(f"{len(part)} {type(part).__name__}".encode())
             parts += part.items() if isinstance(part, Mapping) else part
-        elif isinstance(part, str | int | float | None):
+        elif isinstance(part, str | bytes | Number | None):
             found.update(f"{part!r};".encode())
+        else:
+            return None
     return found.hexdigest()
 
 

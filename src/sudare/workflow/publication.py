@@ -107,7 +107,7 @@ class _Run:
         if entry is None or {facts.recipe_sha256, entry.content["recipe_hash"]} != {job.recipe_sha256}:
             raise pending.refused(Message("the recipe is not the one that was paid for"))
         if pending.sealed is None:
-            raise pending.refused(Message("its data were read from where they have no fingerprint"))
+            raise pending.refused(Message("its data have no fingerprint"))
         if facts.versions != (here := versions()):
             others = sorted(name for name in {*here, *facts.versions} if facts.versions.get(name) != here.get(name))
             raise pending.refused(Message("it was begun with another version of {others}", others=", ".join(others)))
@@ -118,10 +118,12 @@ class _Run:
 
     def recorded(self, data: Any, signing: Ed25519PrivateKey) -> Pending:
         """The record of the release, now that the data are there: a new one, or that of which they must be the same."""
+        gathered = gathered_hash(data, self.source)
         if self.pending is None:
-            made = Pending.seal(self.facts, data, self.source, signing)
-            return made if self.sources.fingerprint.hash is not None else replace(made, sealed=None)
-        if gathered_hash(data, self.source) != self.facts.gathered:
+            if gathered is None or self.sources.fingerprint.hash is None:
+                return Pending(self.facts, None)
+            return Pending.seal(replace(self.facts, gathered=gathered), self.source, signing)
+        if gathered != self.facts.gathered:
             raise self.pending.refused(Message("the data are read differently than in the first run"))
         return self.pending
 
@@ -159,7 +161,9 @@ def publish(
     words = Words(language or job.recipe.report.language)
     target = job.target
     records = PendingReleases(job.ledger)
-    records.waiting()  # removes what runs that were killed in the end could not
+    for other in records.waiting():  # which removes what runs that were killed in the end could not
+        if other.facts.dataset == job.recipe.dataset and other.facts.folder != os.path.realpath(target):
+            warnings.warn(other.remark, stacklevel=3)  # publish is wrapped once
     refuse_unusable(target)
     with taken(target):
         if job.recipe.report.internal:
@@ -179,7 +183,7 @@ def publish(
             run = _Run.again(job, waiting[-1], records.row_of(waiting[-1]), key)
         else:
             if waiting and not anew:
-                raise waiting[-1].refused(Message("another run was ended before its files were complete"))
+                raise waiting[-1].refused(Message("another run stopped before its files were complete"))
             run = _Run.new(job, target, words.language, given_up=(*waiting, *elsewhere))
         return _published(job, target, run, records, key, progress)
 

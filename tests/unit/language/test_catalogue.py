@@ -111,7 +111,7 @@ COMPOSED = {
     *(f"paper.door.{door.key}" for door in DOORS),
     *(f"paper.door_why.{door.why}" for door in DOORS if door.why),
     *(f"paper.doors.{name}" for name in ("method", "recipe", "command", "studio", "why")),
-    *(f"paper.column.{name}" for name in ("paper", "says", "function", "recipe", "command", "near")),
+    *(f"paper.column.{name}" for name in ("paper", "says", "function", "recipe", "command", "near", "duration")),
     *(f"attribute.{name}" for name in ("grid", *PLACES)),
     *(f"{family}.{name}" for family in ("method_name", "method_text") for name in METHODS),
     *(f"method.{currency}" for currency in ("epsilon", "rho")),

@@ -51,6 +51,8 @@ def device_law(encoding: Encoding) -> dict[str, Any] | None:
     '80000000000000000000000000000000'
     """
     size, epsilon = encoding.size, encoding.epsilon
+    if isinstance(encoding, PermanentUnary) and encoding.buckets is not None:
+        return None
     if encoding.name in ("symmetric_unary", "permanent_unary"):
         other = _above(lambda real: 1 / (1 + power(real, epsilon / 2)))
         law = {"kind": "unary", "own": _hex((1 << PLACES) - other), "other": _hex(other)}

@@ -92,6 +92,7 @@ class PrivacyPart(FilePart):
     encoding: str = Field(default="optimised_unary", description="one of the encodings of sudare.local")
     epsilon: int | Decimal = Field(description="of one report, or of all about one value if remembered; above 0")
     first: int | Decimal | None = Field(default=None, description="permanent_unary: the epsilon of a single report")
+    buckets: int | None = Field(default=None, description="permanent_unary: a device answers for so many values")
 
 
 class EstimatePart(FilePart):
@@ -252,13 +253,15 @@ def _encoding(privacy: PrivacyPart, answers: Answers) -> Encoding:
             allowed=ENCODED,
             hint=did_you_mean(privacy.encoding, ENCODED),
         )
-    written = {
+    written: dict[str, object] = {
         "encoding": privacy.encoding,
         "size": answers.size,
         "epsilon": str(exact(privacy.epsilon, "privacy.epsilon")),
     }
     if privacy.first is not None:
         written["first"] = str(exact(privacy.first, "privacy.first"))
+    if privacy.buckets is not None:
+        written["buckets"] = privacy.buckets
     if privacy.encoding == "square_wave" and isinstance(answers.attribute, Bins):
         written |= {"low": answers.attribute.edges[0], "high": answers.attribute.edges[-1]}
     return encoding_from_json(written)

@@ -127,3 +127,21 @@ def test_without_a_place_nothing_is_sent(monkeypatch):
     monkeypatch.setenv("SUDARE_STATE", "off")
     with pytest.raises(InputError, match="there is no folder in which this device could keep its own ledger"):
         Device()
+
+
+def test_a_number_that_changes_every_day_is_remembered_by_bucket(tmp_path):
+    """Twenty days of twenty numbers: one drawn set of buckets, and an answer for each of them and for all others."""
+    text = SURVEY.replace(
+        'type = "labels", labels = ["rice", "bread", "nothing"]', 'type = "bins", start = 0, stop = 20, step = 1'
+    )
+    text = text.replace("symmetric_unary", "permanent_unary").replace(
+        "epsilon = 1}", "epsilon = 1, first = 1, buckets = 2}"
+    )
+    survey = parse(text + 'rounds = {series = "hours", number = 1, of = 20, changes = 19}\n')
+    assert survey.cost.epsilon == 3
+    assert survey.law is None
+    sent = {Device(tmp_path / "device.db").permanent(survey, value).packed.tobytes() for value in range(20)}
+    assert len({report[:3] for report in sent}) == 1
+    assert len(sent) <= 3
+    again = {Device(tmp_path / "device.db").permanent(survey, value).packed.tobytes() for value in range(20)}
+    assert again == sent

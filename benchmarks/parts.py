@@ -39,6 +39,7 @@ PARTS = {
     "bars_cost": Part("What error bars in files cost", ACCURACY),
     "series_change": Part("How often intervals of change between periods hold, and trees over time", ACCURACY),
     "tree_held_out": Part("`Tree` on data that nothing was tuned on", ACCURACY),
+    "ends": Part("Small tables, the largest areas, time a cell", ACCURACY),
     "categories": Part("Totals of sexes and ages over a map", ACCURACY),
     "marginal_accuracy": Part("Tables without places beside MST and AIM", ACCURACY),
     "local_accuracy": Part("Estimates from local reports", ACCURACY),

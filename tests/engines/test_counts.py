@@ -59,6 +59,22 @@ def test_a_cell_that_appears_twice_is_refused(records: Any) -> None:
             held.table(LINE, outside=outside)
 
 
+def test_counts_of_points_are_added_up(records: Any) -> None:
+    domain = Domain(place=sd.LatLon(step=0.5, window=(-1, 50, 1, 52)))
+    points = {"lat": [51.1, 51.2, 51.3, 70.0], "lon": [-0.1, -0.2, 0.3, 0.0], "n": [4, 5, 6, 7]}
+    columns = {"place": ("lat", "lon")}
+    table = records(points).table(domain, columns, outside="drop", unit=Unit("pick-up"))
+    assert sorted(table.count.tolist()) == [6, 9]
+    found = records(points).examine(domain, columns, counts="n", outside="drop")
+    assert (found.fitting, [each.code.value for each in found.misfits]) == (3, ["outside"])
+    for wrong in (-1, 0.5):
+        with pytest.raises(TableError):
+            records(points | {"n": [4, wrong, 6, 7]}).table(domain, columns, outside="drop")
+    codes = {"place": ["N51.0W000.5", "N51.0W000.5"], "n": [71, 23]}
+    with pytest.raises(TableError, match=r"^a cell appears twice"):
+        records(codes).table(domain)
+
+
 def test_rows_outside_the_domain(records: Any) -> None:
     held = records({"place": [0, 7, 7123, -5, None], "n": [1, 2, 4, 8, 16]})
     with pytest.raises(InputError) as refusal:

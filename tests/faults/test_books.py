@@ -186,9 +186,9 @@ ledger = {{path = "{path}", dataset = "village", cap = {{epsilon = 1}}{more}}}
         (house / f"{name}.toml").write_text(text.format(path=f"{name}.db", more=more))
     other, confirmed = load(house / "other.toml"), load(house / "confirmed.toml")
     with pytest.raises(LedgerError, match="does not hold a row"):
-        other.books.enter(other)
-    confirmed.books.enter(confirmed)
-    confirmed.books.enter(confirmed)
+        other.ledger.enter(other)
+    confirmed.ledger.enter(confirmed)
+    confirmed.ledger.enter(confirmed)
     assert Ledger(house / "confirmed.db").balance("village").releases == 1
 
 
@@ -349,7 +349,8 @@ def test_restored_at_random_moments_a_year_adds_up(house, full):
 
 
 @pytest.mark.parametrize(
-    "name", ["Village", "ｖｉｌｌａｇｅ", "vіllаge", "νillage", "vil lage", "vi11age", "village\u3164", "ｖillage"]
+    "name",
+    ["Village", "ｖｉｌｌａｇｅ", "vіllаge", "νillage", "vil lage", "vil-lage", "vi11age", "village\u3164", "ｖillage"],
 )
 def test_a_name_that_looks_like_another_is_refused(house, name):
     release(house, "one")
@@ -369,8 +370,33 @@ def test_a_name_that_looks_like_another_is_refused(house, name):
     assert len(ledger.datasets()) == 2
 
 
+def test_names_that_differ_in_punctuation_or_in_the_script_of_their_digits_look_alike():
+    names = [
+        "trips 2026-11",
+        "trips_2026_11",
+        "Trips-2026.11",
+        "trips–2026/11",
+        "(trips) ２０２６—１１",
+        "trips-۲۰۲۶-১১",
+    ]
+    assert len({skeleton(name) for name in names}) == 1
+
+
 def test_names_that_differ_to_the_eye_have_their_own_skeleton():
-    names = ["village", "villages", "trips-2026-11", "trips-2026-12", "住民", "住居", "東京都", "京都", "café", "cafe"]
+    names = [
+        "village",
+        "villages",
+        "trips-2026-11",
+        "trips-2026-12",
+        "trips-1-11",
+        "trips-11-1",
+        "住民",
+        "住居",
+        "東京都",
+        "京都",
+        "café",
+        "cafe",
+    ]
     assert len({skeleton(name) for name in names}) == len(names)
 
 

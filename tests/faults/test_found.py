@@ -278,7 +278,7 @@ def test_rows_of_a_ledger_that_say_nothing(tmp_path, content):
     rows = [{"dataset": e.dataset, "kind": e.kind, "content": e.content} for e in Ledger(ledger_file()).entries()]
     rows[1]["content"] = content
     path = place_ledger(rows, tmp_path)
-    with pytest.raises(LedgerError, match="row 2 of the ledger holds no spend that can be read"):
+    with pytest.raises(LedgerError, match="row 2 of the ledger does not hold a readable spend"):
         Ledger.open(path)
 
 

@@ -429,7 +429,7 @@ def test_a_signal_while_spark_holds_exact_counts_leaves_none(spark_village, full
             assert not remove_leftovers().kept
         else:
             assert code == 128 + number
-            assert said.splitlines()[-1] == f"The command was ended by {number.name}."
+            assert said.splitlines()[-1] == f"The command was stopped by the signal {number.name}."
             assert "Traceback" not in said
             assert "\tat " not in said
             assert not any(Path(f"/proc/{java}").exists() for java in javas)
@@ -445,7 +445,7 @@ def test_a_java_process_that_dies_is_one_sentence(spark_village, full):
     os.kill(process.pid, signal.SIGCONT)
     assert process.wait() == 1
     said = (spark_village / "said").read_text()
-    assert said.splitlines()[-1].startswith("Error: Spark's Java process ended before its work was done.")
+    assert said.splitlines()[-1].startswith("Error: Spark's Java process stopped before it finished.")
     assert "Traceback" not in said
     assert not list((spark_village / "scratch").iterdir())
 
@@ -458,7 +458,7 @@ def test_a_python_worker_that_dies_is_one_sentence(spark, tmp_path, capfd):
     with without_pandas_warning():
         frame = spark.range(4).mapInArrow(dies, "id bigint")
     records = sd.read(frame, scratch=tmp_path)
-    with pytest.raises(InputError, match=r"^a Python worker of Spark ended before its work was done\. The usual cause"):
+    with pytest.raises(InputError, match=r"^a Python worker of Spark stopped before it finished\. The usual cause"):
         records.count(sd.Domain(id=sd.Line(4)), unit="id")
     assert "\tat " not in capfd.readouterr().err
     assert not list(tmp_path.iterdir())

@@ -35,11 +35,11 @@ def survey(tmp_path):
 def test_a_survey_is_charged_once_however_often_it_is_started(survey):
     ledger = sd.Ledger(survey.parent / "ledger.db")
     for _ in range(2):
-        load(survey).books.enter(load(survey))
+        load(survey).ledger.enter(load(survey))
         assert ledger.balance("staff").spent.epsilon == 1
     other = replace(load(survey), name="dinner")
     with pytest.raises(BudgetError, match=r"cap|left|budget"):
-        other.books.enter(other)
+        other.ledger.enter(other)
 
 
 def test_serving_books_before_the_first_report(launch, survey):
@@ -81,7 +81,7 @@ def test_a_misspelt_key_of_the_ledger_is_named(survey):
 
 def test_reports_say_whether_their_survey_is_booked(survey, tmp_path):
     read = load(survey)
-    for own, says in ((read, False), (replace(read, books=None, name="free"), True)):
+    for own, says in ((read, False), (replace(read, ledger=None, name="free"), True)):
         assert own.guarantee.in_no_ledger is says
         assert own.to_json()["guarantee"].endswith("in no ledger") is says
         own = replace(own, storage=str(tmp_path / f"{own.name}.db"))

@@ -199,6 +199,7 @@ def test_the_service_writes_nothing_about_requests(launch, survey_file):
     server.request("/survey")
     server.request("/reports", {"survey": "x", "reports": []})
     server.process.terminate()
-    output, errors = server.process.communicate()
+    with server.process as process:  # not `communicate`: it misses what came together with the line read at the start
+        output, errors = process.stdout.read(), process.stderr.read()
     assert output.startswith("Answer here")
     assert (output.count("\n"), errors) == (1, "")

@@ -174,7 +174,7 @@ class AnonymizeRequest:
 def _method(method: str | None, origin: str, relaxed: bool) -> str:
     """How the generalisation is found, in one word."""
     if relaxed and method != "mondrian":
-        raise ParameterError("relaxed belongs to mondrian", value=method, allowed='method="mondrian"')
+        raise ParameterError("relaxed works with mondrian only", value=method, allowed='method="mondrian"')
     if origin in ("levels", "choose_epsilon"):
         return {"levels": "fixed levels", "choose_epsilon": "exponential mechanism"}[origin]
     allowed = LEARNING if origin == "learn_on" else METHODS

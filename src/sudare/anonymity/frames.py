@@ -63,7 +63,7 @@ def read_tuples(
         if missing == "error" and None in labels:
             raise InputError(
                 "values of the column {name!r} are missing",
-                hint='missing="value" takes a missing value for a value of its own.',
+                hint='missing="value" treats a missing value as a value of its own.',
                 name=name,
             )
         if name in hierarchies:

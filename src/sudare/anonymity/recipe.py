@@ -38,7 +38,7 @@ class HierarchyChoice(Part):
         if len(given) != 1:
             raise ValueError(Message("declare a hierarchy in exactly one way: {ways}", ways=", ".join(_WAYS)))
         if (self.widths is None) != (self.low is None) or (self.widths is None) != (self.high is None):
-            raise ValueError(Message("widths, low and high go together"))
+            raise ValueError(Message("widths, low and high must be given together"))
         return self
 
     def build(self, folder: Path) -> Hierarchy:

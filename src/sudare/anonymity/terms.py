@@ -93,7 +93,6 @@ class Terms:
 
     @property
     def honest(self) -> bool:
-        """Whether differential privacy holds."""
         return self.epsilon is not None
 
     @property
@@ -131,10 +130,7 @@ def one_origin(given: dict[str, Any]) -> str:
     if found == ["learn_on", "method"]:
         found = ["learn_on"]
     if len(found) != 1:
-        what = Message("says twice") if found else Message("does not say")
-        raise ParameterError(
-            "anonymize {what} where the generalisation comes from", value=found, allowed=_FOUR, what=what
-        )
+        raise ParameterError("anonymize needs exactly one source of the generalisation", value=found, allowed=_FOUR)
     return found[0]
 
 

@@ -24,7 +24,7 @@ import numpy as np
 from sudare.audit.cases import COLUMNS, DOMAIN, METHODS, PRIVATE, UNIT, RecipeCase, exchanged, recipe_text, table_case
 from sudare.audit.finding import Finding, Said, Wanted, Watched, every, said
 from sudare.audit.laws import encoding_of
-from sudare.audit.neighbours import ODD, Row, World, frame, ordinary, strangers
+from sudare.audit.neighbours import ODD, Row, World, ordinary, strangers, write_public, write_rows
 from sudare.audit.releases import NeighbourData, files_of
 from sudare.errors import SudareError
 from sudare.local import ENCODINGS
@@ -51,14 +51,12 @@ def timings(folder: Path, times: int) -> dict[str, Watched]:
 
     Memory is the peak of Python's objects and NumPy's arrays; the engine keeps its own, which is not in it.
     """
-    import pyarrow.parquet as pq
-
     (folder / "timed.toml").write_text(table_case("tree", "epsilon = 1", 1).text(), encoding="utf-8", newline="\n")
     job = Job.open(folder / "timed.toml").kind
     world = watched()
     paths = {name: folder / f"watched {place}.parquet" for place, name in enumerate(world)}
     for name, path in paths.items():
-        pq.write_table(frame(world[name]), path)
+        write_rows(world[name], path)
     taken = np.array([[_seconds(job, folder, path) for path in paths.values()] for _ in range(times)])
     found = {}
     for place, (name, path) in enumerate(paths.items()):
@@ -109,9 +107,7 @@ def strict_recipes() -> dict[str, str]:
 
 def refusal(job: Kind[Any, Any], folder: Path, rows: list[Row]) -> SudareError | None:
     """The error by which data are refused, its path relative to the folder; None where they are taken."""
-    import pyarrow.parquet as pq
-
-    pq.write_table(frame(rows), folder / PRIVATE)
+    write_rows(rows, folder / PRIVATE)
     try:
         source = Source.system()
         job.protect(job.gather(source), source)
@@ -138,10 +134,8 @@ def answer_finding(name: str, answers: Sequence[SudareError | None], taken: bool
 
 def refusal_findings(folder: Path, wanted: Wanted = every) -> Iterator[Finding]:
     """For each kind and fault: neighbours with the fault are refused alike, and the sentence shows nothing."""
-    import pyarrow.parquet as pq
-
     people = ordinary(30, 5)
-    pq.write_table(frame(people).drop_columns(["person"]), folder / "public.parquet")
+    write_public(folder, people)
     for kind, text in strict_recipes().items():
         (folder / "strict.toml").write_text(text, encoding="utf-8", newline="\n")
         job = Job.open(folder / "strict.toml").kind

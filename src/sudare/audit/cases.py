@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from sudare.audit.neighbours import (
     ODD,
@@ -40,8 +40,7 @@ Worlds = Callable[[int, int, int], World]
 class RecipeCase:
     """A recipe to audit: ``data`` and ``columns`` are the parts that say what is read, ``choice`` the rest of it.
 
-    ``world`` makes the data sets; ``factor`` and ``rows`` are those of a `Neighbour`; ``paged`` draws the public
-    report as well.
+    ``world`` makes the data sets; ``factor`` and ``rows`` are those of a `Neighbour`.
     """
 
     kind: str
@@ -51,7 +50,6 @@ class RecipeCase:
     world: Worlds
     factor: int = 1
     rows: int | None = None
-    paged: bool = False
 
     @property
     def name(self) -> str:
@@ -111,24 +109,24 @@ def thrice(people: int, seed: int, generated: int) -> World:
     return person_for_person(max(people // 3, 2), seed, generated)
 
 
-def table_case(method: str, privacy: str, rows: int, more: str = "", *, paged: bool = False) -> RecipeCase:
+def table_case(method: str, privacy: str, rows: int, more: str = "") -> RecipeCase:
     """A table by ``method``, with so many rows of a person."""
     data = UNIT.format(rows=rows) + 'outside = "drop"\n'
     public = 'total = "public"' in privacy
     choice = f'[method]\nname = "{method}"\n{more}[privacy]\n{privacy}\n'
-    return RecipeCase("table", data, DOMAIN, choice, exchanged if public else counted, 2 if public else 1, paged=paged)
+    return RecipeCase("table", data, DOMAIN, choice, exchanged if public else counted, 2 if public else 1)
 
 
 def tables(rows: tuple[int, ...] = (1, 3)) -> Iterator[RecipeCase]:
     """Every method, with so many rows of a person; Gaussian noise; options; public totals."""
     for most in rows:
         for method in METHODS:
-            yield table_case(method, "epsilon = 0.5", most, paged=most == 1)
+            yield table_case(method, "epsilon = 0.5", most)
     for method in METHODS:
         yield table_case(method, "rho = 0.1", 3)
     yield table_case("tree", "epsilon = 1\ndelta = 0.000001", 3)
     yield table_case("laplace", "epsilon = 1", 3, "cut = 3\n")
-    yield table_case("tree", "epsilon = 1", 3, "children = 2\n", paged=True)
+    yield table_case("tree", "epsilon = 1", 3, "children = 2\n")
     yield table_case("privelet", "epsilon = 1", 3, 'decomposition = "standard"\n')
     for method in ("tree", "simplex"):
         yield table_case(method, f"epsilon = 1\n{AREAS}", 3)
@@ -147,14 +145,14 @@ def samples() -> Iterator[RecipeCase]:
     )
     for way in ways:
         choice = f'[sample]\nk = 3\nrate = 0.4\nmissing = "value"\n{way}'
-        yield RecipeCase("sample", UNIT.format(rows=1), TREES, choice, drawn_from, paged=True)
+        yield RecipeCase("sample", UNIT.format(rows=1), TREES, choice, drawn_from)
 
 
 def perturbations() -> Iterator[RecipeCase]:
     """Numbers and categories, row by row; numbers outside moved to the bounds; three rows of a person."""
     for noise in ("laplace", "square_wave"):
         choice = f'[perturbation]\nepsilon = 1\nnoise = "{noise}"\n'
-        yield RecipeCase("perturbation", "", COLUMNS, choice, exchanged, rows=1, paged=True)
+        yield RecipeCase("perturbation", "", COLUMNS, choice, exchanged, rows=1)
         yield RecipeCase("perturbation", "", COLUMNS, choice + 'outside = "clamp"\n', moved_in, rows=1)
         yield RecipeCase("perturbation", UNIT.format(rows=3), COLUMNS, choice, thrice, rows=3)
 
@@ -163,7 +161,7 @@ def weights() -> Iterator[RecipeCase]:
     """Both estimators, bases and adjacencies, Gaussian noise, people with many rows, centres of private records."""
     public = '[public]\npath = "public.parquet"\n'
     for more in ("", "delta = 0.000001\n", 'basis = "kernel"\n', 'estimator = "ulsif"\n'):
-        yield RecipeCase("weights", "", COLUMNS, f"[weights]\nepsilon = 1\n{more}{public}", moved_in, paged=not more)
+        yield RecipeCase("weights", "", COLUMNS, f"[weights]\nepsilon = 1\n{more}{public}", moved_in)
     noisy = f'[weights]\nepsilon = 1\ncentres = "noisy"\n{public}'
     yield RecipeCase("weights", "", "[columns.x]\nbounds = [0, 16]\n", noisy, moved_in)
     came = '[weights]\nepsilon = 1\nadjacency = "add_remove"\n'
@@ -177,7 +175,6 @@ def weights() -> Iterator[RecipeCase]:
 def cases(*, quick: bool = False) -> Iterator[RecipeCase]:
     """All that is audited by replay from a recipe.
 
-    ``quick`` leaves out tables with one row of a person, and pages, which `publications` draws as well.
+    ``quick`` leaves out tables with one row of a person.
     """
-    every = (*tables((3,) if quick else (1, 3)), *samples(), *perturbations(), *weights())
-    yield from (replace(case, paged=False) for case in every) if quick else every
+    yield from (*tables((3,) if quick else (1, 3)), *samples(), *perturbations(), *weights())

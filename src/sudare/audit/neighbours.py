@@ -8,6 +8,7 @@ nobody at all, everybody in every cell, everybody somewhere else.
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -82,6 +83,21 @@ def frame(rows: list[Row]) -> pa.Table:
             "sex": pa.array([row[2] for row in rows], pa.string()),
         }
     )
+
+
+def write_rows(rows: list[Row], path: Path) -> None:
+    """Rows as a Parquet file."""
+    import pyarrow.parquet as pq
+
+    pq.write_table(frame(rows), path)
+
+
+def write_public(folder: Path, rows: list[Row] | None = None) -> None:
+    """``public.parquet``, the public records that recipes name: ``rows`` without their persons, or 120 of them."""
+    import pyarrow.parquet as pq
+
+    public = row_by_row(120, 77, 0)["data"] if rows is None else rows
+    pq.write_table(frame(public).drop_columns(["person"]), folder / "public.parquet")
 
 
 def person_by_person(

@@ -30,7 +30,7 @@ from sudare.audit.laws import encoding_of, supported
 from sudare.audit.moves import loss_of
 from sudare.audit.recorded import weights_of
 from sudare.domain import Categories, CountTable, Domain, Line
-from sudare.local import ENCODINGS, LocalHashing
+from sudare.local import ENCODINGS, LocalHashing, PermanentUnary
 from sudare.noise import Source, measure, record
 from sudare.privacy import Budget, Unit, epsilon_for
 from sudare.reconstruct.perturb import perturb
@@ -245,6 +245,10 @@ def quick_pairs() -> Iterator[Pair]:
     for name in ENCODINGS:
         encoding = encoding_of(name, 4, Fraction(1))
         yield Pair(f"reports, {name}", reported(encoding), 0, 3, float(encoding.report_epsilon))
+    for daily in REMEMBERED:
+        yield Pair(
+            f"reports, {_kind_of(daily)}, over time", nights_at_home(daily), 0, 3, float(daily.epsilon), 0.0, NIGHTS
+        )
     for noise in ("laplace", "square_wave"):
         yield Pair(f"perturbation, {noise}", _perturbed((0, 16), noise=noise, step=1), 0.0, 16.0, 1.0)
     yield Pair("perturbation, categories", _perturbed(categories=[0, 1, 2]), 0, 2, 1.0)
@@ -258,6 +262,33 @@ def reported(encoding: Any) -> Draw:
         return np.asarray(supported(encoding, packed) if isinstance(encoding, LocalHashing) else packed)
 
     return alone(draw)
+
+
+REMEMBERED = (
+    PermanentUnary(size=4, epsilon=Fraction(1), first=Fraction(3, 4)),
+    PermanentUnary(size=4, epsilon=Fraction(1), first=Fraction(1), buckets=2),
+)
+NIGHTS = (Observation(lambda outcomes: outcomes, ordered=True),)
+"""How much oftener the reports from home mark the one home than the other."""
+
+
+def _kind_of(encoding: PermanentUnary) -> str:
+    return encoding.name if encoding.buckets is None else f"{encoding.name} of some values"
+
+
+def nights_at_home(encoding: PermanentUnary, nights: int = 12) -> Draw:
+    """All reports from a home, of people who go to the same work place between any two: its answer is drawn once."""
+
+    def draw(pair: tuple[int, int], trials: int) -> Outcomes:
+        (home, other), memory, seen = pair, None, np.zeros(trials)
+        for _ in range(nights):
+            memory = encoding.remember(np.full(trials, home), memory)
+            bits = encoding.report(memory).packed[:, -1]
+            seen += (bits >> home & 1).astype(float) - (bits >> other & 1)
+            memory = encoding.remember(np.full(trials, 1), memory)
+        return seen[:, None]
+
+    return draw
 
 
 def _perturbed(*given: Any, **asked: Any) -> Draw:

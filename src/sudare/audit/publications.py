@@ -12,16 +12,14 @@ import json
 import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
-from sudare.anonymity.kind import SampleKind
-from sudare.audit.cases import RecipeCase, perturbations, samples, weights
+from sudare.audit.cases import METHODS, RecipeCase, perturbations, samples, weights
 from sudare.audit.finding import Finding, Wanted, every
-from sudare.audit.neighbours import STRANGERS, frame, row_by_row
-from sudare.audit.releases import one_class_apart, promised
-from sudare.audit.replaying import Neighbour, Published, Replayed, replay, replay_finding
+from sudare.audit.neighbours import STRANGERS, write_public, write_rows
+from sudare.audit.releases import replay_neighbours
+from sudare.audit.replaying import Published, Replayed, replay_finding
 from sudare.audit.residents import (
     AGES,
     DOMAIN,
@@ -158,17 +156,17 @@ def everyday() -> Iterator[PublicationCase]:
         ResidentData('counts = "count"\nunit_name = "person"\n', "counts.csv", to_counts, once_each),
     )
 
-    for kind, domain in PLACES.items():
-        yield table(
-            f"table, tree, {kind} by sex, points, three rows, maps",
-            '"tree"',
-            "epsilon = 3",
-            ResidentData(write=to_points),
-            domain=domain,
-            formats='["parquet", "csv", "geoparquet", "geojson"]',
-        )
+    yield of_points("degrees")
+    yield of_points("regions")
     yield series("table, tree, even places by sex, records, a period of a series", '"tree"', "epsilon = 6", TOWN)
     yield table("table, auto, no places, people enough for cells", '"auto"', "epsilon = 3", _EVEN, domain=WORKERS)
+
+
+def of_points(kind: str) -> PublicationCase:
+    """A table of the places of one of `PLACES`, counted from points."""
+    formats = '["parquet", "csv", "geoparquet", "geojson"]'
+    name, data = f"table, tree, {kind} by sex, points, three rows, maps", ResidentData(write=to_points)
+    return table(name, '"tree"', "epsilon = 3", data, domain=PLACES[kind], formats=formats)
 
 
 def series(name: str, method: str, privacy: str, domain: str) -> PublicationCase:
@@ -185,9 +183,8 @@ def further() -> Iterator[PublicationCase]:
     quiet = table("table, tree, even places by sex, internal report", '"tree"', "rho = 1", _EVEN, domain=TOWN)
     yield replace(quiet, recipe=quiet.recipe.replace("public = false", "public = false\ninternal = true"))
     yield table("table, auto, no places, people too few for cells", '"auto"', "epsilon = 0.05", _EVEN, domain=WORKERS)
-    for method in ("negative_l2", "nonnegative_lasso", "privelet", "laplace"):
-        yield table(f"table, {method}, places by sex and age, three rows", f'"{method}"', "epsilon = 3")
-    for method in ("tree", "simplex"):
+    yield of_points("tiles")
+    for method in METHODS:
         yield table(f"table, {method}, places by sex and age, page", f'"{method}"', "epsilon = 3", page=True)
     yield table("table, tree, places by sex and age, margin, rho 0.5", '"tree"\nchildren = 4', "rho = 0.5")
     yield table("table, tree, places by sex and age, margin, delta", '"tree"', "epsilon = 3\ndelta = 0.000001")
@@ -225,15 +222,10 @@ def of_case(case: RecipeCase, people: int) -> PublicationCase:
     """A recipe of `cases` as a publication."""
     ledger = f'[ledger]\npath = "ledger.db"\ncap = {{ {_CAPS["delta"]} }}\n'
 
-    def write(rows: Any, path: Path) -> None:
-        import pyarrow.parquet as pq
-
-        pq.write_table(frame(rows), path)
-
     def world(generated: int) -> dict[str, Any]:
         return case.world(people, 0, generated)
 
-    return PublicationCase(case.name, case.text() + ledger, world, write, factor=case.factor, rows=case.rows)
+    return PublicationCase(case.name, case.text() + ledger, world, write_rows, factor=case.factor, rows=case.rows)
 
 
 def publication(case: PublicationCase, folder: Path) -> Callable[[Any, Source], Published]:
@@ -260,21 +252,14 @@ def publication(case: PublicationCase, folder: Path) -> Callable[[Any, Source], 
 
 def replay_publication(case: PublicationCase, folder: Path, generated: int, *, few: bool) -> list[Replayed]:
     """One recipe: the first data set is published and recorded, the others are its neighbours, or a ``few`` of them."""
-    import pyarrow.parquet as pq
-
     folder.mkdir()
-    pq.write_table(frame(row_by_row(120, 77, 0)["data"]).drop_columns(["person"]), folder / "public.parquet")
+    write_public(folder)
     run = publication(case, folder)
     job = Job.open(folder / "recipe.toml").kind
     (_, data), *others = case.world(generated).items()
     if few:
         others = [(name, rows) for name, rows in others if name in FEW] or others[:2]
-    neighbours = [Neighbour(name, rows, case.factor, case.rows, stranger=name in STRANGERS) for name, rows in others]
-    if not isinstance(job, SampleKind):
-        return replay(run, data, neighbours, promised=promised(job))
-    drawn = [replace(each, name=f"{each.name}, drawn", drawn=True) for each in neighbours]
-    apart = partial(one_class_apart, job.request.terms.k)
-    return replay(run, data, [*neighbours, *drawn], promised=promised(job), apart=apart)
+    return replay_neighbours(job, run, data, others, case.factor, case.rows)
 
 
 def publication_findings(

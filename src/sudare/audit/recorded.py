@@ -158,8 +158,9 @@ def town() -> CountTable:
 
 
 def weights_of(private: Floats, public: Floats, source: Source, number: int | None = None) -> Weighting:
-    """Weights of numbers from 0 to 1 at epsilon 1, as `sudare.fit` makes them once it has held the two against each
-    other, which is slow, and no matter of noise.
+    """Weights of numbers from 0 to 1 at epsilon 1, as `sudare.reweight.fit` makes them.
+
+    The comparison of private with public rows, which is slow and draws no noise, is left out.
     """
     parameters = FitParameters(bounds=[(0, 1)], number=number)
     request = FitRequest.of(parameters.space, 1, parameters)

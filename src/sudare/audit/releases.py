@@ -1,7 +1,7 @@
 """Every kind of release and every method, run from a recipe as `publish` runs it, without ledger and certificate.
 
-Everything that is published is compared: the files, the summary, the certified facts, the headline, and what the public
-report shows. (A certificate also has a time, an identifier and a signature, which are other ones in every run.)
+The files, the summary, the certified facts and the headline are compared. (`publications` compares the whole of what
+`publish` writes, with certificate and pages, on fewer neighbours.)
 
 Reading is far slower than protecting, so recipes that read alike share what was read: the secret by which the rows of
 a person are chosen is recorded with the first data set and replayed for its neighbours, as in one run.
@@ -15,12 +15,12 @@ remembers.
 
 from __future__ import annotations
 
-import datetime
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -30,10 +30,9 @@ from sudare.anonymity.kind import SampleKind
 from sudare.audit.cases import PRIVATE, RecipeCase, cases
 from sudare.audit.finding import Finding, Wanted, every
 from sudare.audit.laws import encoding_of
-from sudare.audit.neighbours import STRANGERS, World, frame, row_by_row
-from sudare.audit.replaying import Neighbour, Published, Replayed, first_difference, replay, replay_finding
+from sudare.audit.neighbours import STRANGERS, World, write_public, write_rows
+from sudare.audit.replaying import Neighbour, Published, Replayed, Run, first_difference, replay, replay_finding
 from sudare.errors import Message
-from sudare.language.catalogue import ENGLISH
 from sudare.local import ENCODINGS, Encoding, PermanentUnary, Reports, Tally, estimate
 from sudare.local.files import write_json_lines, write_parquet
 from sudare.noise import Source, Tape, record
@@ -56,10 +55,8 @@ class NeighbourData:
 
     def gather(self, job: Kind[Any, Any], name: str) -> Any:
         """What `Kind.gather` gives for the data set of this name, with the same secrets for all."""
-        import pyarrow.parquet as pq
-
         if name not in self.found:
-            pq.write_table(frame(self.rows[name]), self.folder / PRIVATE)
+            write_rows(self.rows[name], self.folder / PRIVATE)
             with record(replay=self.tape) as tape:
                 self.found[name] = job.gather(Source.system())
             self.tape = self.tape or tape
@@ -71,25 +68,11 @@ def files_of(written: Mapping[str, Path | Sequence[Path]]) -> list[Path]:
     return [path for paths in written.values() for path in ([paths] if isinstance(paths, Path) else paths)]
 
 
-def published(job: Kind[Any, Any], made: Any, folder: Path, *, page: bool) -> Published:
-    """Everything that is published, with the public ``page`` or without it."""
-    written = job.write(made, folder)
-    found = {path.name: path.read_bytes() for path in files_of(written)}
+def published(job: Kind[Any, Any], made: Any, folder: Path) -> Published:
+    """Everything that is published, but for pages and certificates, which `publications` compares."""
+    found = {path.name: path.read_bytes() for path in files_of(job.write(made, folder))}
     said = {"summary": made.summary, "certified": job.certified(made), "headline": [*job.headline(made).items()]}
-    found |= {what: json.dumps(facts, default=str).encode() for what, facts in said.items()}
-    return found | ({"page": _page(job, made, written, folder).encode()} if page else {})
-
-
-def _page(job: Kind[Any, Any], made: Any, written: Mapping[str, Path | Sequence[Path]], folder: Path) -> str:
-    from sudare.render.reports import Cover, public_page
-
-    files = {path.name: {"format": form} for form, paths in written.items() for path in files_of({form: paths})}
-    stated = {"guarantee": made.guarantee.to_json(), **job.certified(made), "summary": made.summary, "files": files}
-    certificate = json.loads(json.dumps(stated))
-    cover = Cover("audit", "audit", datetime.datetime(2026, 1, 1, tzinfo=datetime.UTC), made.guarantee)
-    # Error bars draw noise of their own, from a seed: it is no part of the release, and not for its tape.
-    with record():
-        return public_page(cover, job.public_sections(folder, certificate, ENGLISH), ENGLISH)
+    return found | {what: json.dumps(facts, default=str).encode() for what, facts in said.items()}
 
 
 def promised(job: Kind[Any, Any]) -> Budget | None:
@@ -133,6 +116,18 @@ def one_class_apart(k: int, first: Published, second: Published) -> Message | No
     return None
 
 
+def replay_neighbours(
+    job: Kind[Any, Any], run: Run, data: Any, others: Sequence[tuple[str, Any]], factor: int, rows: int | None
+) -> list[Replayed]:
+    """``run`` recorded on ``data`` and replayed on its neighbours by name; of samples also with their record drawn."""
+    neighbours = [Neighbour(name, found, factor, rows, stranger=name in STRANGERS) for name, found in others]
+    apart = None
+    if isinstance(job, SampleKind):
+        neighbours += [replace(each, name=f"{each.name}, drawn", drawn=True) for each in neighbours]
+        apart = partial(one_class_apart, job.request.terms.k)
+    return replay(run, data, neighbours, promised=promised(job), apart=apart)
+
+
 def replay_case(case: RecipeCase, readings: NeighbourData) -> list[Replayed]:
     """One recipe: the first data set is recorded, all others are its neighbours."""
     folder = readings.folder
@@ -143,21 +138,10 @@ def replay_case(case: RecipeCase, readings: NeighbourData) -> list[Replayed]:
     gathered = {name: readings.gather(job, name) for name in readings.rows}
 
     def run(name: str, source: Source) -> Published:
-        return published(job, job.protect(gathered[name], source), out, page=case.paged)
+        return published(job, job.protect(gathered[name], source), out)
 
     data, *others = readings.rows
-    neighbours = [Neighbour(name, name, case.factor, case.rows, stranger=name in STRANGERS) for name in others]
-    if not isinstance(job, SampleKind):
-        return replay(run, data, neighbours, promised=promised(job))
-    drawn = [Neighbour(f"{name}, drawn", name, drawn=True) for name in others]
-    k = job.request.terms.k
-    return replay(
-        run,
-        data,
-        [*neighbours, *drawn],
-        promised=promised(job),
-        apart=lambda first, second: one_class_apart(k, first, second),
-    )
+    return replay_neighbours(job, run, data, [(name, name) for name in others], case.factor, case.rows)
 
 
 def replay_findings(
@@ -167,9 +151,6 @@ def replay_findings(
 
     Every data set also has the adversarial neighbours of `neighbours`. ``quick`` is as in `cases`.
     """
-    import pyarrow.parquet as pq
-
-    public = frame(row_by_row(120, 77, 0)["data"]).drop_columns(["person"])
     shared: dict[tuple[str, str, str, int], NeighbourData] = {}
     for case in filter(lambda case: wanted("replay", case.name), cases(quick=quick)):
         replayed: list[Replayed] = []
@@ -178,7 +159,7 @@ def replay_findings(
             if key not in shared:
                 own = folder / f"readings {len(shared)}"
                 own.mkdir()
-                pq.write_table(public, own / "public.parquet")
+                write_public(own)
                 # The last of several data sets is one person's, so that removing them leaves an empty file.
                 people = 1 if 0 < seed == populations - 1 else 60
                 shared[key] = NeighbourData(own, case.world(people, seed, generated))

@@ -6,17 +6,17 @@ import json
 import multiprocessing
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 
 from sudare.audit.behaviour import layout_findings, refusal_findings, timings
-from sudare.audit.books import book_findings, completed_findings
 from sudare.audit.exact import exact_findings
 from sudare.audit.finding import Audit, Finding, Wanted, every, page, said
 from sudare.audit.laws import law_findings
+from sudare.audit.ledger_checks import book_findings, completed_findings
 from sudare.audit.neighbours import EVERY, REPLACED
 from sudare.audit.promises import promise_findings, quick_pairs, slow_pairs
 from sudare.audit.publications import publication_findings
@@ -61,12 +61,14 @@ def audit(
     words: Words = ENGLISH,
     progress: OnProgress = unheard,
     processes: int = 1,
+    more: Callable[[Path], Iterator[Finding]] | None = None,
 ) -> Audit:
     """Try to find a breach in this very installation, on invented people. No private data are needed or touched.
 
     ``folder`` gets ``audit.json`` and ``audit.html``, the page in the language of ``words``; ``quick`` takes a
     minute instead of several; ``exact`` goes through all outcomes of small tables instead (`sudare.audit.exact`). With
-    more than one of ``processes``, so many parts are tried at a time, in fresh ones.
+    more than one of ``processes``, so many parts are tried at a time, in fresh ones. ``more`` gives findings of upper
+    layers, such as the collector's, from a scratch folder of their own.
     """
     effort, start = QUICK if quick else FULL, time.perf_counter()
     with tempfile.TemporaryDirectory(prefix="sudare-audit-") as name, nothing_remembered():
@@ -76,6 +78,8 @@ def audit(
             tried = exact_findings()
         else:
             tried = _findings(work, effort) if processes == 1 else _side_by_side(work, effort, processes)
+            if more is not None:
+                tried = chain(tried, to_its_end("behaviour", more(work / "more")))
         for finding in tried:
             findings.append(finding)
             progress(Progress(Stage.FINDING, detail=f"{finding.part}: {finding.name}"))

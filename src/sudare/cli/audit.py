@@ -42,10 +42,22 @@ def audit(
         raise click.UsageError(current_language()("command.two_forms"))
     from sudare.audit import audit as run
 
+    try:
+        from sudare.collector.audited import collector_findings
+    except ImportError:  # the extra `collector` is not installed
+        collector_findings = None  # type: ignore[assignment]  # a function, or nothing more to try
     # The full form tries two parts at a time: its two longest take as long as all others together.
     processes = 1 if quick else min(2, os.cpu_count() or 1)
     with stages(quiet or as_json) as progress:
-        made = run(folder, quick=quick, exact=exact, words=Words(language), progress=progress, processes=processes)
+        made = run(
+            folder,
+            quick=quick,
+            exact=exact,
+            words=Words(language),
+            progress=progress,
+            processes=processes,
+            more=collector_findings,
+        )
     if as_json:
         print_json(made.to_json())
     elif not quiet:

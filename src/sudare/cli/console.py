@@ -78,7 +78,9 @@ def print_table(header: Sequence[str], rows: Sequence[Sequence[str]], *, err: bo
         from rich.table import Table
         from rich.text import Text
 
-        table = Table(*header)
+        table = Table()
+        for name in header:
+            table.add_column(name, overflow="fold")  # Japanese has no spaces to break a line at
         for row in rows:
             table.add_row(*(Text(cell) for cell in row))
         Console(stderr=err).print(table)
@@ -88,7 +90,7 @@ def print_table(header: Sequence[str], rows: Sequence[Sequence[str]], *, err: bo
 
 
 def print_facts(facts: dict[str, str], *, err: bool = False) -> None:
-    """Names and what they are, one a line."""
+    """Names and their values, one pair a line."""
     from rich.cells import cell_len
 
     width = max(map(cell_len, facts))

@@ -31,7 +31,7 @@ RECIPE = "recipe.toml"
 
 @dataclass(frozen=True)
 class Demo:
-    """What the demo made."""
+    """The results of the demo."""
 
     folder: Path
     publication: Publication
@@ -114,7 +114,7 @@ def _make_room(folder: Path, recipe_text: str) -> None:
         folder.mkdir(parents=True, exist_ok=True)
 
 
-def demo_workspace(people: int = 100_000) -> Path:
+def demo_workspace(words: Words, people: int = 100_000) -> Path:
     """A new folder here with an invented city and a recipe for it, to play with: the path of the recipe."""
     from sudare.studio.editing import edited
 
@@ -126,6 +126,6 @@ def demo_workspace(people: int = 100_000) -> Path:
     _make_room(place, text)
     write_city(place / "people.parquet", people)
     # A data set of its own: this machine remembers what was spent on others.
-    own = edited(text, {"dataset": f"invented-city-{secrets.token_hex(3)}"})
+    own = edited(text, {"dataset": f"invented-city-{secrets.token_hex(3)}", "title": words("demo.title")})
     (place / RECIPE).write_text(own, encoding="utf-8", newline="\n")
     return place / RECIPE

@@ -11,6 +11,9 @@ from sudare.cli.console import LocalPath, language_option, print_note
 from sudare.errors import RecipeError
 from sudare.language.catalogue import current_language
 
+NONE, ALL = "-", "all"
+"""Answers to the questions: no column of ids, and every column that can be an attribute."""
+
 
 @click.command()
 @click.argument("file", type=LocalPath())
@@ -44,13 +47,22 @@ def new(
     Example: sudare new people.csv --unit person_id --column sex --column age
     """
     from sudare.privacy.private_files import write_secret
-    from sudare.workflow.proposal import propose_recipe
+    from sudare.workflow.proposal import columns_to_choose, propose_recipe
 
-    words, asks = current_language(), sys.stdin.isatty() and sys.stderr.isatty()
+    words, asks = current_language(), is_terminal()
+    listed = None if column_names is None else [name.strip() for name in column_names.split(",")]
     if asks and unit_name is None:
         unit_name = click.prompt(words("new.unit_name"), default="person", err=True)
     if asks and dataset is None:
         dataset = click.prompt(words("new.dataset"), default=Path(file).name.partition(".")[0], err=True)
+    if asks and (unit is None or not columns):
+        names, likely = columns_to_choose(file, table, listed)
+        if names and unit is None:
+            question = words("new.unit", unit_name=unit_name or "person", columns=words.listing(names))
+            unit = click.prompt(question, default=likely or NONE, err=True).strip().removeprefix(NONE)
+        if names and not columns:
+            chosen = click.prompt(words("new.columns"), default=ALL, err=True)
+            columns = () if chosen == ALL else tuple(name.strip() for name in chosen.split(",") if name.strip())
     target = Path(file).parent / recipe
     text = propose_recipe(
         file,
@@ -59,7 +71,7 @@ def new(
         unit=unit,
         unit_name=unit_name or "person",
         columns=columns or None,
-        column_names=None if column_names is None else [name.strip() for name in column_names.split(",")],
+        column_names=listed,
         epsilon=epsilon,
         dataset=dataset,
         confirmed=public_values,
@@ -70,3 +82,8 @@ def new(
         raise RecipeError("a file is there already", value=str(target)) from None
     click.echo(words("new.written", path=str(target)))
     print_note(words("new.next", path=str(target)))
+
+
+def is_terminal() -> bool:
+    """Whether somebody is there to answer."""
+    return sys.stdin.isatty() and sys.stderr.isatty()

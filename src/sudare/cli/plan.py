@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from sudare.cli.check import print_check
@@ -20,6 +22,10 @@ from sudare.cli.console import (
 from sudare.language.catalogue import current_language
 from sudare.language.messages import Progress, Stage, lines, said
 
+if TYPE_CHECKING:
+    from sudare.language.catalogue import Words
+    from sudare.workflow.plan import Plan
+
 
 @click.command()
 @recipe_argument
@@ -32,7 +38,7 @@ def plan(recipe: str, period: str | None, private: bool, as_json: bool) -> None:
 
     Example: sudare plan recipe.toml
     """
-    from sudare.privacy.notebook import balance_line, guarantee_line, remaining_line
+    from sudare.privacy.notebook import guarantee_line, remaining_line
     from sudare.workflow import plan as make_plan
 
     remove_leftovers()
@@ -50,7 +56,7 @@ def plan(recipe: str, period: str | None, private: bool, as_json: bool) -> None:
             **lines(made.outlook.facts, words),
             **lines(made.resources, words),
             words("command.guarantee"): guarantee_line(made.guarantee, words),
-            words("command.budget_now"): balance_line(made.balance, words),
+            words("command.budget_now"): _budget_now(made, words),
             words("command.budget_after"): left or words("command.not_enough"),
             words("command.errors_from"): said(made.errors_from, words),
         }
@@ -60,3 +66,13 @@ def plan(recipe: str, period: str | None, private: bool, as_json: bool) -> None:
         print_note(said(remark, words))
     if made.look is not None:
         print_check(made.look)
+
+
+def _budget_now(made: Plan, words: Words) -> str:
+    """Where the data set stands; the recipe's own cap, where that of its first release is not set yet."""
+    from sudare.privacy.notebook import balance_line, balance_row
+
+    after = made.balance_after
+    if after is not None and after.cap is not None and made.balance.cap is None and made.balance.releases == 0:
+        return words("command.no_cap_yet", cap=balance_row(after, words)[1])
+    return balance_line(made.balance, words)

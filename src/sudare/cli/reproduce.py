@@ -116,7 +116,7 @@ def _print(paper: Paper, made: Reproduction, files: tuple[Path, ...]) -> None:
 
 @contextmanager
 def _telling_what_is_kept(folder: Path) -> Iterator[OnProgress]:
-    """Who interrupts an experiment is told how much of it is kept, and how to go on."""
+    """Tell a user who interrupts an experiment how much of it is kept, and how to go on."""
     heard: list[Progress] = []
     try:
         yield heard.append

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from sudare.cli.console import LocalPath, page_language_option, quiet_option, remove_leftovers
-from sudare.language.catalogue import current_language
+from sudare.language.catalogue import Words, current_language
 
 if TYPE_CHECKING:
     from sudare.studio.access import Handover
@@ -60,7 +60,7 @@ def studio(
     if demo:
         from sudare.cli.demo_city import demo_workspace
 
-        recipe = str(demo_workspace())
+        recipe = str(demo_workspace(Words(language) if language else current_language()))
     # So that the page is removed on the way out, also when the terminal is closed.
     for end in (signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)):
         signal.signal(end, lambda number, _: sys.exit(128 + number))

@@ -126,7 +126,7 @@ class Client:
         self.url = address.rstrip("/").removesuffix("/device")
         self._key = fragment.removeprefix("key=") if fragment.startswith("key=") else None
         self._token, self._timeout, self._tries, self._pause = token, timeout, tries, pause
-        self.limits = Limits.asked(most_epsilon, most_a_year)
+        self.limits = Limits.of(most_epsilon, most_a_year)
         self.device = Device() if device is None else device
 
     @cached_property
@@ -199,7 +199,7 @@ class Client:
         if survey.rounds is not None and isinstance(survey.encoding, PermanentUnary):
             ranks = survey.answers.ranks(*columns)
             if len(ranks) != 1:
-                raise InputError("a survey that devices remember takes the answer of one device", value=len(ranks))
+                raise InputError("a survey with permanent answers takes one answer from each device", value=len(ranks))
             reports = self.device.permanent(survey, int(ranks[0]))
         else:
             reports = survey.randomize(*columns)
@@ -218,7 +218,7 @@ class Client:
         the organiser's ``codes`` if it asks for them.
         """
         if self.survey.codes and len(codes) != len(outbox.rows):
-            raise InputError("each report needs a code of the organiser's", value=len(codes))
+            raise InputError("each report needs a code from the organiser", value=len(codes))
         totals, done = Receipt(0, 0), 0
         for rows in outbox.batches(self.most_reports):
             if self.survey.shuffler is None:
@@ -286,7 +286,7 @@ class Client:
                     ) from None
             self._pause(min(wait, _LONGEST_PAUSE))
             wait *= 2
-        raise InputError("a request needs at least one try", value=self._tries)
+        raise InputError("tries is not a number of attempts", value=self._tries, allowed="at least one")
 
 
 def send(

@@ -78,7 +78,7 @@ class Collection:
         if self._store is None:
             raise StorageError("the database of the survey is not open")
         for chunk in self._store.chunks(self._chunk_rows):
-            yield Reports(self.survey.encoding, self._packed(chunk), booked=self.survey.books is not None)
+            yield Reports(self.survey.encoding, self._packed(chunk), booked=self.survey.ledger is not None)
 
     def close(self) -> None:
         """Store what waits and give the database back."""
@@ -186,9 +186,7 @@ def open_store(url: str, identity: dict[str, Any], *, create: bool = True) -> Re
                 "storage in PostgreSQL needs a driver", hint="Install it: pip install 'sudare[postgres]'."
             ) from None
         return PostgresStore(url, identity, create=create)
-    raise InputError(
-        "service.storage has a scheme that is not known", value=scheme, allowed="a SQLite file, postgresql://..."
-    )
+    raise InputError("service.storage has an unknown scheme", value=scheme, allowed="a SQLite file, postgresql://...")
 
 
 class EstimateService:

@@ -32,6 +32,8 @@ MOST_EPSILON, MOST_A_YEAR = Fraction(2), Fraction(8)
 FORMAT = 1
 _LEFT = -1
 """Remembered in the place of values by a device that has left a series."""
+_ASKED = -2
+"""The place of the buckets that a device answers for."""
 _APPLICATION = 0x53554456  # "SUDV" in the header of the file
 _TABLES = (
     "CREATE TABLE spent (account TEXT PRIMARY KEY, name TEXT NOT NULL, epsilon TEXT NOT NULL, day TEXT NOT NULL)",
@@ -49,7 +51,7 @@ class Limits:
     year: Fraction = MOST_A_YEAR
 
     @classmethod
-    def asked(cls, survey: Number | None, year: Number | None) -> Limits:
+    def of(cls, survey: Number | None, year: Number | None) -> Limits:
         """The given limits, the usual ones in the place of None."""
         return cls(
             MOST_EPSILON if survey is None else positive(survey, "most_epsilon"),
@@ -67,7 +69,7 @@ class Device:
             folder = state_folder()
             if folder is None:
                 raise InputError(
-                    "this device has no place for its own ledger",
+                    "there is no folder in which this device could keep its own ledger",
                     hint="Name a folder in SUDARE_STATE, or give the path of a file.",
                 )
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -132,20 +134,31 @@ class Device:
         encoding = survey.encoding
         assert isinstance(encoding, PermanentUnary)  # noqa: S101 - the caller's condition
         with self._opened() as connection:
-            rows = connection.execute("SELECT value, bits FROM memory WHERE account = ?", [survey.account])
-            known = dict(rows.fetchall())
-            if _LEFT in known:
+            asked_for = "SELECT value, bits FROM memory WHERE account = ? ORDER BY value"
+            rows = {
+                value: np.frombuffer(bits, np.uint8) for value, bits in connection.execute(asked_for, [survey.account])
+            }
+            if _LEFT in rows:
                 raise InputError("this device has left the series of surveys")
-            if value not in known:
-                if len(known) > (survey.rounds.changes if survey.rounds else 0):
-                    raise InputError(
-                        "the answer has changed as often as the survey may ask about",
-                        hint="Leave out this round: another value would cost more than was agreed to.",
-                    )
-                known[value] = encoding.remember([value]).packed[0].tobytes()
-                connection.execute("INSERT INTO memory VALUES (?, ?, ?)", [survey.account, value, known[value]])
-        bits = np.frombuffer(known[value], dtype=np.uint8)[None]
-        return encoding.report(Memory(encoding, bits, np.array([value]), np.array([0])))
+            asked = rows.pop(_ASKED, None)
+            known = None
+            if rows:
+                keys, buckets = np.array(list(rows)), None if asked is None else asked[None]
+                known = Memory(encoding, np.stack(list(rows.values())), keys, np.zeros(1, np.int64), asked=buckets)
+            memory = encoding.remember([value], known)
+            if len(memory.keys) > 1 + (survey.rounds.changes if survey.rounds else 0):
+                raise InputError(
+                    "the answer would change more often than the survey allows for",
+                    hint="Leave out this round: another value would cost more than was agreed to.",
+                )
+            kept = dict(zip(memory.keys.tolist(), memory.packed, strict=True))
+            if memory.asked is not None:
+                kept[_ASKED] = memory.asked[0]
+            connection.executemany(
+                "INSERT OR IGNORE INTO memory VALUES (?, ?, ?)",
+                [[survey.account, state, bits.tobytes()] for state, bits in kept.items()],
+            )
+        return encoding.report(memory)
 
     def forget(self, survey: Survey) -> None:
         """Remove the remembered bits of a survey's series, and send no more reports to it.

@@ -100,7 +100,7 @@ class PostgresStore:
                 yield b"".join(report for (report,) in found)
 
     def close(self) -> None:
-        """Give the database back."""
+        """Release the database."""
         self._connection.close()
 
     def _prepare(self, identity: dict[str, Any], create: bool) -> None:

@@ -44,7 +44,7 @@ def write_report(survey: Survey, reports: Reports, exported: Path, page: Path, w
     digest = hashlib.sha256(content).hexdigest()
     cover = Cover(
         title=_title(survey, words),
-        dataset=survey.books.dataset if survey.books else survey.name,
+        dataset=survey.ledger.dataset if survey.ledger else survey.name,
         created=datetime.datetime.now(datetime.UTC),
         guarantee=survey.guarantee,
         files=((exported.name, "parquet", len(content)),),

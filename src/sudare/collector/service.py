@@ -30,6 +30,7 @@ from starlette.requests import ClientDisconnect
 
 import sudare
 from sudare.collector.collection import Collection, EstimateService
+from sudare.collector.direct import direct_protocol
 from sudare.collector.group_commit import Receipt
 from sudare.collector.intake import (
     MOST_REPORTS,
@@ -128,7 +129,16 @@ def create_app(
         limit.take(address, len(rows) - 1)
         return await receipt_of(collection.add(rows), len(rows), survey.batch_seconds)
 
-    if sealing is not None:
+    def take(host: str, forwarded: str, body: bytes) -> tuple[Future[Receipt], int]:
+        """Reports that `direct` recognised; their errors are told by the route above."""
+        check_unchanged()
+        rows = rows_of(body, survey)
+        limit.take(forwarded.rpartition(",")[2].strip() if survey.behind_proxy else host, len(rows))
+        return collection.add(rows), len(rows)
+
+    if sealing is None:
+        app.state.http = direct_protocol(take, HOLD_SECONDS, retry_seconds(survey.batch_seconds))
+    else:
 
         @app.post("/sealed")
         async def take_sealed(request: Request) -> JSONResponse:
@@ -185,10 +195,15 @@ def create_app(
 
 
 def answered(app: FastAPI) -> None:
-    """Let all errors of a service be one sentence."""
+    """Turn every error of a service into an answer of one sentence."""
     app.add_exception_handler(RequestError, _refused)
     app.add_exception_handler(StorageError, _not_stored)
     app.add_exception_handler(HTTPException, _not_here)
+
+
+def retry_seconds(batch_seconds: int) -> int:
+    """When reports that wait for their batch are to be sent again."""
+    return min(60, max(1, batch_seconds // 5))
 
 
 async def receipt_of(
@@ -199,7 +214,7 @@ async def receipt_of(
     done, _ = await asyncio.wait([own], timeout=hold)
     if not done:
         own.add_done_callback(lambda late: late.exception())  # heard by whoever sends the reports again
-        return JSONResponse({"waiting": reports}, 202, {"retry-after": str(min(60, max(1, seconds // 5)))})
+        return JSONResponse({"waiting": reports}, 202, {"retry-after": str(retry_seconds(seconds))})
     receipt = done.pop().result()
     return JSONResponse({"stored": receipt.stored, "known": receipt.known + known})
 

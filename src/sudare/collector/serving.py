@@ -168,11 +168,12 @@ def serve(
     listening = listen(host, port, _BACKLOG, Message("collector"))
     with listening:
         collection = Collection(survey)
-        if survey.books is not None:
-            survey.books.enter(survey)
+        if survey.ledger is not None:
+            survey.ledger.enter(survey)
         sealing = sealing_key(Path(survey.key + ".seal")) if survey.shuffler else None
         app = create_app(collection, Watch(Path(path), survey), load_or_create(Path(survey.key)), sealing)
-        server = PatientServer(app, _MOST_CONNECTIONS, timeout_graceful_shutdown=10)
+        http = getattr(app.state, "http", "h11")
+        server = PatientServer(app, _MOST_CONNECTIONS, timeout_graceful_shutdown=10, http=http)
         if ready is not None:
             ready(survey, shown_address(host, listening))
         server.run(sockets=[listening])

@@ -21,13 +21,14 @@ import secrets
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import Any, Protocol
 
 from sudare.collector.client import Client
 from sudare.collector.group_commit import GroupCommit
 from sudare.collector.intake import MOST_REPORTS
 from sudare.collector.sealing import OVERHEAD
 from sudare.collector.storage import ID_BYTES, RequestError, Row, StorageError
+from sudare.collector.survey import Survey
 from sudare.errors import InputError, Message, OutputError, ParameterError, SudareError
 from sudare.privacy.private_files import write_secret
 
@@ -83,10 +84,21 @@ def make_codes(number: int, path: str | Path) -> Path:
     return hashes
 
 
+class Collector(Protocol):
+    """What a relay needs of a collector; a `Client` is one."""
+
+    @property
+    def survey(self) -> Survey:
+        """The survey that reports are for."""
+
+    def forward(self, body: bytes) -> None:
+        """Hand over a batch of sealed reports; an error unless they are stored."""
+
+
 class Shuffler:
     """The relay's half: takes rows of (ticket, sealed report), and forwards ``batch`` or more of them at once."""
 
-    def __init__(self, client: Client, batch: int | None = None, codes: Codes | None = None) -> None:
+    def __init__(self, client: Collector, batch: int | None = None, codes: Codes | None = None) -> None:
         self.survey = client.survey
         least = self.survey.smallest_batch  # what the guarantee of the survey counts on
         if batch is not None and batch < least:

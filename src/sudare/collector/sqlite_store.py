@@ -87,7 +87,7 @@ class SqliteStore:
         return None if found is None else str(found[0])
 
     def close(self) -> None:
-        """Give the database back."""
+        """Release the database."""
         self._connection.close()
         self._lock.close()
 
@@ -145,7 +145,7 @@ class SqliteStore:
         return False
 
     def _check_place(self) -> None:
-        """Refuse to acknowledge reports that went into a file which nobody will find again."""
+        """Refuse to acknowledge reports when the database file was moved or removed."""
         try:
             there = os.path.samestat(self._path.stat(), self._file)
         except OSError:

@@ -68,7 +68,7 @@ class ReportStore(Protocol):
         """What `publish` kept; None where nothing was shown."""
 
     def close(self) -> None:
-        """Give the database back."""
+        """Release the database."""
 
 
 def canonical(identity: dict[str, Any]) -> str:

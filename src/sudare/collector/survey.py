@@ -51,6 +51,8 @@ def device_law(encoding: Encoding) -> dict[str, Any] | None:
     '80000000000000000000000000000000'
     """
     size, epsilon = encoding.size, encoding.epsilon
+    if isinstance(encoding, PermanentUnary) and encoding.buckets is not None:
+        return None
     if encoding.name in ("symmetric_unary", "permanent_unary"):
         other = _above(lambda real: 1 / (1 + power(real, epsilon / 2)))
         law = {"kind": "unary", "own": _hex((1 << PLACES) - other), "other": _hex(other)}
@@ -168,7 +170,7 @@ class Survey:
     rounds: Rounds | None = None
     shuffler: str | None = None
     codes: bool = False
-    books: SurveyLedger | None = field(default=None, repr=False)
+    ledger: SurveyLedger | None = field(default=None, repr=False)
     translations: dict[str, Translation] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
@@ -224,7 +226,7 @@ class Survey:
 
     @property
     def earlier_fingerprint(self) -> str:
-        """The one that files and ledgers have which were written before it covered all texts."""
+        """The fingerprint in files and ledgers that were written before it covered all texts."""
         canonical = json.dumps(self._question, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
         return hashlib.blake2b(canonical.encode(), digest_size=16, person=b"sudare survey").hexdigest()
 
@@ -270,7 +272,7 @@ class Survey:
     @property
     def guarantee(self) -> Guarantee:
         """What taking part promises, and whether a ledger counts it."""
-        return self.cost.unbooked() if self.books is None else self.cost
+        return self.cost.unbooked() if self.ledger is None else self.cost
 
     def randomize(self, *columns: Any) -> Reports:
         """Reports for true answers, one each: words, numbers, mesh codes, or latitudes and longitudes."""

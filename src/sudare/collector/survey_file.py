@@ -92,6 +92,7 @@ class PrivacyPart(FilePart):
     encoding: str = Field(default="optimised_unary", description="one of the encodings of sudare.local")
     epsilon: int | Decimal = Field(description="of one report, or of all about one value if remembered; above 0")
     first: int | Decimal | None = Field(default=None, description="permanent_unary: the epsilon of a single report")
+    buckets: int | None = Field(default=None, description="permanent_unary: a device answers for so many values")
 
 
 class EstimatePart(FilePart):
@@ -119,7 +120,7 @@ class ServicePart(FilePart):
     def _whole_origins(cls, origins: tuple[str, ...]) -> tuple[str, ...]:
         for origin in origins:
             if not _ORIGIN.fullmatch(origin):
-                raise ValueError(Message("{origin!r} is no origin such as https://example.jp", origin=origin))
+                raise ValueError(Message("{origin!r} is not an origin such as https://example.jp", origin=origin))
         return origins
 
 
@@ -193,8 +194,8 @@ def load(path: str | Path) -> Survey:
         raise MissingFileError("there is no such survey", value=str(path)) from None
     survey = parse(text)
     survey = replace(survey, key=str(path.parent / survey.key))
-    if survey.books is not None:
-        survey = replace(survey, books=replace(survey.books, path=str(path.parent / survey.books.path)))
+    if survey.ledger is not None:
+        survey = replace(survey, ledger=replace(survey.ledger, path=str(path.parent / survey.ledger.path)))
     return survey if "://" in survey.storage else replace(survey, storage=str(path.parent / survey.storage))
 
 
@@ -236,7 +237,7 @@ def parse(text: str) -> Survey:
         rounds=None if written.rounds is None else Rounds(**written.rounds.model_dump()),
         shuffler=None if written.shuffler is None else written.shuffler.url.rstrip("/"),
         codes=written.shuffler is not None and written.shuffler.codes,
-        books=_books(written.ledger),
+        ledger=_survey_ledger(written.ledger),
         translations={
             language: Translation(part.title, part.question, part.labels)
             for language, part in written.translations.items()
@@ -252,22 +253,24 @@ def _encoding(privacy: PrivacyPart, answers: Answers) -> Encoding:
             allowed=ENCODED,
             hint=did_you_mean(privacy.encoding, ENCODED),
         )
-    written = {
+    written: dict[str, object] = {
         "encoding": privacy.encoding,
         "size": answers.size,
         "epsilon": str(exact(privacy.epsilon, "privacy.epsilon")),
     }
     if privacy.first is not None:
         written["first"] = str(exact(privacy.first, "privacy.first"))
+    if privacy.buckets is not None:
+        written["buckets"] = privacy.buckets
     if privacy.encoding == "square_wave" and isinstance(answers.attribute, Bins):
         written |= {"low": answers.attribute.edges[0], "high": answers.attribute.edges[-1]}
     return encoding_from_json(written)
 
 
-def _books(ledger: LedgerPart | None) -> SurveyLedger | None:
+def _survey_ledger(ledger: LedgerPart | None) -> SurveyLedger | None:
     if ledger is None:
         return None
-    cap = None if ledger.cap is None else Cap.asked(**ledger.cap.model_dump(exclude_none=True))
+    cap = None if ledger.cap is None else Cap.declared(**ledger.cap.model_dump(exclude_none=True))
     return SurveyLedger(ledger.path, ledger.dataset, cap, ledger.confirm_other_history, ledger.confirm_similar_name)
 
 

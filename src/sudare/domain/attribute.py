@@ -202,4 +202,4 @@ def attribute_from_json(data: Any) -> Attribute:
     try:
         return kind.from_json(arguments)
     except TypeError:
-        raise DomainError("these entries do not make a {kind}", value=sorted(arguments), kind=name) from None
+        raise DomainError("these entries do not describe a {kind}", value=sorted(arguments), kind=name) from None

@@ -138,7 +138,10 @@ class Domain:
         for array, length, axis in zip(arrays, self.shape, self.axes, strict=True):
             if not within(array, length):
                 raise DomainError(
-                    "a coordinate of {name} is outside", allowed="0 to {length}", name=axis.name, length=length - 1
+                    "a coordinate of {name} is outside the domain",
+                    allowed="0 to {length}",
+                    name=axis.name,
+                    length=length - 1,
                 )
         return self.plan.encode([array.reshape(-1) for array in arrays]).reshape(arrays[0].shape)
 

@@ -63,7 +63,7 @@ class MissingUnit:
         return InputError(
             "some rows have no unit: their ids are missing",
             value=column,
-            hint='Mend the ids, or leave such rows out with missing_unit="drop".',
+            hint='Correct the ids, or leave such rows out with missing_unit="drop".',
         )
 
 

@@ -215,7 +215,12 @@ def children(codes: Integers, size: str, finer: str) -> Integers:
 
 def _coarse_to_fine(coarse: str, fine: str) -> None:
     if mesh_level(coarse).cells > mesh_level(fine).cells:
-        raise DomainError("the mesh is cut the wrong way", value=fine, allowed="{coarse} or finer", coarse=coarse)
+        raise DomainError(
+            "a mesh cannot be divided into meshes of a coarser size",
+            value=fine,
+            allowed="{coarse} or finer",
+            coarse=coarse,
+        )
 
 
 def _floor(positions: Floats) -> Integers:

@@ -87,7 +87,7 @@ class MaskedBox:
 
     def __post_init__(self) -> None:
         if not self.mask.any():
-            raise DomainError("the mask leaves no cell", allowed="a mask with at least one True")
+            raise DomainError("the mask leaves out every cell", allowed="a mask with at least one True")
         frozen = np.array(self.mask, dtype=bool)
         frozen.flags.writeable = False
         object.__setattr__(self, "mask", frozen)
@@ -157,7 +157,7 @@ class Listed:
 
     def __post_init__(self) -> None:
         if not self.positions.size:
-            raise DomainError("the mask leaves no cell", allowed="a mask with at least one True")
+            raise DomainError("the mask leaves out every cell", allowed="a mask with at least one True")
         self.positions.flags.writeable = False
 
     @property

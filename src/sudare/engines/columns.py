@@ -70,7 +70,7 @@ def find(name: Any, known: Mapping[str, SourceColumn], purpose: Message) -> Sour
     raise MissingColumnError(
         "there is no such column for {purpose}",
         value=name,
-        allowed="{names} and {more} more" if len(names) > _NAMES_SHOWN else names,
+        allowed="{names} and {more} others" if len(names) > _NAMES_SHOWN else names,
         hint=did_you_mean(str(name), names),
         purpose=purpose,
         names=", ".join(names[:_NAMES_SHOWN]),

@@ -324,7 +324,9 @@ def propose_layout(path: str | Path) -> Proposal:
     """
     given = Path(path)
     with opened(given) as stream:
-        if stream.read(2) in _UTF16:
+        if not (first := stream.read(2)):
+            raise InputError("the file is empty", value=given.name)
+        if first in _UTF16:
             raise InputError(
                 "the file is written in UTF-16",
                 value=str(path),

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from sudare.domain import Attribute, Categories, Domain, Grid, Line, Mesh
 from sudare.domain.ids import USUAL
 from sudare.domain.mesh import mesh_level
-from sudare.domain.sql import SourceColumn
+from sudare.domain.sql import Columns, SourceColumn
 from sudare.domain.text import number, plain
 from sudare.engines.bound_sql import count_sql, unit_sql
 from sudare.engines.dialect import Shell
@@ -123,12 +123,13 @@ def examine_rows(
         )
         total = _one(shell, f"SELECT count(*) AS n FROM {examined} WHERE out{index}")
         misfits += _judged(placement.domain, name, columns, found, total, values)
-    rows, inside, over, people, further = _sums(shell, examined, bound, count)
+    added_up = placement is not None and placement.from_points
+    rows, inside, over, people, further = _sums(shell, examined, bound, count, added_up)
     return Examination(rows, inside - over, rows - inside, over, people, (*misfits, *further))
 
 
 def _sums(
-    shell: Shell, examined: str, bound: RowBound | None, count: SourceColumn | None
+    shell: Shell, examined: str, bound: RowBound | None, count: SourceColumn | None, added_up: bool
 ) -> tuple[int, int, int, int | None, list[Misfit]]:
     """Rows, those inside that have an id, those of them over a person's limit, people, and why rows are left out."""
     rows = _one(shell, f"SELECT count(*) AS n FROM {examined}")
@@ -141,7 +142,7 @@ def _sums(
         again = f"SELECT count(*) - 1 AS more FROM {examined} WHERE cell IS NOT NULL GROUP BY cell HAVING count(*) > 1"
         twice = _one(shell, f"SELECT COALESCE(CAST(sum(more) AS BIGINT), 0) AS n FROM ({again})")
         further += [Misfit(Reason.NOT_A_COUNT, bad, (count.name,))] if bad else []
-        further += [Misfit(Reason.TWICE, twice)] if twice else []
+        further += [Misfit(Reason.TWICE, twice)] if twice and not added_up else []
         return rows, inside - bad_inside, 0, None, further
     if bound is None:
         return rows, inside, 0, None, further
@@ -156,23 +157,23 @@ def _sums(
 
 
 def _one(shell: Shell, sql: str) -> int:
-    return int(shell.ask(sql).column("n")[0].as_py() or 0)
+    return int(shell.ask(sql)["n"].item() or 0)
 
 
 def _judged(
-    domain: Domain, name: str, columns: Sequence[SourceColumn], found: Any, total: int, values: bool
+    domain: Domain, name: str, columns: Sequence[SourceColumn], found: Columns, total: int, values: bool
 ) -> Iterator[Misfit]:
     """The rows outside an attribute, by reason, the most frequent reason first."""
     attribute = domain.attributes[name]
-    raw = [found.column(place).to_pylist() for place in range(len(columns))]
-    rows = found.column("n").to_pylist()
+    *raw, rows = (column.tolist() for column in found.values())
     reasons = reasons_of(attribute, raw)
     sums: Counter[Reason] = Counter()
     shown: dict[Reason, list[tuple[str, int]]] = {}
     for place, (reason, times) in enumerate(zip(reasons, rows, strict=True)):
         sums[reason] += times
         if values and len(shown.setdefault(reason, [])) < SHOWN_VALUES:
-            shown[reason].append((", ".join("" if each[place] is None else str(each[place]) for each in raw), times))
+            texts = ["" if each[place] is None or each[place] != each[place] else str(each[place]) for each in raw]
+            shown[reason].append((", ".join(texts), times))
     if total > sum(rows):
         sums[Reason.OTHER] += total - sum(rows)
     read_from = tuple(column.name for column in columns)

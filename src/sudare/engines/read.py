@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import unquote, urlsplit
 
+from sudare.domain.frames import arrow
 from sudare.engines.duckdb_engine import DuckdbEngine
 from sudare.engines.duckdb_sources import (
     AddressSource,
@@ -46,7 +47,8 @@ if TYPE_CHECKING:
 TEXT = (".csv", ".tsv", ".txt", ".data")
 """Endings of files of delimited text, also before those of compression; text of e-Stat begins in its own way."""
 _FILES = Message(
-    "Parquet (a file, a folder or a pattern), text (.csv, .tsv, .txt, .data, also .gz and .zst), Excel, zips of e-Stat"
+    "Parquet (a file, a folder or a pattern), text (.csv, .tsv, .txt, .data, also .gz and .zst), Excel, zips of "
+    "e-Stat, a table of a DuckDB or SQLite database"
 )
 _PLAIN, _GZIP, _PARQUET, _ZSTD = Message("plain text"), Message("gzip"), Message("Parquet"), Message("zstd")
 _PACKED = {".gz": _GZIP, ".zst": _ZSTD}
@@ -274,6 +276,16 @@ def _at_path(given: str | Path, declared: _Declared) -> RecordSource:
         files = (_existing(path),)
     strange = next((file for file in files if file.suffix.lower() not in (".parquet", ".pq")), None)
     if strange is not None:
+        from sudare.engines.foreign_sources import tables_of
+
+        if tables := tables_of(strange):
+            raise InputError(
+                "the file is a database, of which one table is read",
+                value=str(strange),
+                allowed=tables,
+                hint='Name the table: table = "..." under [data], --table on the command line, '
+                "or the pair (file, table) in Python.",
+            )
         raise InputError("this kind of file cannot be read", value=str(strange), allowed=_FILES)
     if not is_pattern:
         _refuse_other_format(path, _PARQUET)
@@ -346,16 +358,17 @@ def _in_database(pair: tuple[Any, ...]) -> RecordSource:
 
 def _in_memory(source: Any) -> RecordSource:
     import duckdb
+
+    if isinstance(source, duckdb.DuckDBPyRelation):
+        return RelationSource(source)
+    pyarrow = arrow()
     import narwhals
-    import pyarrow
     from pyarrow import dataset
 
     if isinstance(source, pyarrow.RecordBatch):
         return _in_arrow("the Arrow data", pyarrow.Table.from_batches([source]))
     if isinstance(source, pyarrow.Table | dataset.Dataset):
         return _in_arrow("the Arrow data", source)
-    if isinstance(source, duckdb.DuckDBPyRelation):
-        return RelationSource(source)
     try:
         frame = narwhals.from_native(source, pass_through=True)
     except narwhals.exceptions.DuplicateError:
@@ -387,8 +400,7 @@ def _in_arrow(name: str, data: Any) -> RecordSource:
 
 def _converted(frame: Any) -> pyarrow.Table:
     """An eager frame in Arrow, column by column."""
-    import pyarrow
-
+    pyarrow = arrow()
     columns = {}
     for series in frame.iter_columns():
         try:
@@ -404,7 +416,7 @@ def _converted(frame: Any) -> pyarrow.Table:
 
 def _spooled(reader: pyarrow.RecordBatchReader) -> RecordSource:
     """A stream can be read once and records more often: it is kept in a file as long as the source lives."""
-    import pyarrow
+    pyarrow = arrow()
     from pyarrow import dataset
 
     folder = PrivateFolder.within()

@@ -50,6 +50,9 @@ def table_of_counts(placement: Placement, rows: CountRows, unit: Unit) -> CountT
         raise outside_error(placement, concerned)
     index = domain.index(*(axis[kept] for axis in coordinates))
     moved = ~inside[kept]
+    if placement.from_points:
+        nobody = np.zeros(0, dtype=np.int64)
+        return _added(CountTable(domain, nobody, nobody, unit), index, rows.value[kept])
     # What lay inside must be a table by itself; only what was moved adds to a cell that has a row.
     table = CountTable(domain, index[~moved], rows.value[kept][~moved], unit)
     return _added(table, index[moved], rows.value[kept][moved]) if moved.any() else table
@@ -202,12 +205,13 @@ class Records:
         unit: Unit | None = None,
         outside: str = "error",
     ) -> CountTable:
-        """The table of records that are counts already: one row per cell, the count in column ``count``.
+        """The table of records that are counts already, with the count in column ``count``: one row per cell, or per
+        point where a place is read from coordinates, of which a cell may hold many.
 
         ``columns`` and ``outside`` are as in `count`; "clamp" adds what it moves to the cell it moves it
         to. ``unit`` says who was counted and how often one can appear, which no engine can check here: guarantees
         name both, the second as an assumption, and what is not declared cannot be released. A cell that appears
-        twice, and a count that is negative, fractional or missing, is an error.
+        twice (without points), and a count that is negative, fractional or missing, is an error.
 
         >>> import pyarrow
         >>> from sudare.domain import Domain, Line

@@ -121,12 +121,12 @@ def refuse_early_death(error: Exception) -> None:
     java = java_process()
     if isinstance(error, ConnectionError | Py4JNetworkError) or (java is not None and java.poll() is not None):
         raise InputError(
-            "Spark's Java process ended before its work was done",
+            "Spark's Java process stopped before it finished",
             hint="The usual cause is lack of memory: lower spark.driver.memory, or take a machine with more memory.",
         ) from None
     if _ENDED_WORKER in _causes(error):
         raise InputError(
-            "a Python worker of Spark ended before its work was done",
+            "a Python worker of Spark stopped before it finished",
             hint="The usual cause is lack of memory: run fewer tasks at once, or give the workers more memory.",
         ) from None
 

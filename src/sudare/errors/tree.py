@@ -240,13 +240,13 @@ class DomainError(SudareError, ValueError):
 
 
 class TableError(SudareError, ValueError):
-    """A count table is not one: negative, fractional, duplicate or misplaced counts."""
+    """Counts that cannot make a count table: negative, fractional, duplicate or misplaced ones."""
 
     code = "table"
 
 
 class InputError(SudareError):
-    """A file, a column or a type is not what was announced."""
+    """A file, a column or a type is not what was declared or expected."""
 
     code = "input"
 
@@ -372,7 +372,7 @@ class NoCapError(BudgetError):
 
 
 class PrivacyWarning(SudareError, UserWarning):  # noqa: N818 - it is a warning
-    """A promise that will be kept and is worth little: said, and not refused."""
+    """A guarantee that will hold but protects little: a warning, not a refusal."""
 
     code = "privacy_warning"
 

@@ -24,7 +24,7 @@ def card(title: str, *parts: str) -> str:
 
 
 def facts(rows: Mapping[str, str]) -> str:
-    """Names and what they are, one a line."""
+    """Names and their values, one pair a line."""
     lines = (
         f'<tr><td style="{_CELL};opacity:.75;white-space:nowrap">{escape(name)}</td>'
         f'<td style="{_CELL}">{escape(value)}</td></tr>'

@@ -54,14 +54,14 @@ class Words:
 
     language: str = "en"
     counted: str = ""
-    """What is counted, where that is not people: messages that speak of people then speak of it."""
+    """The unit that is counted, where it is not people: messages about people then name it instead."""
 
     def __post_init__(self) -> None:
         if self.language not in LANGUAGES:
             raise ParameterError("unknown language", value=self.language, allowed=LANGUAGES)
 
     def __call__(self, key: str, /, **gaps: str | float) -> str:
-        """The message ``key``; exactly its gaps must be given, and as a number the one that its form depends on."""
+        """The message ``key``; exactly its gaps must be given, the one that its plural form depends on as a number."""
         messages = catalogue(self.language)
         if self.counted and f"units.{key}" in messages:
             key, gaps = f"units.{key}", {**gaps, "unit": self.counted}
@@ -80,7 +80,7 @@ class Words:
         return _filled(chosen, {name: self._written(value) for name, value in gaps.items()})
 
     def counting(self, unit: str) -> Words:
-        """The same words for a table of something else than people.
+        """The same words for a table that counts ``unit`` instead of people.
 
         >>> Words("en").counting("accident")("table.total"), Words("en").counting("person")("table.total")
         ('in all, as released (accident)', 'people in all, as released')
@@ -108,7 +108,7 @@ class Words:
         return name if message is None else message.forms[-1]
 
     def listing(self, items: Sequence[str]) -> str:
-        """Several things in a row.
+        """Several items as a list in a sentence.
 
         >>> Words("en").listing(["sex", "age", "town"]), Words("ja").listing(["性別", "年齢"])
         ('sex, age and town', '性別、年齢')

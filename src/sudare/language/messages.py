@@ -8,20 +8,23 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, TypeAlias, Union
+from typing import TYPE_CHECKING, Any, TypeAlias, Union
 
 from sudare.errors import SudareError
-from sudare.language.catalogue import ENGLISH, Words
 from sudare.language.translation import text
 
+if TYPE_CHECKING:
+    from sudare.language.catalogue import Words
+
 Value: TypeAlias = Union[str, int, float, "PageMessage", SudareError, tuple["Value", ...]]
-"""What may fill a gap: text that is nobody's language (names, paths), a number, a message, an error, or several."""
+"""What may fill a gap: text that is not translated (names, paths), a number, a message, an error, or several."""
 
 
 @dataclass(frozen=True, init=False)
 class PageMessage:
-    """The message ``key`` with its fields.
+    """The message ``key`` with its fields; the catalogue is loaded when somebody reads it.
 
+    >>> from sudare.language import Words
     >>> made = PageMessage("amount.of", part=12, whole=PageMessage("amount.rows", rows=1200))
     >>> str(made), made.text(Words("ja"))
     ('12 of 1,200 rows', '1,200 行 のうち 12')
@@ -42,15 +45,22 @@ class PageMessage:
         return words(self.key, **gaps)
 
     def __str__(self) -> str:
-        return self.text(ENGLISH)
+        return self.text(_english())
 
 
-def said(value: Value, words: Words = ENGLISH) -> str:
+def _english() -> Words:
+    from sudare.language.catalogue import ENGLISH
+
+    return ENGLISH
+
+
+def said(value: Value, words: Words | None = None) -> str:
     """A value in words: a message or an error in the language, a number as it writes them, text as it is.
 
     >>> said(1200), said("people"), said(("sex", "age", "town"))
     ('1,200', 'people', 'sex, age and town')
     """
+    words = words or _english()
     if isinstance(value, tuple):
         return words.listing([said(each, words) for each in value])
     if isinstance(value, PageMessage):
@@ -61,15 +71,17 @@ def said(value: Value, words: Words = ENGLISH) -> str:
 
 
 Lines: TypeAlias = Mapping[str | PageMessage, Value]
-"""What is said first of a release, a plan or a rehearsal: codes (``line.`` in the catalogue) or messages to values."""
+"""The headline of a release, a plan or a rehearsal: codes (``line.`` in the catalogue) or messages, and values."""
 
 
-def lines(facts: Lines, words: Words = ENGLISH) -> dict[str, str]:
+def lines(facts: Lines, words: Words | None = None) -> dict[str, str]:
     """Each line's name and value in words.
 
+    >>> from sudare.language import Words
     >>> lines({"rows": 1200}, Words("ja"))
     {'行数': '1,200'}
     """
+    words = words or _english()
     names = (name.text(words) if isinstance(name, PageMessage) else words.label("line", name) for name in facts)
     return {name: said(value, words) for name, value in zip(names, facts.values(), strict=True)}
 
@@ -98,6 +110,7 @@ class Stage(StrEnum):
 class Progress:
     """``stage`` is at work now: number ``done`` of ``total`` where there are several; ``detail`` names on what.
 
+    >>> from sudare.language import Words
     >>> str(Progress(Stage.TRIAL, 3, 5)), Progress(Stage.TRIAL, 3, 5).text(Words("ja"))
     ('Trial: 3 of 5', '試行：3 / 5')
     """
@@ -112,7 +125,7 @@ class Progress:
         return said if self.total is None else words("stage.counted", stage=said, done=self.done, total=self.total)
 
     def __str__(self) -> str:
-        return self.text(ENGLISH)
+        return self.text(_english())
 
     def to_json(self) -> dict[str, Any]:
         return {"stage": str(self.stage), "done": self.done, "total": self.total, "detail": self.detail}
@@ -123,8 +136,8 @@ class Progress:
 
 
 OnProgress: TypeAlias = Callable[[Progress], None]
-"""Who is told how far the work is."""
+"""A function that is told how far the work is."""
 
 
 def unheard(_: Progress) -> None:
-    """Tell nobody."""
+    """Ignore progress."""

@@ -14,8 +14,10 @@ from sudare.local.files import ReportFile, decode_report, encode_report
 from sudare.local.flood import FORGED, honest_chance
 from sudare.local.hadamard import HadamardResponse
 from sudare.local.hashing import LocalHashing
+from sudare.local.one_bit import BitMemory, EstimatedMean, OneBitMean
 from sudare.local.permanent import Memory, PermanentUnary, Rappor, rappor
 from sudare.local.reports import Reports
+from sudare.local.several import JointEstimate, Several
 from sudare.local.square_wave import SquareWave
 from sudare.local.subset import RandomisedResponse, SubsetSelection
 from sudare.local.tally import Tally
@@ -25,18 +27,23 @@ from sudare.registry import ENCODINGS
 __all__ = [
     "ENCODINGS",
     "FORGED",
+    "BitMemory",
     "Choice",
     "Encoding",
     "Estimate",
+    "EstimatedMean",
     "HadamardResponse",
+    "JointEstimate",
     "LocalHashing",
     "Memory",
+    "OneBitMean",
     "OptimisedUnary",
     "PermanentUnary",
     "RandomisedResponse",
     "Rappor",
     "ReportFile",
     "Reports",
+    "Several",
     "SquareWave",
     "SubsetSelection",
     "SymmetricUnary",

@@ -136,7 +136,8 @@ def repeated(encoding: Encoding, times: int, *, changes: int = 0) -> Guarantee:
 
     Privacy: reports compose, so epsilons add up: a month of daily reports at 1 is 30. With a permanent randomisation
     (`PermanentUnary`), the epsilon is spent once for each value that the person holds, however often a device reports
-    it: a value that changes at most ``changes`` times is one of ``changes + 1`` remembered ones. Which values these
+    it: a value that changes at most ``changes`` times is one of ``changes + 1`` remembered ones, and of no more than
+    the encoding remembers at all (one more than its buckets, where it has some). Which values these
     were is what the epsilon is about; the moments of the changes may become known, and the guarantee says so.
 
     >>> from sudare.local import PermanentUnary, SymmetricUnary
@@ -152,8 +153,8 @@ def repeated(encoding: Encoding, times: int, *, changes: int = 0) -> Guarantee:
         raise ParameterError("changes is not a number of changes", value=changes, allowed="a whole number from 0 on")
     epsilon = times * encoding.report_epsilon
     assumptions: tuple[Fact, ...] = ()
-    if times > 1 and encoding.report_epsilon < encoding.epsilon:
-        epsilon = min(epsilon, (changes + 1) * encoding.epsilon)
+    if times > 1 and encoding.remembered:
+        epsilon = min(epsilon, min(changes + 1, encoding.remembered) * encoding.epsilon)
         assumptions = (Fact("changes", changes=changes) if changes else Fact("changeless"),)
     unit, public = Unit("person", max_rows=times), (Fact("reporters"),)
     return Guarantee("epsilon-LDP", unit, Adjacency.REPLACED, epsilon=epsilon, public=public, assumptions=assumptions)

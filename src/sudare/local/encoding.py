@@ -79,6 +79,16 @@ class Encoding(ABC):
         return self.epsilon
 
     @property
+    def remembered(self) -> int:
+        """How many permanent answers a device may come to remember, each of which costs `epsilon`; 0 if it has none."""
+        return 0
+
+    @property
+    def likely_where_supported(self) -> bool:
+        """Whether EM may rest on which values a report supports: a value that is not asked about is neither."""
+        return True
+
+    @property
     def channel(self) -> Channel | None:
         """The channel from values to reports where its outputs are few enough to be counted one by one."""
         return None

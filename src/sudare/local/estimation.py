@@ -183,7 +183,9 @@ def _chosen(method: str, encoding: Encoding, has_reports: bool) -> str:
         return "em" if method == "auto" else method
     if method == "ems":
         raise ParameterError("smoothing is for numbers", value=method, allowed="auto, mle, simplex, em")
-    possible = encoding.channel is not None or has_reports
+    possible = encoding.channel is not None or (has_reports and encoding.likely_where_supported)
+    if method == "em" and not encoding.likely_where_supported:
+        raise ParameterError("method em is not for devices that answer for some values", value=encoding.name)
     if method == "em" and not possible:
         raise ParameterError(
             "a tally of these reports does not suffice for EM",

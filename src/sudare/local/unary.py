@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudare.local.encoding import Encoding, logistic, power
-from sudare.local.layout import Bitmap, Packed, clear_padding, mark
+from sudare.local.layout import Bitmap, Layout, Packed, clear_padding, mark
 from sudare.noise import Bernoulli, Source
 
 
@@ -21,7 +21,7 @@ class UnaryEncoding(Encoding):
     """One bit per value, all independent."""
 
     @property
-    def layout(self) -> Bitmap:
+    def layout(self) -> Layout:
         """One bit per value."""
         return Bitmap(self.size)
 

@@ -7,6 +7,7 @@ row of a matrix onto its own total.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from fractions import Fraction
 
 import numpy as np
@@ -84,6 +85,7 @@ def round_real_to_total(values: NDArray[np.float64], total: int, generator: np.r
 
 
 _ROW_GRAIN = 2.0**20
+_AT_ONCE = 1 << 17
 
 
 def project_rows(values: Floats, totals: Floats | Integers) -> Floats:
@@ -92,13 +94,16 @@ def project_rows(values: Floats, totals: Floats | Integers) -> Floats:
     >>> project_rows(np.array([[10.0, 4.0, 1.0]]), np.array([9.0])).tolist()
     [[7.5, 1.5, 0.0]]
     """
-    ordered = np.sort(values, axis=1)[:, ::-1]
-    excess = np.cumsum(ordered, axis=1)
-    excess -= totals[:, None]
-    excess /= np.arange(1, values.shape[1] + 1)
-    active = np.maximum((ordered > excess).sum(axis=1), 1)
-    threshold = np.take_along_axis(excess, active[:, None] - 1, axis=1)
-    projected = np.maximum(values - threshold, 0.0)
+    projected = np.empty(values.shape)
+    for piece in _pieces(values):
+        own, whole = values[piece], totals[piece]
+        ordered = np.sort(own, axis=1)[:, ::-1]
+        excess = np.cumsum(ordered, axis=1)
+        excess -= whole[:, None]
+        excess /= np.arange(1, own.shape[1] + 1)
+        active = np.maximum((ordered > excess).sum(axis=1), 1)
+        threshold = np.take_along_axis(excess, active[:, None] - 1, axis=1)
+        np.maximum(own - threshold, 0.0, out=projected[piece])
     projected[totals <= 0] = 0.0
     return projected
 
@@ -112,6 +117,19 @@ def round_rows(values: Floats, totals: Integers, generator: np.random.Generator)
     >>> round_rows(np.array([[0.0, 2.0, 7.0]]), np.array([9]), np.random.default_rng(1)).tolist()
     [[0, 2, 7]]
     """
+    rounded = np.empty(values.shape, dtype=np.int64)
+    for piece in _pieces(values):
+        rounded[piece] = _rounded(values[piece], totals[piece], generator)
+    return rounded
+
+
+def _pieces(values: Floats) -> Iterator[slice]:
+    """Rows that are worked on at once: what is made of them on the way stays small."""
+    step = max(1, _AT_ONCE // values.shape[1])
+    return (slice(start, start + step) for start in range(0, len(values), step))
+
+
+def _rounded(values: Floats, totals: Integers, generator: np.random.Generator) -> Integers:
     rounded = np.floor(values + 1e-9).astype(np.int64)
     left_over = totals - rounded.sum(axis=1)
     # Fractions as integers, so that equal cumulative sums are equal and the last one is the whole.

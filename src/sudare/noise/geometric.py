@@ -185,7 +185,7 @@ class Geometric:
 
     def __init__(self, rate: Rate) -> None:
         if not 0 <= rate.approximate < math.inf:
-            raise ParameterError("a geometric law has a positive, finite rate", value=rate.approximate)
+            raise ParameterError("the rate of a geometric law is positive and finite", value=rate.approximate)
         split = Split(rate)
         self._tail_bits, self._length = split.tail_bits, split.length
         self._digits = Digits(split)

@@ -238,7 +238,7 @@ def refine(
     """
     bound = positive(sensitivity, "sensitivity")
     if first.epsilon is None or budget.epsilon is None:
-        raise AccountingError("only noise that is paid in epsilon is refined", value=label)
+        raise AccountingError("only noise whose cost is an epsilon can be refined", value=label)
     if values.dtype != np.int64 or coarse.dtype != np.int64 or values.shape != coarse.shape:
         raise TableError("only values that were measured can be refined", value=label)
     if rows is not None and len(rows.number) != values.size:

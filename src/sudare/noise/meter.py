@@ -36,17 +36,18 @@ class Blocks:
             raise AccountingError("the blocks of a measurement do not ascend, so that rows may be counted twice")
 
     def touches(self, other: Blocks) -> bool:
-        """Whether a cell lies in both: finer blocks are mapped to the coarser ones around them, and the shorter list is
-        searched in the longer. In a tree 16 or more later blocks lie in an earlier one, so that few are searched.
-        """
+        """Whether a cell lies in both; the shorter list is searched in the longer."""
         fine, coarse = sorted((self, other), key=lambda blocks: blocks.bits)
-        within = fine.number >> (coarse.bits - fine.bits)
-        within = within[np.flatnonzero(np.diff(within, prepend=-1))]
-        few, many = sorted((within, coarse.number), key=len)
-        if not len(few):
+        steps = coarse.bits - fine.bits
+        if not len(fine.number) or not len(coarse.number):
             return False
-        place = np.minimum(np.searchsorted(many, few), len(many) - 1)
-        return bool((many[place] == few).any())
+        if len(fine.number) < len(coarse.number):
+            wanted, many = fine.number >> steps, coarse.number
+            place = np.minimum(np.searchsorted(many, wanted), len(many) - 1)
+            return bool((many[place] == wanted).any())
+        # The first fine block from the beginning of a coarse one on lies in it, or none does.
+        place = np.minimum(np.searchsorted(fine.number, coarse.number << steps), len(fine.number) - 1)
+        return bool((fine.number[place] >> steps == coarse.number).any())
 
 
 @dataclass

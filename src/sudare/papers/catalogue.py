@@ -36,7 +36,7 @@ class Paper:
 
     @property
     def dated(self) -> str:
-        """Its year behind a name."""
+        """A name, followed by the year of the paper."""
         return "" if self.year is None else f" ({self.year})"
 
     def text(self, what: str, words: Words) -> str:

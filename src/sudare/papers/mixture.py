@@ -49,7 +49,6 @@ class MixtureReproduction(Reproduction):
 
     @property
     def said(self) -> dict[str, dict[str, Value]]:
-        """Data and runs, and how choices were made."""
         runs = tuple(
             PageMessage("paper.fact.mixture.draws", runs=runs, size=int(size)) for size, runs in self.runs.items()
         )
@@ -57,7 +56,6 @@ class MixtureReproduction(Reproduction):
 
     @property
     def figures(self) -> dict[str, Spec]:
-        """Figure 2 as printed and by Sudare, one draw of each number of records, and the columns of Adult."""
         return figures(self)
 
     @property
@@ -173,7 +171,7 @@ def reproduce(
     """
     wanted = runs or (QUICK_RUNS if quick else dict.fromkeys(synthetic.SCALES, RUNS))
     if any(size not in synthetic.SCALES or times < 1 for size, times in wanted.items()):
-        raise ParameterError("runs are not numbers of runs by the paper's sizes", value=wanted)
+        raise ParameterError("runs does not give a number of runs for each of the paper's sizes", value=wanted)
     repeated = max(1, min(wanted.values()) if quick or runs else 5)
     data, basis = adult.adult_numbers()
     drawn = {(size, run): f"{size:,} records, draw {run + 1}" for size, times in wanted.items() for run in range(times)}

@@ -52,7 +52,7 @@ class Account:
             self._refuse_over(cap, guarantee)
         elif accept_no_guarantee is not True:
             raise BudgetError(
-                "the release has no guarantee that a cap can count",
+                "the guarantee of the release cannot be counted against a cap",
                 value=guarantee.notion,
                 hint="To publish it all the same, set accept_no_guarantee = true.",
             )
@@ -64,7 +64,7 @@ class Account:
         others = {release.unit.kind for release in counted} - {guarantee.unit.kind}
         if others:
             raise BudgetError(
-                "data set {dataset!r} has releases for another unit, and no sum bounds what either has lost",
+                "data set {dataset!r} has releases for another unit, and costs of different units cannot be added up",
                 value=guarantee.unit.kind,
                 allowed=sorted(others),
                 hint="Publish it under a data set's name of its own, and join both to an account of people, "

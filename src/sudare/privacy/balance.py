@@ -288,7 +288,9 @@ class Balance:
         if len(self.adjacencies) > 1:
             found.append(Message("mixed neighbours: all counted for replacing one record"))
         if len(self.units) > 1:
-            found.append(Message("mixed units, which no sum bounds: {units}", units=" / ".join(self.units)))
+            found.append(
+                Message("different units, whose costs cannot be added up: {units}", units=" / ".join(self.units))
+            )
         if self.account is not None:
             name, left = self.account.dataset, self.account.remaining_message
             found.append(Message("in account {account} remaining {remaining}", account=name, remaining=left))

@@ -69,7 +69,7 @@ class Cap:
         )
 
     @classmethod
-    def asked(cls, *, epsilon: Number | None = None, delta: Number = 0, rho: Number | None = None) -> Cap:
+    def declared(cls, *, epsilon: Number | None = None, delta: Number = 0, rho: Number | None = None) -> Cap:
         """As `of`, for a cap that is to be set: its delta must be one that protects people."""
         cap = cls.of(epsilon=epsilon, delta=delta, rho=rho)
         cap.refuse_large_delta()

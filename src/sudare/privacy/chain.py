@@ -61,7 +61,7 @@ class Entry:
     def unreadable(self) -> LedgerError:
         """The error for a row whose payload is not of its kind."""
         return LedgerError(
-            "row {id} of the ledger holds no {kind} that can be read",
+            "row {id} of the ledger does not hold a readable {kind}",
             hint="It was not written by Sudare; restore the ledger from a backup before publishing, and book what "
             "that lacks with: sudare ledger reconcile.",
             id=self.id,

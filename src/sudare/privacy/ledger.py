@@ -88,7 +88,7 @@ class Ledger(LedgerReader):
         A cap below what is spent is allowed and leaves nothing. A new name that looks like another is confirmed too.
         """
         name = dataset_name(dataset)
-        cap = Cap.asked(epsilon=epsilon, delta=delta, rho=rho)
+        cap = Cap.declared(epsilon=epsilon, delta=delta, rho=rho)
         with writing(self.path, self.timeout) as session:
             books = LedgerContents(session.entries)
             before = books.account(name).cap
@@ -120,13 +120,13 @@ class Ledger(LedgerReader):
         Like that of a data set it is changed where ``confirm`` is given.
         """
         name, who = account_name(account), declared(unit, Message("the name of a unit"))
-        cap = Cap.asked(epsilon=epsilon, delta=delta, rho=rho)
+        cap = Cap.declared(epsilon=epsilon, delta=delta, rho=rho)
         with writing(self.path, self.timeout) as session:
             books = LedgerContents(session.entries)
             if name in books.accounts:
                 people = books.people(name)
                 if people.unit != who:
-                    raise LedgerError("an account keeps its unit", value=who, allowed=[people.unit])
+                    raise LedgerError("the unit of an account cannot change", value=who, allowed=[people.unit])
                 if people.cap != cap and confirm is not True:
                     raise LedgerError(
                         "account {name!r} has a cap already",
@@ -161,7 +161,7 @@ class Ledger(LedgerReader):
                 if before != target or (piece is not None and piece != terms.part) or lower:
                     raise LedgerError(
                         "data set {name!r} is in the account {before!r} and stays there",
-                        hint="Later only its part may be given up, and its units raised.",
+                        hint="Later only its part can be removed, and its units raised.",
                         name=name,
                         before=before,
                     )

@@ -2,12 +2,13 @@
 
 A budget belongs to a typed name, so a name that looks like another one would be a second, unnoticed budget. `skeleton`
 maps names that look the same to the same text, after the idea of Unicode Technical Standard 39: forms of width
-and style (NFKC), case, spaces, invisible signs, dashes, and the letters and digits of other scripts that look like
-Latin ones, or like one another in Japanese.
+and style (NFKC), case, spaces, invisible signs, punctuation, digits of all scripts, and the letters of other scripts
+that look like Latin ones, or like one another in Japanese.
 """
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterable
 
@@ -28,12 +29,24 @@ _INVISIBLE = dict.fromkeys((0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x3164, *ran
 def skeleton(name: str) -> str:
     """What ``name`` looks like: two names of one skeleton are taken for the same.
 
+    Punctuation counts between digits alone, whichever it is: days are told apart that are written without zeros.
+
     >>> skeleton("Census 2025") == skeleton("сеnsus２０２５"), skeleton("census") == skeleton("censor")
+    (True, False)
+    >>> skeleton("census_2025-11") == skeleton("Census-2025.11"), skeleton("day 1-11") == skeleton("day 11-1")
     (True, False)
     """
     seen = unicodedata.normalize("NFKC", name.translate(_INVISIBLE)).translate(_CAPITALS).casefold()
-    signs = ("-" if unicodedata.category(sign) == "Pd" else sign for sign in seen if not sign.isspace())
-    return unicodedata.normalize("NFKC", "".join(signs).translate(_INVISIBLE).translate(_SMALL))
+    signs = "".join(_plain(sign) for sign in seen if not sign.isspace())
+    parted = re.sub(r"(?<=\d)-+(?=\d)", " ", signs).replace("-", "")
+    return unicodedata.normalize("NFKC", parted.translate(_INVISIBLE).translate(_SMALL))
+
+
+def _plain(sign: str) -> str:
+    if unicodedata.category(sign).startswith("P"):
+        return "-"
+    digit = unicodedata.decimal(sign, None)
+    return sign if digit is None else str(digit)
 
 
 def declared(text: str, what: Message) -> str:

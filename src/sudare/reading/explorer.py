@@ -127,7 +127,7 @@ class _Handler(SimpleHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, *_: Any) -> None:
-        """Nothing is noted of what a reader asks."""
+        """Requests of readers are not logged."""
 
 
 def _folders(source: Path) -> dict[str, Path]:

@@ -34,7 +34,7 @@ class Answer:
 
 
 def ask(release: Release, where: Mapping[str, Any] | None = None, *, level: float = 0.9, **also: Any) -> Answer:
-    """How many are where all conditions hold: attribute to a value or a list of values; without any, the total.
+    """How many are counted where all conditions hold: attribute to a value or a list of values; without any, the total.
 
     Values are as in the released files: mesh codes of the table's level or coarser, categories, names of bins. A range
     of numbers may join several bins ("65+", "0-14", "under 20") if it begins and ends where bins do.

@@ -31,7 +31,7 @@ Ends = tuple[Numbers, Floats, Floats, Floats]
 
 @dataclass(frozen=True)
 class Change(ColumnArrays):
-    """One entry per cell or area: what it was, what became of it, the difference, and an interval for the true one."""
+    """One entry per cell or area: the earlier and the later value, their difference, and an interval for it."""
 
     where: NDArray[Any]
     before: Numbers
@@ -119,7 +119,7 @@ class Series(Mapping[str, Release]):
         """
         chosen = list(self.releases) if periods is None else list(periods)
         if not chosen or len(set(chosen)) < len(chosen):
-            raise ParameterError("the periods of a total are none, or one is named twice", value=chosen)
+            raise ParameterError("a total needs at least one period, and each of them once", value=chosen)
         where, ends = self._ends(chosen, mapping, block_level, level)
         return SeriesTotal(where, *_combined(ends, [1] * len(ends)))
 
@@ -186,7 +186,9 @@ def open_series(
     ordered = found if isinstance(source, Mapping) else sorted(found, key=lambda each: place(each[0]))
     releases = {name: release for name, _, _, release in ordered}
     if len(releases) < len(found):
-        raise VerificationError("two releases of a series are of one period", value=sorted(each[0] for each in found))
+        raise VerificationError(
+            "two releases of a series are for the same period", value=sorted(each[0] for each in found)
+        )
     for name, release in releases.items():
         if not isinstance(release, Release) or release.table.domain != ordered[0][3].table.domain:
             raise VerificationError("the releases of a series are not tables of one domain", value=name)
@@ -213,4 +215,4 @@ def _refuse_other_chain(stated: Sequence[dict[str, Any]]) -> None:
     for name, each in known.items():
         before = each["predecessor"]
         if before and before["period"] in known and known[before["period"]]["sha256"] != before["sha256"]:
-            raise VerificationError("another release is named as the period before this one", value=name)
+            raise VerificationError("the release names another one as its predecessor", value=name)

@@ -46,7 +46,9 @@ def distribution(
     columns = columns_of(values, scale, edges)
     noise = columns.noises[0] if len(columns.noises) == 1 else None
     if method == "mixture" and not isinstance(noise, LaplaceNoise):
-        raise ParameterError("a mixture is for one column with Laplace noise here", hint="Fit a Mixture yourself.")
+        raise ParameterError(
+            "a mixture can be fitted here to a single column with Laplace noise only", hint="Fit a Mixture yourself."
+        )
     if method == "iterative_bayes" or not isinstance(noise, LaplaceNoise):
         return iterative_bayes(values, scale, edges)
     ends = checked_edges(columns.edges[0])

@@ -48,7 +48,9 @@ def bands(
     measured, because smoothing moves all of them to one side.
     """
     if answer not in ANSWERS:
-        raise ParameterError("no such answer", value=answer, allowed=ANSWERS, hint=did_you_mean(str(answer), ANSWERS))
+        raise ParameterError(
+            "unknown kind of answer", value=answer, allowed=ANSWERS, hint=did_you_mean(str(answer), ANSWERS)
+        )
     if not 0 < level < 1:
         raise ParameterError("level is not a probability", value=level, allowed="0 < level < 1")
     if repetitions < 2:

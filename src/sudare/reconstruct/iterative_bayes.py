@@ -106,11 +106,9 @@ class Smoothed:
         return along(weights, self.__dict__["_spread"])
 
     def forward(self, weights: Floats) -> Floats:
-        """The law of reports."""
         return self.product.forward(self.spread(weights))
 
     def back(self, score: Floats) -> Floats:
-        """The adjoint of `forward`."""
         return along(self.product.back(score), self.__dict__["_gather"])
 
 
@@ -179,7 +177,7 @@ def reconstructed(
 def smoothest(product: Product, counts: Floats, bar: Bar, widths: Sequence[float]) -> tuple[Floats, float, int, bool]:
     """The first plausible distribution on the way of EM, with the widest Gaussians that reach the bar at all.
 
-    Returns it with its width, the number of steps made with that width, and whether EM came to rest below the bar.
+    Returns it with its width, the number of steps made with that width, and whether EM converged below the bar.
     """
     shares = counts / counts.sum()
     for width in widths:

@@ -59,9 +59,9 @@ class RecoverParameters:
         if self.method not in METHODS:
             raise ParameterError("no such method", value=self.method, allowed=either(METHODS))
         if self.clusters and self.method != "mixture":
-            raise ParameterError("clusters take a mixture", value=self.method, allowed="mixture")
+            raise ParameterError("clusters need the method mixture", value=self.method, allowed="mixture")
         if self.fit != "exact" and self.method != "mixture":
-            raise ParameterError("fits by gradients take a mixture", value=self.method, allowed="mixture")
+            raise ParameterError("fits by gradients need the method mixture", value=self.method, allowed="mixture")
 
     @property
     def mixture(self) -> Mixture:

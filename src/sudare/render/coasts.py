@@ -71,7 +71,7 @@ class Strokes:
         return made
 
     def beside(self, other: Strokes) -> Strokes:
-        """These, and others."""
+        """These strokes together with others."""
         return Strokes(self.filled + other.filled, self.closed + other.closed, self.opened + other.opened)
 
     def _add(self, geometry: Geometry, rings: list[Floats]) -> None:

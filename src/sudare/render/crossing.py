@@ -20,7 +20,7 @@ MOST_FLOWS = 300_000
 MOST_ROWS = 40
 """Places of a matrix of flows: the largest."""
 MOST_VALUES = 60
-"""Of an attribute that is drawn against another."""
+"""The most values of an attribute that is drawn against another."""
 
 
 def flow_places(table: CountTable) -> tuple[str, str] | None:

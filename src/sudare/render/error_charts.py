@@ -63,7 +63,9 @@ def error_by_area(
     values = _range([row["value"] for row in rows + true])
     if up_to is not None:
         if not 0 < up_to < math.inf:
-            raise ParameterError("up_to is not an error to look up to", value=up_to, allowed="a finite number > 0")
+            raise ParameterError(
+                "up_to is not the largest error of a chart", value=up_to, allowed="a finite number > 0"
+            )
         values = [0.0, up_to]
     return fill(
         "error_by_area",

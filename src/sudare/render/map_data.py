@@ -26,7 +26,7 @@ from sudare.render.outlines import Outline
 from sudare.render.packing import packed
 
 MOST_CELLS = 1 << 20
-"""Of rows and columns, or hexagons; more are drawn in blocks."""
+"""The most cells of rows and columns, or hexagons, that are drawn singly; more are drawn in blocks."""
 WORLD: Box = (-180.0, -85.0, 360.0, 85.0)
 """What a map without places shows; its eastern part twice."""
 _ALONE = 20_000

@@ -45,7 +45,7 @@ class Outline:
         return _read(str(file)) if file is not None else countries()
 
     def beside(self, other: Outline | None) -> Outline:
-        """These outlines, and then others."""
+        """These outlines followed by others."""
         if other is None:
             return self
         geometry = np.concatenate([self.polygons.geometry, other.polygons.geometry])

@@ -30,7 +30,7 @@ class Text:
 
     @classmethod
     def of(cls, *paragraphs: str) -> Text:
-        """Those of ``paragraphs`` that say something."""
+        """The ``paragraphs`` that are not empty."""
         return cls(tuple(paragraph for paragraph in paragraphs if paragraph))
 
 
@@ -63,7 +63,7 @@ class Facts:
 
 @dataclass(frozen=True)
 class Tiles:
-    """A few numbers in large print, each with what it is."""
+    """A few numbers in large print, each with its name."""
 
     form: ClassVar[str] = "tiles"
     rows: Sequence[tuple[str, str]]

@@ -89,7 +89,9 @@ class WeightedRows:
         """Shares times the published number of units."""
         queries = self.public.queries(condition)
         if not queries.conditions.all():
-            raise ParameterError("a condition is true or false at every row", hint="For other values, ask for a mean.")
+            raise ParameterError(
+                "a condition has to be true or false at every row", hint="For other values, ask for a mean."
+            )
         measured = self.doubt.measured
         doubt = measured.people_variance / measured.people**2
         shares = self._answers(queries, level, labels or queries.names, doubt)
@@ -145,7 +147,7 @@ class WeightedRows:
             raise ParameterError("level is not a probability", value=level, allowed="0 < level < 1")
         if len(labels) != queries.functions.shape[1]:
             raise ParameterError(
-                "there is not one label for each query", value=len(labels), allowed=[queries.functions.shape[1]]
+                "labels are not one for each query", value=len(labels), allowed=[queries.functions.shape[1]]
             )
         law = self.doubt.law(queries)
         more = doubt * law.value**2

@@ -222,7 +222,7 @@ def to_json(made: Weighting) -> dict[str, Any]:
     basis = model.basis
     if not isinstance(basis, Hats | Kernel | GaussianProcess) and getattr(basis, "recipe", None) is None:
         raise ParameterError(
-            "a basis of your own cannot be saved", value=made.summary["basis"], hint="Save the weights instead."
+            "a custom basis cannot be saved", value=made.summary["basis"], hint="Save the weights instead."
         )
     return {
         "format": FORMAT,

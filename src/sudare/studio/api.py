@@ -71,13 +71,15 @@ def routes(service: StudioService, access: Access) -> APIRouter:
         session = access.redeem(asked.token)
         if session is None:
             raise RequestError(
-                401, "the link to the studio works once", hint="Open it again where the studio handed it over."
+                401,
+                "the link to the studio works only once, and is used up or wrong",
+                hint="Open it again where the studio handed it over.",
             )
         return models.SessionToken(session=session)
 
     @api.get("/api/session", status_code=204, response_class=Response)
     def get_session() -> Response:
-        """Nothing: whoever gets as far as here has the session."""
+        """An empty answer, which shows that the session is valid."""
         return Response(status_code=204)
 
     @api.post("/api/tickets", status_code=201)
@@ -113,7 +115,7 @@ def routes(service: StudioService, access: Access) -> APIRouter:
 
     @api.post("/api/versions/{version}")
     def go(words: Spoken, version: int, asked: bodies.BasedOn) -> models.State:
-        """To an earlier version, as a new one."""
+        """Return to an earlier version, which becomes a new one."""
         return service.state(words, service.versions.go(version, asked.based_on))
 
     @api.get("/api/data")

@@ -65,7 +65,11 @@ def create_app(service: StudioService, access: Access, default_language: str | N
             return get_release(name)
         if name and request.headers.get("sec-fetch-dest") == "document":
             return RedirectResponse(f"/{REPORT}#{urlencode({'file': name})}", 303)
-        raise RequestError(404, "this address works once", hint="Ask for the file again on a page of the studio.")
+        raise RequestError(
+            404,
+            "this address works only once, and has been used or has expired",
+            hint="Ask for the file again on a page of the studio.",
+        )
 
     @app.get("/", include_in_schema=False)
     def get_beginning() -> Response:
@@ -103,7 +107,9 @@ async def _not_as_described(request: Request, problem: Any) -> Response:
     place = ".".join(str(step) for step in first["loc"] if not isinstance(step, int))
     refusal = RequestError(
         422,
-        "{place} is not as described" if place else "the request is not as described",
+        "{place} does not match the description of this address"
+        if place
+        else "the request does not match the description of this address",
         hint="{reason}.",
         place=place,
         reason=pydantic_reason(first),

@@ -80,7 +80,7 @@ class Forecasts:
         self._plans = PrefetchCache(self._plan)
 
     def close(self) -> None:
-        """Begin nothing more."""
+        """Start no further work."""
         self._plans.close()
 
     def at(self, text: str, kind: str, value: float | None = None) -> Forecast:

@@ -96,7 +96,7 @@ class Guard:
             raise RequestError(403, "the request is for another host", allowed="the address that the studio printed")
 
     def _check_session(self, scope: Scope, headers: Headers) -> None:
-        """A token and a ticket are looked at where they are taken: they are good for nothing else."""
+        """Tokens and tickets are checked where they are redeemed, and are good for nothing else."""
         opens = scope["path"] == OPENING and scope["method"] == "POST"
         ticket = scope["path"].startswith(TICKETS) and scope["method"] == "GET"
         if not opens and not ticket and not self.access.admits(headers.get("authorization", "")):
@@ -134,7 +134,7 @@ def _check_navigation(scope: Scope, headers: Headers) -> None:
 
 
 def _check_framing(scope: Scope, headers: Headers) -> None:
-    """What the parser takes and nobody sends who means well: a version of HTTP that is not known, and two lengths."""
+    """Refuse what the HTTP parser accepts but no honest client sends: an unknown version of HTTP, and two lengths."""
     if scope["http_version"] not in _HTTP:
         raise RequestError(400, "the request is of an unknown version of HTTP", allowed="HTTP/1.1")
     if "content-length" in headers and "transfer-encoding" in headers:

@@ -35,7 +35,7 @@ class Refusal(Answer):
 
 
 class Fact(Answer):
-    """A name and what it is."""
+    """A name and its value."""
 
     name: str
     value: str

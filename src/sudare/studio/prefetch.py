@@ -71,7 +71,7 @@ class PrefetchCache(Generic[Made]):
                 self._wake()
 
     def close(self) -> None:
-        """Begin nothing more."""
+        """Start no further work."""
         with self._changed:
             self._open = False
             self._drop()

@@ -33,7 +33,7 @@ class RecipeReading:
 
     @property
     def valid(self) -> bool:
-        """Whether the verbs would take it."""
+        """Whether plan, rehearse and publish would accept it."""
         return self.job is not None
 
     @property
@@ -68,7 +68,7 @@ class RecipeReader:
         self._known: dict[str, tuple[float, RecipeReading]] = {}
 
     def read(self, text: str) -> RecipeReading:
-        """The verdict on ``text``."""
+        """``text`` read as a recipe: valid, or with the reason why not."""
         with self._lock:
             self._known = {key: known for key, known in self._known.items() if monotonic() - known[0] < FRESH}
             if text in self._known:

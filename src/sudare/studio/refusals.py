@@ -55,11 +55,11 @@ def error_parts(problem: SudareError, words: Words = ENGLISH) -> ErrorParts:
 
 
 def kept(problem: SudareError) -> dict[str, Any]:
-    """An error for the store: its parts, and the facts from which `retold` says it in another language."""
+    """An error for the store: its parts, and the facts from which `translated_parts` says it in another language."""
     return {**error_parts(problem).model_dump(), "facts": problem.to_json()}
 
 
-def retold(found: dict[str, Any], words: Words) -> ErrorParts:
+def translated_parts(found: dict[str, Any], words: Words) -> ErrorParts:
     """What `kept` made of an error before, for a reader of any language."""
     if "facts" not in found:  # of an older version: as it was said then
         return ErrorParts(**found)

@@ -72,7 +72,7 @@ class StudioService:
         self.processes = Processes(workspace)
 
     def close(self) -> None:
-        """Begin nothing more; jobs at work go on."""
+        """Start no further work; running jobs go on."""
         self.forecasts.close()
 
     def outline(self) -> Outline | None:

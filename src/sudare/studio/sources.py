@@ -10,6 +10,7 @@ from typing import Any
 from sudare.domain.mesh import LEVELS
 from sudare.engines import propose_layout, read
 from sudare.engines.files import EXCEL
+from sudare.engines.foreign_sources import is_sqlite, tables_of
 from sudare.engines.read import TEXT as TEXT_ENDINGS
 from sudare.errors import InputError, SudareError
 from sudare.language.catalogue import Words
@@ -20,7 +21,7 @@ from sudare.workflow.proposal import LATITUDE, LONGITUDE, MESH_CODE, PERSON
 
 TEXT = tuple(f"{text}{packed}" for text in TEXT_ENDINGS for packed in ("", ".gz", ".zst"))
 PARQUET = (".parquet", ".pq")
-DATABASES = (".duckdb", ".db")
+DATABASES = (".duckdb", ".db", ".sqlite", ".sqlite3")
 OTHERS = (".zip", EXCEL)
 """Mesh files of e-Stat, and Excel."""
 ESTAT = "tbl*.zip"
@@ -63,9 +64,9 @@ def public_tables(workspace: Workspace, recipe: dict[str, Any] | None) -> list[s
 
 
 def is_ledger(path: Path) -> bool:
-    """Whether a file is a database of SQLite: the engine reads DuckDB's, and the ledger is no data."""
+    """Whether a file is a database of Sudare's own, as ledgers are, by the mark in its header: it is no data."""
     with path.open("rb") as file:
-        return file.read(15) == b"SQLite format 3"
+        return is_sqlite(path) and file.read(100)[68:71] == b"SUD"
 
 
 @dataclass(frozen=True)
@@ -113,19 +114,8 @@ def columns_of(workspace: Workspace, looked: FileSelection) -> list[ColumnFacts]
     return [ColumnFacts(name=name, type=column.type) for name, column in records.engine.columns.items()]
 
 
-def tables_of(workspace: Workspace, name: str) -> list[str]:
-    """The tables of a DuckDB database; of any other file, none."""
-    path = workspace.inside(name)
-    if not name.lower().endswith(DATABASES) or not path.is_file() or is_ledger(path):
-        return []
-    import duckdb
-
-    try:
-        with duckdb.connect(str(path), read_only=True) as connection:
-            rows = connection.execute("SELECT table_name FROM information_schema.tables ORDER BY 1").fetchall()
-    except duckdb.Error:
-        raise InputError("the file cannot be opened as a DuckDB database", value=name) from None
-    return [str(row[0]) for row in rows]
+def _tables(path: Path) -> list[str]:
+    return tables_of(path) if path.name.lower().endswith(DATABASES) and path.is_file() and not is_ledger(path) else []
 
 
 def suggestions_for(columns: list[ColumnFacts]) -> Suggestions:
@@ -166,7 +156,7 @@ def looked_at(workspace: Workspace, looked: FileSelection, words: Words) -> Data
     problem = proposal = None
     try:
         if looked.name is not None:
-            tables = tables_of(workspace, looked.name)
+            tables = _tables(workspace.inside(looked.name))
             if looked.text and looked.header and workspace.inside(looked.name).is_file():
                 proposal = LayoutProposal(**asdict(propose_layout(workspace.inside(looked.name))))
             columns = columns_of(workspace, looked)

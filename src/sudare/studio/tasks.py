@@ -28,7 +28,7 @@ from sudare.language.catalogue import Words
 from sudare.language.messages import Lines, PageMessage, Progress, Value, said
 from sudare.privacy.private_files import is_locked, locked
 from sudare.studio.models import JobStatus
-from sudare.studio.refusals import RequestError, retold
+from sudare.studio.refusals import RequestError, translated_parts
 from sudare.studio.refusals import kept as kept_error
 from sudare.studio.store import session
 from sudare.studio.workspace import Workspace
@@ -66,7 +66,7 @@ def shown(value: Any, words: Words) -> str:
     if "line" in value:
         return words.label("line", value["line"])
     if "error" in value:
-        return retold(value["error"], words).message
+        return translated_parts(value["error"], words).message
     return words(value["key"], **{name: shown(each, words) for name, each in value["fields"].items()})
 
 
@@ -150,7 +150,7 @@ class JobRecord:
             state=self.state,
             stage=self._stage_text(words),
             fraction=self.fraction,
-            error=None if self.error is None else retold(self.error, words),
+            error=None if self.error is None else translated_parts(self.error, words),
             result=self.result and shown_result(self.result, words),
             can_cancel=self.can_cancel,
         )
@@ -163,7 +163,7 @@ class JobStore:
         self._workspace = workspace
 
     def add(self, verb: str, task: dict[str, Any]) -> JobRecord:
-        """A new job, waiting. One of a verb at a time: the next may begin when it has ended."""
+        """A new job, waiting. Each verb has one open job at a time: the next may begin when that has ended."""
         made = secrets.token_hex(8)
         time = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
         with session(self._workspace) as store:

@@ -86,10 +86,8 @@ async def upload(
             if is_ledger(partial):
                 raise RequestError(
                     422,
-                    "the file is a SQLite database, as ledgers are",
+                    "the file is a ledger, or another database of Sudare's own",
                     allowed="files of records",
-                    hint="Put it into the folder yourself and name it in the text of the recipe, with data.table; or "
-                    "write the table as Parquet.",
                 )
             put_in_place(partial, path)
     except FileExistsError:

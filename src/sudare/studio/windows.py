@@ -10,7 +10,7 @@ from sudare.studio.models import Bounds, Window
 from sudare.studio.refusals import RequestError
 
 _HAIR = 1e-6
-"""Of a cell: an edge that lies this close to a border is on it."""
+"""As a share of a cell: an edge this close to a border counts as on it."""
 
 
 def window(level: str, south: float, west: float, north: float, east: float) -> Window:

@@ -111,7 +111,9 @@ class Workspace:
         odd = any(not character.isprintable() or character == "\\" for character in name)
         if not plain or odd or len(name) > _LONGEST_PATH:
             raise RequestError(
-                404, "there is no such file in the workspace", allowed="names inside of it, none of them hidden"
+                404,
+                "there is no such file in the workspace",
+                allowed="a name inside of the workspace that is not hidden",
             )
         path = self.folder.joinpath(*parts)
         try:
@@ -119,7 +121,7 @@ class Workspace:
         except (OSError, RuntimeError):  # links that go in circles
             leaves = True
         if leaves:
-            raise RequestError(404, "the name leads out of the workspace", allowed="names inside of it")
+            raise RequestError(404, "the name leads out of the workspace", allowed="a name inside of the workspace")
         return path
 
     def shown(self, path: Path) -> str | None:

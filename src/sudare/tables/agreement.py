@@ -1,4 +1,4 @@
-"""Agreement with what is out: the new release adds up to totals of areas that are known from elsewhere.
+"""Make a new release agree with published totals: it adds up to totals of areas that are known from elsewhere.
 
 Each known total has a standard error: 0 in a register, that of its noise in an earlier release. Where the new release
 puts an area at n with variance v, and it is known to be m with variance u, the area gets (n u + m v) / (u + v), the
@@ -71,7 +71,7 @@ class KnownTotals:
 
     @property
     def areas(self) -> tuple[str, ...]:
-        """Their names, as they come first in ``area_of``."""
+        """The names of the areas, in the order in which ``area_of`` first mentions them."""
         return tuple(dict.fromkeys(self.area_of.values()))
 
     @property
@@ -150,7 +150,7 @@ class KnownTotals:
         return number, np.array([self.error.get(area, 0.0) for area in self.areas], dtype=np.float64)
 
     def _somewhere(self, domain: Domain, area: str, people: int, generator: np.random.Generator) -> Cells:
-        """People of an area in which the release lists nobody: cells of it drawn at random."""
+        """Cells drawn at random for the people of an area in which the release lists nobody."""
         codes = [code for code, own in self.area_of.items() if own == area]
         drawn = min(people, _MOST_DRAWN)
         axes: list[Integers] = []
@@ -170,7 +170,7 @@ def _every_value(there: Attribute, here: Attribute) -> dict[Any, str]:
     coarser = min(there, here, key=lambda attribute: attribute.size)
     if coarser.size > _MOST_AREAS:
         raise ParameterError(
-            "too many areas would have to agree",
+            "there are too many areas to agree with",
             value=coarser.size,
             hint="Name larger ones: a list of codes and areas.",
         )

@@ -50,7 +50,7 @@ def opened_table(certificate_path: Path) -> tuple[Release, dict[str, Any]]:
     try:
         certificate: dict[str, Any] = json.loads(certificate_path.read_text(encoding="utf-8"))
         if certificate["kind"] != "table":
-            raise InputError("the earlier release is no table", value=certificate["kind"])
+            raise InputError("the earlier release is not a table", value=certificate["kind"])
         check_table(folder, certificate)
         return read_release(folder, certificate), certificate
     except (OSError, ValueError, KeyError, VerificationError):
@@ -94,4 +94,4 @@ def _number(text: str, column: str) -> float:
     try:
         return float(text.replace(",", "") if _THOUSANDS.fullmatch(text) else text)
     except ValueError:
-        raise InputError("a column of the public totals holds other things than numbers", value=column) from None
+        raise InputError("a column of the public totals holds something that is not a number", value=column) from None

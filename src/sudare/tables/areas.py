@@ -24,7 +24,7 @@ class Areas(Protocol):
 
     @property
     def names(self) -> NDArray[Any]:
-        """One each."""
+        """The name of each area."""
 
     @property
     def sizes(self) -> Integers:
@@ -55,7 +55,7 @@ class CellSet:
 
     @property
     def names(self) -> NDArray[Any]:
-        """No name."""
+        """Empty: a single area needs no name."""
         return np.array([""])
 
     @property

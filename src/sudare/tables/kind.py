@@ -47,7 +47,7 @@ class TableKind(Kind[TableRecipe, Release]):
 
     @classmethod
     def of(cls, recipe: TableRecipe, folder: Path) -> Kind[TableRecipe, Any]:
-        """In this process, or in a cluster."""
+        """The kind that computes in this process, or the one that computes in a cluster."""
         if not recipe.data.in_cluster:
             return cls(recipe, folder)
         from sudare.tables.spark_kind import ClusterTableKind
@@ -61,10 +61,10 @@ class TableKind(Kind[TableRecipe, Release]):
         if self.public_totals and not self.method.uses_total:
             raise RecipeError("method {name} cannot keep public totals", name=self.method.name)
         PublicTotals.of(self.domain, self.public_totals)
-        if self.known is not None:
+        if self.known_totals is not None:
             if not self.method.uses_total:
                 raise RecipeError("method {name} cannot keep public totals", name=self.method.name)
-            self.known.parts(self.domain)
+            self.known_totals.parts(self.domain)
 
     def dry_run(self) -> None:
         """The release of an empty table, without the declared totals, which an empty table contradicts.
@@ -155,7 +155,7 @@ class TableKind(Kind[TableRecipe, Release]):
         return [(dict(total.where), total.number) for total in self.recipe.public_totals]
 
     @cached_property
-    def known(self) -> KnownTotals | None:
+    def known_totals(self) -> KnownTotals | None:
         """The totals that the release agrees with, where the recipe names some."""
         if self.recipe.estimate is None or not self.recipe.agrees:
             return None
@@ -167,12 +167,14 @@ class TableKind(Kind[TableRecipe, Release]):
     def guarantee(self) -> Guarantee:
         """What the release will promise: known before any private value is."""
         privacy = self.recipe.privacy
-        unit, areas = self.recipe.data.protected_unit(), named_areas(len(self.recipe.public_totals), self.known)
+        unit, areas = self.recipe.data.protected_unit(), named_areas(len(self.recipe.public_totals), self.known_totals)
         public_total = privacy.total == "public" and self.method.uses_total
         replaced = cost_of_replacing(self.method, self.domain, self.budget)
-        return self.stated(promise(unit, self.budget, replaced, privacy.delta, public_total=public_total, areas=areas))
+        return self.with_test(
+            promise(unit, self.budget, replaced, privacy.delta, public_total=public_total, areas=areas)
+        )
 
-    def stated(self, guarantee: Guarantee) -> Guarantee:
+    def with_test(self, guarantee: Guarantee) -> Guarantee:
         """The guarantee with the test that `refuse_dropped` makes, where the recipe declares it."""
         share = self.recipe.data.refuse_if_dropped
         if share is None:
@@ -181,7 +183,7 @@ class TableKind(Kind[TableRecipe, Release]):
 
     @property
     def people(self) -> int | None:
-        """Those of the rehearsal, where the recipe says how many."""
+        """How many people a rehearsal invents, where the recipe says it."""
         return self.recipe.rehearsal.people
 
     def release(
@@ -210,7 +212,7 @@ class TableKind(Kind[TableRecipe, Release]):
             source=source,
             seed=seed,
         )
-        return replace(made, guarantee=self.stated(made.guarantee).booked())
+        return replace(made, guarantee=self.with_test(made.guarantee).booked())
 
     def gather(self, source: Source) -> CountTable:
         """The private table: bounded counts of the records, or the counts that are there."""
@@ -273,7 +275,7 @@ class TableKind(Kind[TableRecipe, Release]):
 
     def protect(self, data: CountTable, source: Source) -> Release:
         """The release of the private table."""
-        return self.release(data, agree_with=self.known, source=source)
+        return self.release(data, agree_with=self.known_totals, source=source)
 
     def write(self, made: Release, folder: Path) -> dict[str, Path]:
         """The listed cells in each format asked for."""
@@ -313,10 +315,14 @@ class TableKind(Kind[TableRecipe, Release]):
     def certified(self, made: Release) -> dict[str, Any]:
         """The domain, and what the release agrees with."""
         domain = {"domain": made.table.domain.to_json()}
-        if self.known is None:
+        if self.known_totals is None:
             return domain
         return domain | {
-            "agrees_with": {**self.known.origin, "areas": len(self.known.areas), "exact": self.known.exact}
+            "agrees_with": {
+                **self.known_totals.origin,
+                "areas": len(self.known_totals.areas),
+                "exact": self.known_totals.exact,
+            }
         }
 
     def left_out(self, made: Release) -> tuple[PageMessage, ...]:

@@ -95,9 +95,13 @@ def _descend(
     """Tables from the root down; all of them level by level, so that what a level needs is made once."""
     nodes = [np.zeros(int(total > 0), dtype=np.int64) for total in totals]
     people = [np.array([total][: len(node)], dtype=np.int64) for total, node in zip(totals, nodes, strict=True)]
+    padded = domain.size < 1 << domain.bits
     for level in range(domain.bits, 0, -1):
+        logical = _logical(domain, nodes, level) if padded else []
         for number, split in enumerate(splits):
-            share = _logical(domain, nodes[number], level, split(nodes[number], people[number], level))
+            share = split(nodes[number], people[number], level)
+            if padded:  # a half without logical cells gets nobody
+                share = np.where(logical[number][:, 0], np.where(logical[number][:, 1], share, 1.0), 0.0)
             left = np.floor(people[number] * share + generator.random(len(share))).astype(np.int64)
             np.minimum(left, people[number], out=left)
             both = np.column_stack([left, people[number] - left]).reshape(-1)
@@ -107,12 +111,12 @@ def _descend(
     return [Pyramid(node, count[None, :]) for node, count in zip(nodes, people, strict=True)]
 
 
-def _logical(domain: Domain, node: Integers, level: int, share: Floats) -> Floats:
-    """Shares corrected so that halves without logical cells get nobody."""
-    if domain.size == 1 << domain.bits:
-        return share
-    left, right = (domain.block_sizes((node << 1) + side, level - 1) > 0 for side in (0, 1))
-    return np.where(left, np.where(right, share, 1.0), 0.0)
+def _logical(domain: Domain, nodes: Sequence[Integers], level: int) -> list[Booleans]:
+    """(nodes, 2) for each table: which halves of its nodes have logical cells; asked of the domain once for all."""
+    node = np.concatenate(nodes)
+    halves = np.column_stack([node << 1, (node << 1) + 1]).reshape(-1)
+    found = (domain.block_sizes(halves, level - 1) > 0).reshape(-1, 2)
+    return np.split(found, np.cumsum([len(each) for each in nodes])[:-1])
 
 
 @dataclass(frozen=True)

@@ -32,12 +32,23 @@ def posterior_rows(cells: Level, totals: Integers, *, gaussian: bool) -> Floats:
     mean, doubt = np.where(logical, values, 0.0), np.where(logical, variance, 0.0)
     for rows in _alike(totals):
         known = logical & rows[:, None] & (values < _USUAL * scale)
-        noisy = values[known] / scale
+        noisy = values[known].astype(np.int64)  # as whole as they were measured
         if len(noisy) >= 32:
-            steps, means, variances = _posterior(noisy, scale, gaussian)
-            mean[known] = scale * np.interp(noisy, steps, means)
-            doubt[known] = variance / 2 * np.interp(noisy, steps, variances)
+            different, place, number = _counted(noisy)
+            possible = different / scale
+            steps, means, variances = _posterior(possible, number, scale, gaussian)
+            mean[known] = (scale * np.interp(possible, steps, means))[place]
+            doubt[known] = (variance / 2 * np.interp(possible, steps, variances))[place]
     return _adding_up(mean, doubt, totals)
+
+
+def _counted(values: Integers) -> tuple[Integers, Integers, Integers]:
+    """Different values, the place of each of ``values`` among them, and how often each occurs (perhaps never)."""
+    least, most = int(values.min()), int(values.max())
+    if most - least > len(values):
+        return np.unique(values, return_inverse=True, return_counts=True)
+    place = values - least
+    return np.arange(least, most + 1), place, np.bincount(place)
 
 
 def _alike(totals: Integers) -> Iterator[Booleans]:
@@ -51,11 +62,14 @@ def _alike(totals: Integers) -> Iterator[Booleans]:
     yield totals >= second
 
 
-def _posterior(noisy: Floats, scale: float, gaussian: bool) -> tuple[Floats, Floats, Floats]:
-    """Means and variances of the truth at steps of the noisy value, all in scales of the noise."""
+def _posterior(noisy: Floats, number: Integers, scale: float, gaussian: bool) -> tuple[Floats, Floats, Floats]:
+    """Means and variances of the truth at steps of the noisy value, all in scales of the noise.
+
+    ``number`` counts how often each ``noisy`` value stands there.
+    """
     true = np.arange(0.0, _LARGEST, max(0.5, 1 / scale))
     place = np.rint((np.maximum(noisy, -_USUAL) + _USUAL) * _GRAIN).astype(np.int64)
-    weight = np.bincount(place).astype(np.float64)
+    weight = np.bincount(place, number)
     steps = np.arange(len(weight)) / _GRAIN - _USUAL
     apart = np.abs(steps[:, None] - true)
     likelihood = np.exp(-(apart**2) / 4 if gaussian else -apart)

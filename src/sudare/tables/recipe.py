@@ -223,7 +223,7 @@ class TotalsColumns(Part):
 
 
 class Estimate(Part):
-    """What is out already, and the release has to agree with: totals of areas."""
+    """Totals of areas that are published already, and that the release has to agree with."""
 
     paths: ClassVar[tuple[str, ...]] = ("agree_with", "areas")
     agree_with: str | None = Field(
@@ -247,7 +247,7 @@ class Estimate(Part):
         fields = type(self).model_fields.items()
         said = any(getattr(self, name) != field.get_default(call_default_factory=True) for name, field in fields)
         if self.agree_with is None and said:
-            raise ValueError(Message("agree_with is missing: what do these areas agree with?"))
+            raise ValueError(Message("agree_with is missing: areas and columns say how to read what it names"))
         return self
 
 
@@ -363,7 +363,7 @@ class TableRecipe(Recipe):
 
     @property
     def agrees(self) -> bool:
-        """Whether the recipe names totals that are out, to agree with."""
+        """Whether the recipe names published totals that the release has to agree with."""
         return self.estimate is not None and self.estimate.agree_with is not None
 
     @property

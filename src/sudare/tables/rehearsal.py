@@ -140,7 +140,7 @@ def outlook(job: TableKind) -> Outlook:
         "cells": job.domain.size,
         "method": named if explanation else job.method.name,
         **chosen,
-        **_smallest(low, high, agree),
+        **_smallest(low, high, agree, places=any(own.spatial for own in job.domain.attributes.values())),
         **_interleaved(job),
     }
     details = {
@@ -169,18 +169,17 @@ def _interleaved(job: TableKind) -> Lines:
     return {"order": PageMessage("plan.order", one=long[0], other=long[1], order=json.dumps([long, *others]))}
 
 
-def _smallest(low: float | None, high: float | None, agree: bool) -> Lines:
-    """The smallest area that may be published, where all scenarios agree; else between what and what it is."""
-    share = f"{GOOD:.0%}"
+def _smallest(low: float | None, high: float | None, agree: bool, *, places: bool) -> Lines:
+    """The smallest area, or total without places, that may be published: one, or between what and what it is."""
+    share, name = f"{GOOD:.0%}", "smallest_area" if places else "smallest_total"
     if low is None:
-        return {"smallest_area": PageMessage("forecast.nowhere", share=share)}
-    if agree and high is not None:
-        return {"smallest_area": PageMessage("forecast.area", share=share, area=_area(high))}
-    first, last = (_area(end) for end in (low, high))
-    return {"smallest_area": PageMessage("forecast.between", share=share, low=first, high=last)}
+        return {name: PageMessage("forecast.nowhere", share=share)}
+    if high is None:
+        return {name: PageMessage("forecast.at_best", share=share, low=_area(low))}
+    if agree:
+        return {name: PageMessage("forecast.area", share=share, area=_area(high))}
+    return {name: PageMessage("forecast.between", share=share, low=_area(low), high=_area(high))}
 
 
-def _area(cells: float | None) -> PageMessage:
-    if cells is None:
-        return PageMessage("forecast.none")
+def _area(cells: float) -> PageMessage:
     return PageMessage("area.one_cell") if cells == 1 else PageMessage("area.cells", cells=math.ceil(cells))

@@ -33,7 +33,7 @@ def populated_levels(index: Integers, count: Integers, branching: Sequence[int])
 
 @dataclass
 class Level:
-    """``node`` (P,) ascending; all other arrays are (P, 2**bits).
+    """``node`` (P,) ascending, each with ``children`` (P, 2**bits), and so are all other arrays.
 
     ``below`` is how many bits a child has below it. ``value`` is the best estimate so far with ``variance``;
     ``goes`` marks children that are split further, whose order is the order of the next level's nodes; ``expected`` is
@@ -41,7 +41,6 @@ class Level:
     """
 
     node: Integers
-    children: Integers
     below: int
     value: Floats
     variance: Floats
@@ -58,7 +57,19 @@ class Level:
             logical = domain.block_sizes(children.ravel(), below).reshape(children.shape) > 0
         value = np.full(children.shape, _NOWHERE)
         variance, expected = np.zeros(children.shape), np.zeros(children.shape)
-        return cls(node, children, below, value, variance, np.zeros_like(logical), logical, expected)
+        return cls(node, below, value, variance, np.zeros_like(logical), logical, expected)
+
+    @property
+    def children(self) -> Integers:
+        """Their numbers: made anew, since all levels of a tree are in memory at once."""
+        width = self.value.shape[1]
+        children: Integers = (self.node * width)[:, None] + np.arange(width)
+        return children
+
+    def passed(self) -> Self:
+        """Without what only the way down needs."""
+        self.expected = np.empty((0, 0))
+        return self
 
     def blocks(self, which: Booleans) -> Blocks:
         """Some children as the blocks of cells whose rows they count."""
@@ -66,13 +77,14 @@ class Level:
 
     def exact(self, block: Integers, total: Integers) -> Integers:
         """Exact sums of the children, from the populated ``block`` (ascending) and ``total`` of their level."""
-        sums = np.zeros(self.children.shape, dtype=np.int64)
-        width = self.children.shape[1]
+        sums = np.zeros(self.value.shape, dtype=np.int64)
+        width = self.value.shape[1]
         first = np.searchsorted(block, self.node * width)
         length = np.searchsorted(block, (self.node + 1) * width) - first
-        row = np.repeat(np.arange(len(self.node)), length)
-        source = np.arange(len(row)) - (np.cumsum(length) - length)[row] + first[row]
-        sums[row, block[source] & (width - 1)] = total[source]
+        before = np.cumsum(length) - length
+        source = np.arange(length.sum()) + np.repeat(first - before, length)
+        place = block[source] - np.repeat((self.node - np.arange(len(self.node))) * width, length)
+        sums.reshape(-1)[place] = total[source]
         return sums
 
     def learn(self, which: Booleans, noisy: Integers, variance: float) -> None:

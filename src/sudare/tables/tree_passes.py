@@ -30,6 +30,8 @@ MOST_SPREAD = 2**24
 WORTH = 12 / 2**0.5
 """A node is split if its people are at least this many standard deviations of the noise of all its remaining budget."""
 
+_DENSE = 2
+"""If one of 2**2 cells or more is released, they are sorted by writing them into an array of all."""
 _FEW_CELLS = 4
 """Bits of blocks whose children are cells, or nearly so."""
 _SMOOTH_BLOCKS, _SMOOTH_CELLS = (4.0, 0.5, 6.0), (2.0, 0.25, 2.0)
@@ -250,6 +252,11 @@ def released_cells(
         cells = spread(plan.domain, block[some], below, own[some], generator, group, mix, surface)
         index.append(cells[0])
         count.append(cells[1])
-    merged = np.concatenate(index)
+    merged, counts = np.concatenate(index), np.concatenate(count)
+    if len(merged) << _DENSE >= 1 << plan.domain.bits:
+        dense = np.zeros(1 << plan.domain.bits, dtype=np.int64)
+        dense[merged] = counts
+        merged = np.flatnonzero(dense)
+        return merged, dense[merged]
     order = np.argsort(merged, kind="stable")  # each level's cells ascend already, so this merges a few runs
-    return merged[order], np.concatenate(count)[order]
+    return merged[order], counts[order]

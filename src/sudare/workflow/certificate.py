@@ -83,7 +83,7 @@ class Verification:
         return True
 
     def said(self, words: Words) -> list[str]:
-        """What was found right, in words; the guarantee in the language's own."""
+        """What was found right, in words."""
         promise = f"{words('guarantee.promise')}：{headline(self.guarantee, words)}"
         own = words.language != "en"
         return [promise if own and _is_guarantee(check) else said(check, words) for check in self.checks]
@@ -155,7 +155,7 @@ def checked_release(
 
 
 def _period(series: dict[str, Any]) -> PageMessage:
-    """Which period of a series the certificate says this is; that its predecessor is the one is seen with both."""
+    """Which period of a series the certificate says this is; `open_series` checks it against its predecessor."""
     facts: dict[str, Any] = {
         "period": str(series["period"]),
         "number": int(series["number"]),
@@ -168,7 +168,7 @@ def _period(series: dict[str, Any]) -> PageMessage:
 
 
 def _files(certificate: dict[str, Any]) -> dict[str, Any]:
-    """What is stated of each file: anybody can sign anything, so nothing is what it should be until looked at."""
+    """What the certificate states of each file, checked for its form: anybody can sign anything."""
     stated = certificate["files"]
     if not isinstance(stated, dict) or not isinstance(certificate["summary"], dict):
         raise VerificationError("the certificate does not list files and a summary", allowed="as Sudare writes them")
@@ -177,7 +177,7 @@ def _files(certificate: dict[str, Any]) -> dict[str, Any]:
 
 @contextmanager
 def as_a_release(kind: str) -> Iterator[None]:
-    """Whatever goes wrong with the files of a release, as one refusal."""
+    """Turn whatever goes wrong with the files of a release into one refusal."""
     try:
         yield
     except VerificationError:

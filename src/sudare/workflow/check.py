@@ -50,7 +50,7 @@ class Check:
 
     @property
     def share_left_out(self) -> float:
-        """The share of rows that would not be counted; all where there is none."""
+        """The share of rows that would not be counted; 1 where there are no rows."""
         return 1 - self.fitting / self.rows if self.rows else 1.0
 
     @property

@@ -63,7 +63,7 @@ def lock_path(folder: Path) -> Path:
 
 @contextmanager
 def taken(folder: Path) -> Iterator[None]:
-    """Have ``folder`` for one run alone, before anything is spent for it; the system frees it when the run dies.
+    """Reserve ``folder`` for one run, before anything is spent for it; the system frees it when the run dies.
 
     Whoever comes second is refused at once while the first one is at work, and afterwards because of what it made.
     What killed runs left beside a folder goes first, also where it is then refused: it may be true values.
@@ -188,7 +188,7 @@ def _remove(place: Path, names: re.Pattern[str]) -> None:
 
 
 def _within(folder: Path) -> list[Path]:
-    """What lies in a folder; nothing, where it is none or cannot be looked into."""
+    """The contents of a folder; nothing where it is not a folder or cannot be read."""
     try:
         return list(folder.iterdir())
     except OSError:

@@ -134,7 +134,7 @@ class Job:
     def cap(self) -> Cap | None:
         """The cap to set where the data set has none yet."""
         cap = self.recipe.ledger.cap
-        return None if cap is None else Cap.asked(**cap.model_dump(exclude_none=True))
+        return None if cap is None else Cap.declared(**cap.model_dump(exclude_none=True))
 
     @cached_property
     def ledger(self) -> Ledger:
@@ -170,7 +170,7 @@ class Job:
 
 @contextmanager
 def _within_reach() -> Iterator[None]:
-    """Numbers that no double holds (TOML knows whole numbers of any length), as a sentence."""
+    """Refuse in one sentence numbers that no double holds (TOML knows whole numbers of any length)."""
     try:
         yield
     except ArithmeticError:

@@ -55,15 +55,15 @@ def propose_recipe(
     """The text of a recipe for a file: encoding, separator and columns looked up, the rest to be declared.
 
     ``folder`` is where the recipe will be, by default that of the file. ``unit`` is the column of ids, by default one
-    that is called like one; ``columns`` those that become attributes, by default all that can; ``column_names`` the
-    columns of a text file whose first line is a row. ``confirmed`` says that categories and bounds read off the data
-    are public knowledge; without it they stand in comments, and the recipe is not complete until somebody declares
-    them. The comments are in the language of ``words``, by default that of the process.
+    that is called like one, and none if it is empty; ``columns`` those that become attributes, by default all that can;
+    ``column_names`` the columns of a text file whose first line is a row. ``confirmed`` says that categories and bounds
+    read off the data are public knowledge; without it they stand in comments, and the recipe is not complete until
+    somebody declares them. The comments are in the language of ``words``, by default that of the process.
     """
     path, words = Path(file), words or current_language()
     records, layout = _opened(path, table, column_names)
     names = list(records.engine.columns)
-    own = next((name for name in names if PERSON.match(name)), None) if unit is None else unit
+    own = _unit_of(names) if unit is None else unit or None
     for name in [*(columns or ()), *([own] if own else [])]:
         if name not in names:
             raise ParameterError("the file has no such column", value=name)
@@ -91,6 +91,26 @@ def propose_recipe(
     named = column_names is not None or not (is_text(path) or path.suffix.lower() == EXCEL)
     lines += _domain(records, names, own, columns, confirmed, named, words)
     return "\n".join([*lines, *_ending(epsilon, words)]) + "\n"
+
+
+def columns_to_choose(
+    file: str | Path, table: str | None = None, column_names: Sequence[str] | None = None
+) -> tuple[list[str], str | None]:
+    """The names of a file's columns, and the one that is called like an id; none for e-Stat, which has one for each
+    group of people, and none whose first line may be a person's row."""
+    records, _ = _opened(Path(file), table, column_names)
+    names = list(records.engine.columns)
+    if isinstance(getattr(records.engine, "source", None), EstatSource) or _mostly_numbers(names):
+        return [], None
+    return names, _unit_of(names)
+
+
+def _unit_of(names: Sequence[str]) -> str | None:
+    return next((name for name in names if PERSON.match(name)), None)
+
+
+def _mostly_numbers(names: Sequence[str]) -> bool:
+    return 2 * sum(_number(name) is not None for name in names) > len(names)
 
 
 def _opened(path: Path, table: str | None, column_names: Sequence[str] | None) -> tuple[Records, dict[str, Any]]:
@@ -138,26 +158,33 @@ def _domain(
     words: Words,
 ) -> list[str]:
     """The attributes; ``named`` where names of columns are a schema's or declared, and not those of the first line."""
-    if not named and 2 * sum(_number(name) is not None for name in names) > len(names):
+    if not named and _mostly_numbers(names):
         raise _without_names()
     latitude = next((name for name in names if LATITUDE.match(name)), None)
     longitude = next((name for name in names if LONGITUDE.match(name)), None)
     lines: list[str] = []
     placed = {latitude, longitude} if latitude and longitude else set()
     if latitude and longitude and (columns is None or {latitude, longitude} <= set(columns)):
-        lines += [
-            "",
-            "[domain.mesh]",
-            'type = "mesh"',
-            'size = "500m"',
-            f"from = [{_quoted(latitude)}, {_quoted(longitude)}]",
-            f"# {words('new.comment.area')}",
-            '# codes = ["5339"]',
-        ]
+        origin = f"from = [{_quoted(latitude)}, {_quoted(longitude)}]"
+        if _in_japan(records, latitude, longitude):
+            lines += ["", "[domain.mesh]", 'type = "mesh"', 'size = "500m"', origin]
+            lines += [f"# {words('new.comment.area')}", '# codes = ["5339"]']
+        else:
+            lines += ["", "[domain.place]", 'type = "latlon"', "metres = 500", origin]
+            lines += [f"# {words('new.comment.window')}", "# window = [-0.52, 51.28, 0.34, 51.7]"]
     for name in names if columns is None else columns:
         if name != unit and name not in placed:
             lines += _attribute(records, name, confirmed, named, words)
     return lines
+
+
+def _in_japan(records: Records, latitude: str, longitude: str) -> bool:
+    """Whether the points, or most of them, may lie in Japan, which has a standard mesh."""
+    inside = []
+    for name, low, high in ((latitude, 20, 46), (longitude, 122, 154)):
+        numbers = [_number(label) for label in records.groups([name]).labels[0] if label is not None]
+        inside.append(2 * sum(low <= number <= high for number in numbers if number is not None) >= len(numbers))
+    return all(inside)
 
 
 def _without_names() -> InputError:

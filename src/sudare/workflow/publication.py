@@ -183,7 +183,7 @@ def publish(
             run = _Run.again(job, waiting[-1], records.row_of(waiting[-1]), key)
         else:
             if waiting and not anew:
-                raise waiting[-1].refused(Message("another run was ended before its files were complete"))
+                raise waiting[-1].refused(Message("another run stopped before its files were complete"))
             run = _Run.new(job, target, words.language, given_up=(*waiting, *elsewhere))
         return _published(job, target, run, records, key, progress)
 

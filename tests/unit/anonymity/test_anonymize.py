@@ -213,7 +213,7 @@ def test_missing_values_only_when_asked() -> None:
     with pytest.raises(InputError) as refused:
         anonymize(holes, TREES, k=5, method="optimal")
     assert str(refused.value) == (
-        "values of the column 'age' are missing. missing=\"value\" takes a missing value for a value of its own."
+        "values of the column 'age' are missing. missing=\"value\" treats a missing value as a value of its own."
     )
     made = anonymize(holes, TREES, k=5, method="passes", missing="value")
     assert made.records.num_rows == len(holes)
@@ -245,8 +245,8 @@ def test_numbers_are_read_whatever_their_type() -> None:
 
 
 REFUSED: list[tuple[dict[str, Any], str]] = [
-    ({}, "anonymize does not say where the generalisation comes from (got []; allowed: levels= (fixed), learn_on="),
-    ({"levels": LEVELS, "method": "greedy"}, "anonymize says twice where the generalisation comes from"),
+    ({}, "anonymize needs exactly one source of the generalisation (got []; allowed: levels= (fixed), learn_on="),
+    ({"levels": LEVELS, "method": "greedy"}, "anonymize needs exactly one source of the generalisation"),
     ({"levels": LEVELS, "sample": 0}, "the sampling rate is not between 0 and 1 (got 0; allowed: 0 < sample < 1)"),
     (
         {"levels": LEVELS, "sample": 1},
@@ -264,7 +264,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
         {"method": "mondrian", "learn_on": frame(20, 3), "sample": 0.2},
         "unknown method of recoding (got 'mondrian'; allowed: o",
     ),
-    ({"method": "greedy", "relaxed": True}, "relaxed belongs to mondrian"),
+    ({"method": "greedy", "relaxed": True}, "relaxed works with mondrian only"),
     ({"method": "greedy", "epsilon": 1}, "epsilon belongs to a sample with differential privacy (got 1)"),
     ({"method": "greedy", "delta": 1e-6}, "delta belongs to a sample with differential privacy"),
     ({"levels": {"age": 1}, "sample": 0.2}, "levels lacks a column (got 'sex'; allowed: 0 to 1)"),

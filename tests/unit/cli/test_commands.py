@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from importlib.resources import files
 
 import pytest
 from click.testing import CliRunner
@@ -75,11 +76,17 @@ def test_the_schema_is_printed():
     assert json.loads(run("schema").output)["title"] == "A recipe of Sudare"
 
 
-def test_the_demo_runs_from_end_to_end_twice(tmp_path):
-    for _ in range(2):
-        result = run("demo", "--folder", tmp_path / "demo", "--people", 3000)
-        assert result.exit_code == 0, result.output
-        assert "0.5 spent, 0.5 left" in result.output
+def test_the_demo_runs_from_end_to_end_in_place_of_an_earlier_one(tmp_path):
+    earlier = tmp_path / "demo"
+    (earlier / "release").mkdir(parents=True)
+    first_line = files("sudare.cli").joinpath("demo.toml").read_text(encoding="utf-8").partition("\n")[0]
+    (earlier / "recipe.toml").write_text(f"{first_line}\n", encoding="utf-8")
+    for name in ("ledger.db", "release/release.json", "page.html"):
+        (earlier / name).write_text("of an earlier demo")
+    result = run("demo", "--folder", earlier, "--people", 3000)
+    assert result.exit_code == 0, result.output
+    assert "0.5 spent, 0.5 left" in result.output
+    assert not (earlier / "page.html").exists()
     made = {path.name for path in (tmp_path / "demo").iterdir()}
     assert {"recipe.toml", "ledger.db", "release", "comparison.html", "comparison.png"} <= made
     assert {"release.json", "table.csv", "table.parquet"} <= {p.name for p in (tmp_path / "demo" / "release").iterdir()}

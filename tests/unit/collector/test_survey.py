@@ -121,8 +121,12 @@ def test_the_fingerprint_is_of_what_a_report_depends_on():
         ("symmetric_unary", "square_wave", r"square_wave is for numbers \(got 'categories'; allowed: bins\)"),
         ("minimum = 7", "minimum = 0", "estimate.minimum: input should be greater than or equal to 1"),
         ("sixteen-characters-at-least", "short", r"estimate.token is too easy to guess \(allowed: 16 or more"),
-        ("https://example.jp", "example.jp", "service.origins: 'example.jp' is no origin such as https://example.jp"),
-        ("https://example.jp", "https://example.jp/path", "is no origin"),
+        (
+            "https://example.jp",
+            "example.jp",
+            "service.origins: 'example.jp' is not an origin such as https://example.jp",
+        ),
+        ("https://example.jp", "https://example.jp/path", "is not an origin"),
         ('labels = ["北区", "港区"]', 'labels = ["北区"]', "translations.ja.labels are not one for each answer"),
         ("[translations.ja]", "[translations.fr]", "translations.fr"),
         ('type = "tiles"', 'type = "tile"', "answers: input tag 'tile' found using 'type' does not match"),
@@ -179,4 +183,4 @@ def test_a_survey_whose_cap_has_a_large_delta_is_refused():
     ledger = 'ledger = {path = "ledger.db", dataset = "tokyo", cap = {epsilon = 1, delta = %s}}\n'
     with pytest.raises(SudareError, match="delta is too large to protect anybody"):
         parse(SHORT + ledger % "0.5")
-    assert parse(SHORT + ledger % "0.001").books.cap.delta == Fraction(1, 1000)
+    assert parse(SHORT + ledger % "0.001").ledger.cap.delta == Fraction(1, 1000)

@@ -21,8 +21,8 @@ def test_an_attribute_is_read_by_its_type():
             "there is no such type of attribute (got 'lines'; allowed: bins, categories, europe_grid, grid, h3, "
             "latlon, line, mesh, regions, tiles). Did you mean 'line'?",
         ),
-        ({"type": "grid", "rows": 3}, "these entries do not make a grid (got ['rows'])"),
-        ({"type": "mesh", "size": "1km", "row": [0, 1]}, "these entries do not make a mesh (got ['row', 'size'])"),
+        ({"type": "grid", "rows": 3}, "these entries do not describe a grid (got ['rows'])"),
+        ({"type": "mesh", "size": "1km", "row": [0, 1]}, "these entries do not describe a mesh (got ['row', 'size'])"),
         (
             {"type": "line", "length": 3, "mask": [1, 1]},
             "the runs of the mask do not fill it (allowed: runs that add to 3)",

@@ -162,8 +162,8 @@ def test_a_domain_prints_as_it_is_declared():
         ),
         (lambda: TOKYO.index([0], [0]), "coordinates do not match the axes (got 2; allowed: 3 arrays)"),
         (lambda: TOKYO.index([0], [0], [0, 1]), "coordinates have different lengths"),
-        (lambda: TOKYO.index([0], [0], [2]), "a coordinate of sex is outside (allowed: 0 to 1)"),
-        (lambda: TOKYO.index([-1], [0], [0]), "a coordinate of mesh is outside (allowed: 0 to 511)"),
+        (lambda: TOKYO.index([0], [0], [2]), "a coordinate of sex is outside the domain (allowed: 0 to 1)"),
+        (lambda: TOKYO.index([-1], [0], [0]), "a coordinate of mesh is outside the domain (allowed: 0 to 511)"),
         (
             lambda: TOKYO.coordinates([2**19]),
             "an index is outside the padded domain (allowed: 0 to 2**19 - 1)",

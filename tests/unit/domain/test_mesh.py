@@ -165,11 +165,11 @@ def test_levels_are_known_by_their_digits():
         (lambda: centres([0], [-1], "1km"), "a row or column is outside the 1km mesh (allowed: 0 to 7999)"),
         (
             lambda: parents(np.array([5339]), "80km", "1km"),
-            "the mesh is cut the wrong way (got '80km'; allowed: 1km or finer)",
+            "a mesh cannot be divided into meshes of a coarser size (got '80km'; allowed: 1km or finer)",
         ),
         (
             lambda: children(np.array([53394611]), "1km", "80km"),
-            "the mesh is cut the wrong way (got '80km'; allowed: 1km or finer)",
+            "a mesh cannot be divided into meshes of a coarser size (got '80km'; allowed: 1km or finer)",
         ),
         (
             lambda: children(np.array([53398611]), "1km", "500m"),

@@ -61,9 +61,9 @@ def test_mistakes(file, tmp_path):
             Mesh("1km", code_list=file, areas=areas)
     with pytest.raises(DomainError, match="no such file of codes"):
         Mesh("1km", code_list=tmp_path / "none.csv")
-    with pytest.raises(DomainError, match="areas need a list"):
+    with pytest.raises(DomainError, match="areas needs code_list"):
         Mesh("1km", areas=["Tokyo"])
-    with pytest.raises(DomainError, match="instead of codes"):
+    with pytest.raises(DomainError, match="cannot be combined with codes"):
         Mesh("1km", codes=["5339"], code_list=file)
     with pytest.raises(DomainError, match="cannot name a file"):
         attribute_from_json({"type": "mesh", "size": "1km", "code_list": str(file)})

@@ -42,7 +42,7 @@ def test_masks_are_equal_by_value():
 @pytest.mark.parametrize(
     ("mask", "sentence"),
     [
-        (np.zeros((2, 3), dtype=bool), "the mask leaves no cell (allowed: a mask with at least one True)"),
+        (np.zeros((2, 3), dtype=bool), "the mask leaves out every cell (allowed: a mask with at least one True)"),
         (np.ones((2, 3)), "the mask is not boolean (got 'float64'; allowed: True and False)"),
         (
             np.ones((3, 2), dtype=bool),

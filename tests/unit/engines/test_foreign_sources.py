@@ -134,6 +134,22 @@ def test_sqlite_tables_are_read(tmp_path):
         sd.read((path, "persons"))
 
 
+@pytest.mark.parametrize("ending", ["sqlite", "duckdb", "db"])
+def test_a_database_without_a_table_names_its_tables(tmp_path, ending):
+    import duckdb
+
+    path = tmp_path / f"a.{ending}"
+    opened = duckdb.connect(str(path)) if ending == "duckdb" else sqlite3.connect(path)
+    for name in ("people", "places"):
+        opened.execute(f"CREATE TABLE {name} (id INTEGER)")
+    opened.close()
+    with pytest.raises(InputError, match=r"one table is read .*allowed: people, places\).*--table"):
+        sd.read(path)
+    path.write_bytes(b"neither")
+    with pytest.raises(InputError, match="this kind of file"):
+        sd.read(path)
+
+
 def test_excel_sheets_are_read_and_titles_pointed_at(tmp_path):
     openpyxl = pytest.importorskip("openpyxl")
     path = tmp_path / "a.xlsx"

@@ -7,7 +7,8 @@ import sys
 import pytest
 
 from sudare.engines import spark_session as spark_java
-from sudare.engines.spark_session import is_spark_frame, java_home, spark_session
+from sudare.engines.read import is_spark_frame
+from sudare.engines.spark_session import java_home, spark_session
 from sudare.errors import MissingExtraError
 
 

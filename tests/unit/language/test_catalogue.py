@@ -63,7 +63,7 @@ LINES = (
     "generalisation", "l1_accuracy", "largest_weight", "levels", "linked", "local_epsilon", "loss", "measured",
     "memory", "method", "noise", "parts", "perturbed_rows", "public_rows", "published", "published_rows",
     "released_cells",
-    "released_total", "rows", "sensitivity", "smallest_area", "smallest_class", "weighted_rows",
+    "released_total", "rows", "sensitivity", "smallest_area", "smallest_total", "smallest_class", "weighted_rows",
 )  # fmt: skip
 FAMILIES = {"live.change", "live.measure", "live.name", "live.part", "live.type"}
 """First parts of keys that the studio's pages give to `known`."""
@@ -111,7 +111,7 @@ COMPOSED = {
     *(f"paper.door.{door.key}" for door in DOORS),
     *(f"paper.door_why.{door.why}" for door in DOORS if door.why),
     *(f"paper.doors.{name}" for name in ("method", "recipe", "command", "studio", "why")),
-    *(f"paper.column.{name}" for name in ("paper", "says", "function", "recipe", "command", "near")),
+    *(f"paper.column.{name}" for name in ("paper", "says", "function", "recipe", "command", "near", "duration")),
     *(f"attribute.{name}" for name in ("grid", *PLACES)),
     *(f"{family}.{name}" for family in ("method_name", "method_text") for name in METHODS),
     *(f"method.{currency}" for currency in ("epsilon", "rho")),

@@ -162,7 +162,7 @@ def test_the_meter_books_the_rest_and_refuses_what_was_not_measured():
 
 def test_what_cannot_be_refined_is_refused():
     source, rho = Source.from_seed(1), Budget(rho=Fraction(1))
-    with pytest.raises(AccountingError, match="paid in epsilon"):
+    with pytest.raises(AccountingError, match="cost is an epsilon"):
         refine(VALUES, VALUES, 1, rho, rho, source, "a", of="b")
     with pytest.raises(TableError, match="can be refined"):
         refine(VALUES, VALUES[:2], 1, *PARTS, source, "a", of="b")

@@ -36,7 +36,7 @@ def test_account_is_the_last_cap_and_all_releases_of_its_data_set():
     ],
 )
 def test_a_row_without_its_content_is_named(kind, content):
-    with pytest.raises(LedgerError, match=f"row 1 of the ledger holds no {kind} that can be read"):
+    with pytest.raises(LedgerError, match=f"row 1 of the ledger does not hold a readable {kind}"):
         LedgerContents([entry("census", kind, content)]).account("census")
 
 
@@ -73,7 +73,7 @@ def test_a_seeded_release_is_refused_whatever_is_accepted():
 def test_what_no_cap_can_count_must_be_accepted(guarantee):
     account = Account("census", Cap.of(epsilon=0.5), (HALF,))
     for word in (False, 1, "true"):
-        with pytest.raises(BudgetError, match=r"no guarantee that a cap can count .*set accept_no_guarantee = true"):
+        with pytest.raises(BudgetError, match=r"cannot be counted against a cap.*set accept_no_guarantee = true"):
             account.admit(guarantee, accept_no_guarantee=word)
     assert account.admit(guarantee, accept_no_guarantee=True).balance.unbounded == 1
     assert Account("new").admit(guarantee, accept_no_guarantee=True).cap is None

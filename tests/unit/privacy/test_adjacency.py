@@ -126,7 +126,9 @@ def test_the_sum_for_whoever_moves_is_reached():
 def test_a_release_for_another_unit_is_refused():
     account = Account("census", Cap.of(epsilon=9), (pure(1),))
     for other in (Unit(), Unit("person", period="day"), Unit("household")):
-        with pytest.raises(BudgetError, match=r"releases for another unit, and no sum bounds what either has lost"):
+        with pytest.raises(
+            BudgetError, match=r"releases for another unit, and costs of different units cannot be added up"
+        ):
             account.admit(pure(1, unit=other))
     assert account.admit(pure(1, unit=Unit("person", max_rows=5))).balance.spent.epsilon == 2
     assert account.admit(Guarantee("none"), accept_no_guarantee=True).balance.unbounded == 1

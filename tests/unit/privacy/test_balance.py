@@ -68,8 +68,10 @@ def test_a_person_who_moves_has_lost_what_the_issue_says():
 def test_no_number_bounds_what_mixed_units_have_lost():
     units = Balance.of("census", Cap.of(epsilon=9), [pure(1), pure(2, Unit("person", period="day"))])
     assert (units.spent.epsilon, units.spent.rho, units.remaining.epsilon) == (None, None, 0)
-    assert units.remarks == (Message("mixed units, which no sum bounds: {units}", units="person / person-day"),)
-    assert str(units).endswith("; mixed units, which no sum bounds: person / person-day")
+    assert units.remarks == (
+        Message("different units, whose costs cannot be added up: {units}", units="person / person-day"),
+    )
+    assert str(units).endswith("; different units, whose costs cannot be added up: person / person-day")
 
 
 def test_how_many_rows_a_unit_has_does_not_change_who_it_is():

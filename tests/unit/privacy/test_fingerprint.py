@@ -123,7 +123,7 @@ def test_a_row_with_broken_sources_is_refused(ledger):
     content = {"release_id": "x", "guarantee": TENTH.to_json(), "sources": [7]}
     with writing(ledger.path, 1) as session:
         module._append(session, "census", "spend", json.loads(json.dumps(content)))
-    with pytest.raises(LedgerError, match=r"row 3 of the ledger holds no spend that can be read"):
+    with pytest.raises(LedgerError, match=r"row 3 of the ledger does not hold a readable spend"):
         ledger.spend("trips", TENTH, "b", sources=[ONE])
 
 

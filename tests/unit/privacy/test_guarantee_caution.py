@@ -27,7 +27,7 @@ def test_a_delta_above_one_in_a_thousand_is_refused_wherever_it_is_asked(delta):
         lambda: sd.reweight.fit(np.linspace(0, 1, 9), np.linspace(0, 1, 9), 1, bounds=[(0, 1)], delta=delta),
         lambda: sd.anonymity.anonymize(PEOPLE, TREES, k=9, sample=0.1, levels={"age": 0, "sex": 0}, delta=delta),
         lambda: sd.local.shuffled(sd.local.SymmetricUnary(size=4, epsilon=1.0), 1000, delta),
-        lambda: Cap.asked(epsilon=1, delta=delta),
+        lambda: Cap.declared(epsilon=1, delta=delta),
     ]
     for ask in asked:
         with pytest.raises(ParameterError, match="delta is too large to protect anybody"):

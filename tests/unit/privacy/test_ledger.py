@@ -524,7 +524,7 @@ def test_a_ledger_without_accounts_keeps_its_format(filled):
 
 @pytest.mark.parametrize("content", [{}, {"account": "nobody", "part": None, "units": None}, {"account": "residents"}])
 def test_a_join_that_says_nothing_is_named(content):
-    with pytest.raises(LedgerError, match="row 1 of the ledger holds no join that can be read"):
+    with pytest.raises(LedgerError, match="row 1 of the ledger does not hold a readable join"):
         LedgerContents([next_entry(None, "2025-01-01T00:00:00Z", "census", "join", content)]).account("census")
 
 

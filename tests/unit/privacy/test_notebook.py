@@ -48,7 +48,7 @@ def test_without_a_cap_there_is_no_bar_and_mixtures_are_named():
     facts = balance_facts(balance, EN)
     assert facts["cap"] == "none"
     assert facts["without a guarantee that adds up"] == "1"
-    assert facts["several units: no sum bounds what one of them has lost"] == "person and row"
+    assert facts["several units, whose costs cannot be added up"] == "person and row"
     assert (facts["spent"], "what this bounds" in facts) == ("–", False)
     assert 'role="img"' not in balance._repr_html_()
 
@@ -114,7 +114,7 @@ def test_every_notion_has_a_line(notion):
 def test_nothing_heavy_is_loaded_before_a_notebook_asks():
     code = (
         "import sys, sudare, sudare.privacy.ledger, sudare.tables.release;"
-        "print([m for m in ('sudare.language', 'sudare.render', 'vl_convert', 'jinja2') if m in sys.modules])"
+        "print([m for m in ('babel', 'sudare.render', 'vl_convert', 'jinja2') if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
@@ -125,9 +125,9 @@ def test_remarks_on_a_balance_are_said_in_the_readers_language():
     people = Balance.of("people", Cap.of(epsilon=3), [person])
     balance = Balance.of("census", Cap.of(epsilon=9), [person, day], account=people)
     units, account = balance.remarks
-    assert str(units) == "mixed units, which no sum bounds: person / person-day"
+    assert str(units) == "different units, whose costs cannot be added up: person / person-day"
     assert str(account) == "in account people remaining epsilon 2"
     assert balance_row(balance, EN)[-1] == f"{units}; {account}"
     assert balance_row(balance, JA)[-1] == (
-        "保護単位が混在しており、合計では上限を示せません：person / person-day、口座 people の残り：epsilon 2"
+        "保護単位が混在しており、消費を合計できません：person / person-day、口座 people の残り：epsilon 2"
     )

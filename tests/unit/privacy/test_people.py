@@ -188,7 +188,7 @@ def test_a_data_set_stays_where_it_is(ledger):
     ledger.join("census", "residents", units=4)
     ledger.spend("census", pure("1/8"), "a")
     assert ledger.account("residents").spent.epsilon == Fraction(1, 2)
-    with pytest.raises(LedgerError, match="an account keeps its unit"):
+    with pytest.raises(LedgerError, match="the unit of an account cannot change"):
         ledger.set_account("residents", unit="household", epsilon=1)
     with pytest.raises(LedgerError, match="account 'residents' has a cap already"):
         ledger.set_account("residents", epsilon=2)

@@ -136,8 +136,8 @@ def test_the_printed_algorithm_is_reached_from_the_command_line(release, tmp_pat
 @pytest.mark.parametrize(
     ("asked", "sentence"),
     [
-        (["--clusters"], "clusters take a mixture"),
-        (["--fit", "gradient"], "fits by gradients take a mixture"),
+        (["--clusters"], "clusters need the method mixture"),
+        (["--fit", "gradient"], "fits by gradients need the method mixture"),
         (["--cross", "age"], "--cross"),
         (["--cross", "age,height"], "the release has no such column"),
     ],

@@ -64,5 +64,5 @@ def test_a_closer_look_is_linear_and_cuts_off_what_is_above():
 
 @pytest.mark.parametrize("up_to", [0, -1.0, float("inf"), float("nan")])
 def test_a_closer_look_at_nothing_is_refused(up_to):
-    with pytest.raises(ParameterError, match="up_to is not an error to look up to"):
+    with pytest.raises(ParameterError, match="up_to is not the largest error of a chart"):
         error_by_area([TREE], up_to=up_to)

@@ -110,7 +110,7 @@ def test_a_twin_that_forgets_the_noise_is_caught():
         (lambda made: made.histogram("age", [3, 1]), ParameterError, "edges are not ascending"),
         (lambda made: made.table(), ParameterError, "a table needs a column"),
         (lambda made: made.table("age", "age", "age", "age", "age"), ParameterError, "too many cells"),
-        (lambda made: made.estimates.mean("age", 0.9, ["a", "b"]), ParameterError, "one label for each query"),
+        (lambda made: made.estimates.mean("age", 0.9, ["a", "b"]), ParameterError, "labels are not one for each query"),
         (lambda made: made.normalised(0), ParameterError, "total is not positive"),
         (lambda made: made.relative(1), ParameterError, "alpha is not a share below one"),
     ],

@@ -36,7 +36,7 @@ def test_json_and_back(options):
 
 def test_what_cannot_be_saved_or_read():
     basis = replace(reweight.polynomial(reweight.Space.declare([(-4, 6)])), recipe=None)
-    with pytest.raises(ParameterError, match="a basis of your own cannot be saved"):
+    with pytest.raises(ParameterError, match="a custom basis cannot be saved"):
         to_json(reweight.fit(PRIVATE, PUBLIC, 1.0, bounds=[(-4, 6)], basis=basis))
     good = to_json(reweight.fit(PRIVATE, PUBLIC, 1.0, bounds=[(-4, 6)]))
     with pytest.raises(InputError, match="not a saved weighting of this format"):

@@ -25,7 +25,7 @@ def test_the_link_opens_once(guarded, stranger):
     stranger.headers["origin"] = ORIGIN
     token = access.token
     for wrong in ("", "wrong", "\u00e9\ud7ff", token[:-1]):
-        refused(stranger.post("/api/session", json={"token": wrong}), 401, "works once")
+        refused(stranger.post("/api/session", json={"token": wrong}), 401, "works only once")
     assert stranger.request("HEAD", "/api/session").status_code == 401
     opened = stranger.post("/api/session", json={"token": token})
     assert opened.status_code == 200
@@ -149,7 +149,7 @@ def test_bodies_are_short_plain_json(client):
     refused(client.post("/api/undo", content=b"{}", headers=zipped), 415, "compressed")
     plain = {"content-type": "application/json"}
     refused(client.post("/api/undo", content=b'{"based_on"', headers=plain), 422, "not JSON")
-    refused(client.post("/api/undo", json={"based_on": 1, "secret": "abc"}), 422, "body.secret is not as described")
+    refused(client.post("/api/undo", json={"based_on": 1, "secret": "abc"}), 422, "body.secret does not match")
     refused(client.post("/api/undo", json={"based_on": "abc"}), 422, "body.based_on")
     assert "abc" not in client.post("/api/undo", json={"based_on": "abc"}).text
 

@@ -12,7 +12,7 @@ from sudare.privacy import Fact
 from sudare.privacy.notebook import fact_message
 from sudare.recipe import Recipe
 from sudare.studio.processes import Processes
-from sudare.studio.refusals import RequestError, error_parts, retold
+from sudare.studio.refusals import RequestError, error_parts, translated_parts
 from sudare.studio.refusals import kept as kept_error
 from sudare.studio.tasks import kept, kept_lines, shown_result
 from sudare.workflow.publication import publish
@@ -61,7 +61,7 @@ def test_a_refusal_speaks_the_language_that_was_asked_for(client, stranger):
         assert (found.status_code, found.json()["error"]["message"]) == (404, "この処理はありません。")
     body = client.post("/api/undo", json={"based_on": "first"}, headers=IN_JAPANESE).json()["error"]
     assert body["message"] == "body.based_on が正しい形ではありません。整数を指定してください。"
-    assert body["what"] == "body.based_on is not as described"
+    assert body["what"] == "body.based_on does not match the description of this address"
     assert "このタブでは" in stranger.get("/api/state", headers=IN_JAPANESE).json()["error"]["message"]
     assert "again" in stranger.get("/api/state").json()["error"]["message"]
 
@@ -94,7 +94,7 @@ def test_what_became_of_a_job_is_told_in_the_language_of_whoever_looks(workspace
     message = "epsilon が正の数ではありません（値：-1、許容：0 より大きい有限の数）。"
     assert japanese == said.model_copy(update={"message": message})
     assert made.status(JAPANESE).error is None
-    assert retold(said.model_dump(), JAPANESE) == said  # of a version that kept no facts
+    assert translated_parts(said.model_dump(), JAPANESE) == said  # of a version that kept no facts
     with pytest.raises(RequestError):
         processes.tasks.get("none")
 
@@ -153,4 +153,4 @@ def test_a_mistake_in_a_recipe_says_which_control_it_is_about(data, place):
     with pytest.raises(RecipeError) as refusal:
         Recipe(kind="table", dataset="town", data=data, domain={}, privacy={"epsilon": 1}, output={"folder": "out"})
     assert error_parts(refusal.value).place == place
-    assert retold(kept_error(refusal.value), Words("ja")).place == []  # of what is kept, the sentence alone
+    assert translated_parts(kept_error(refusal.value), Words("ja")).place == []  # of what is kept, the sentence alone

@@ -1,6 +1,8 @@
 """What the pages show, over HTTP in this process: state, edits, data, protection, charts."""
 
 import json
+import sqlite3
+from contextlib import closing
 from urllib.parse import quote
 
 import numpy as np
@@ -143,6 +145,19 @@ def test_a_database_has_tables(client, workspace):
     assert [one["name"] for one in found["columns"]] == ["person", "age"]
 
 
+def test_a_table_of_sqlite_is_brought_and_read(client, workspace, tmp_path_factory):
+    path = tmp_path_factory.mktemp("elsewhere") / "people.sqlite"
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("CREATE TABLE people (person INTEGER, age INTEGER)")
+    sent = client.post("/api/files/people.sqlite", content=path.read_bytes())
+    assert sent.status_code == 201, sent.text
+    found = client.get("/api/data", params={"file": "people.sqlite"}).json()
+    assert (found["tables"], found["columns"]) == (["people"], [])
+    found = client.get("/api/data", params={"file": "people.sqlite", "table": "people"}).json()
+    assert [one["name"] for one in found["columns"]] == ["person", "age"]
+    assert "ledger.db" not in [one["name"] for one in found["files"]]
+
+
 def test_uploads_are_whole_new_and_not_too_large(client, workspace):
     def send(name, content):
         return client.post(f"/api/files/{name}", content=content, headers={"content-type": "application/octet-stream"})
@@ -207,7 +222,7 @@ def test_a_ledger_is_not_brought_under_any_name(client, workspace, tmp_path_fact
     for name in ("other.db", "other.csv", "other.duckdb"):
         sent = client.post(f"/api/files/{name}", content=path.read_bytes())
         assert sent.status_code == 422
-        assert "SQLite" in sent.json()["error"]["message"]
+        assert "ledger" in sent.json()["error"]["message"]
     assert not list(workspace.folder.glob("other.*"))
     assert not list(workspace.hidden.glob("upload-*"))
 

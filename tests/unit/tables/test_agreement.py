@@ -220,7 +220,7 @@ def test_nothing_is_spent_where_the_totals_are_wrong(tmp_path):
     cases = [
         ("area,number\n99999999,5\n", "", "not in the domain|not a code"),
         ("area,number\n5339,5\n53390334,5\n", "", "another one inside"),
-        ("area,number\n53390334,many\n", "", "other things than numbers"),
+        ("area,number\n53390334,many\n", "", "something that is not a number"),
         ("area,number\n53390334,5\n53390334,6\n", "", "two public totals"),
         ("area,number\n53390334,5.5\n", "", "not a whole number"),
         ("area,people\n53390334,5\n", "", "number"),

@@ -47,6 +47,33 @@ def test_confirmed_it_is_a_recipe_that_every_row_fits(people):
     assert (found.rows, found.fitting) == (3, 3)
 
 
+@pytest.mark.parametrize(
+    ("place", "kind"), [("35.6,139.7", "mesh"), ("51.5,-0.1", "latlon"), ("-33.9,151.2", "latlon")]
+)
+def test_points_outside_of_japan_are_not_put_on_its_mesh(tmp_path, place, kind):
+    path = tmp_path / "points.csv"
+    path.write_text(f"id,lat,lon\n1,{place}\n2,{place}\n")
+    (attribute,) = tomllib.loads(propose_recipe(path))["domain"].values()
+    assert (attribute["type"], attribute["from"]) == (kind, ["lat", "lon"])
+
+
+def test_a_terminal_is_asked_for_the_ids_and_the_columns(people, monkeypatch):
+    monkeypatch.setattr("sudare.cli.new.is_terminal", lambda: True)
+    answers = "\n\n-\nsex\n"  # person, the name of the file, no ids, one column
+    made = CliRunner().invoke(main, ["new", str(people)], input=answers)
+    assert made.exit_code == 0, made.output
+    assert "person_id, sex, 年齢 and note" in made.output
+    found = tomllib.loads((people.parent / "recipe.toml").read_text())
+    assert "unit" not in found["data"]
+    assert list(found["domain"]) == ["sex"]
+
+
+def test_an_empty_file_is_said_to_be_empty(tmp_path):
+    (tmp_path / "people.csv").write_bytes(b"")
+    with pytest.raises(InputError, match="the file is empty"):
+        propose_recipe(tmp_path / "people.csv")
+
+
 def test_the_command_writes_and_never_over_another(people):
     made = CliRunner().invoke(main, ["new", str(people), "--column", "sex", "--language", "ja"])
     assert made.exit_code == 0, made.output

@@ -119,7 +119,7 @@ function showErrors(found) {
   const smallest = found.smallest_area_10_percent;
   byId("errors-from").textContent = found.errors_from_shown ?? "";
   if (rows.length) {
-    byId("smallest").textContent = smallestWords(smallest, found.smallest_areas);
+    byId("smallest").textContent = smallestWords(rows, smallest, found.smallest_areas);
     const header = ["populated", "empty", "people", "relative"].map((key) => say(`live.error.${key}`));
     const numbers = (row) => [
       ...[row.with_people, row.empty, row.people].map((ends) => fromTo(ends, number)),
@@ -140,12 +140,15 @@ function showErrors(found) {
   else removeChart(place);
 }
 
-function smallestWords(agreed, ends) {
+function smallestWords(rows, agreed, ends) {
   const share = percent(0.1);
-  if (agreed) return say("live.smallest", { area: areaWords(agreed), share });
-  if (!ends) return say("live.smallest.none", { share });
+  const [one, none, between] = rows.some((row) => row.square_km)
+    ? ["live.smallest", "live.smallest.none", "live.smallest.between"]
+    : ["live.total", "live.total.none", "live.total.between"]; // without places there are no areas
+  if (agreed) return say(one, { area: areaWords(agreed), share });
+  if (!ends) return say(none, { share });
   const worst = ends[1] ? areaWords(ends[1]) : say("live.smallest.no_size");
-  return say("live.smallest.between", { best: areaWords(ends[0]), worst, share });
+  return say(between, { best: areaWords(ends[0]), worst, share });
 }
 
 // One number, or from the best to the worst scenario.

@@ -118,7 +118,6 @@ class Measure:
 
     @property
     def title(self) -> PageMessage:
-        """The name for a reader."""
         if self.column is not None:
             return PageMessage(f"sample.{self.code}_of", column=self.column)
         return PageMessage(f"sample.{self.code}")
@@ -149,7 +148,6 @@ class Assessment:
 
     @property
     def table(self) -> tuple[Measure, ...]:
-        """All measures, for the steward."""
         return (*self.public, *self._private())
 
     @property

@@ -189,7 +189,6 @@ class Hierarchy:
         return np.stack(rows)
 
     def level(self, level: int) -> Integers:
-        """The node of each leaf at ``level``."""
         if type(level) is not int or not 0 <= level <= self.height:
             raise ParameterError(
                 "a hierarchy has no such level", value=level, allowed="0 to {height}", height=self.height
@@ -202,7 +201,6 @@ class Hierarchy:
         return [group([row], [len(self.labels)]) for row in self.table]
 
     def children(self, node: int) -> Integers:
-        """The nodes right under ``node``."""
         return np.flatnonzero(self.parents == node)
 
     @cached_property

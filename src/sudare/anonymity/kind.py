@@ -103,7 +103,6 @@ class ReleasedSample(OpenedRelease, Framed):
     records: pa.Table
 
     def to_arrow(self) -> pa.Table:
-        """The records."""
         return self.records
 
 
@@ -116,7 +115,6 @@ class SampleKind(Kind[SampleRecipe, Anonymized]):
 
     @cached_property
     def request(self) -> AnonymizeRequest:
-        """What the recipe asks `anonymize` for."""
         choice, data = self.recipe.sample, self.recipe.data
         return AnonymizeRequest.of(
             {name: tree.build(self.folder) for name, tree in self.recipe.hierarchies.items()},
@@ -186,11 +184,9 @@ class SampleKind(Kind[SampleRecipe, Anonymized]):
         return self.request.meet(data, source)
 
     def write(self, made: Anonymized, folder: Path) -> dict[str, Path]:
-        """The published rows in each format asked for."""
         return write_frame(made.records, folder, FILE_OF, self.recipe.output.formats)
 
     def headline(self, made: Anonymized) -> dict[str | PageMessage, Value]:
-        """Rows, classes, and the loss of the published rows."""
         summary = made.summary
         smallest = summary["smallest_class"]
         return {
@@ -202,7 +198,6 @@ class SampleKind(Kind[SampleRecipe, Anonymized]):
         }
 
     def certified(self, made: Anonymized) -> dict[str, Any]:
-        """What `verify` compares with the bytes."""
         terms = made.terms
         return {
             "sample": {

@@ -141,7 +141,6 @@ class Generalisation:
         return cls(cuts, tuple(levels))
 
     def cells(self, codes: NDArray[np.int32]) -> Integers:
-        """The cell of each tuple in each attribute."""
         return np.stack([cut[codes[:, place]] for place, cut in enumerate(self.cuts)], axis=1)
 
 
@@ -185,7 +184,6 @@ class Lattice:
 
     @cached_property
     def shape(self) -> tuple[int, ...]:
-        """Number of levels of each attribute."""
         return tuple(tree.height + 1 for tree in self.tuples.hierarchies)
 
     @cached_property
@@ -216,7 +214,6 @@ class Lattice:
         return group(columns, [size for _, size in ranks])
 
     def look(self, levels: Levels) -> Point:
-        """Group the tuples at a point, and judge the classes."""
         class_of, classes = self.classes(levels)
         published = self.judge(class_of, classes)[class_of]
         return Point(published, int(self.tuples.counts[~published].sum()))

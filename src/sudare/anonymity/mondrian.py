@@ -52,7 +52,6 @@ class Pieces:
         return Pieces(self.member[inside], place[self.box[inside]], self.count[inside], int(boxes.sum()))
 
     def ends(self, codes: Integers) -> tuple[Integers, Integers]:
-        """The smallest and largest code in each box."""
         return ends(self.box, self.boxes, codes)
 
 

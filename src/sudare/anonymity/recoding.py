@@ -85,7 +85,6 @@ class Recoding:
 
     @property
     def suppressed(self) -> int:
-        """Records in no class."""
         return self.tuples.total - int(self.sizes.sum())
 
     @property
@@ -111,7 +110,6 @@ class Classes:
 
     @property
     def cells(self) -> Integers:
-        """Cells of each class, in the order of the columns."""
         return self.recoding.cells
 
     @property

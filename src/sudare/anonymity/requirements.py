@@ -50,12 +50,10 @@ class Requirement(ABC):
 
     @property
     def fact(self) -> Fact:
-        """What a guarantee states of it."""
         return Fact(self.type, **self.number, column=self.column)
 
     @property
     def message(self) -> PageMessage:
-        """What a page says of it."""
         return PageMessage(f"requirement.{self.type}", **self.number, column=self.column)
 
     def __str__(self) -> str:

@@ -93,7 +93,6 @@ class Terms:
 
     @property
     def honest(self) -> bool:
-        """Whether differential privacy holds."""
         return self.epsilon is not None
 
     @property

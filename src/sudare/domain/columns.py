@@ -133,6 +133,24 @@ def whole_number(value: Any, what: Message, least: int = 0) -> int:
     return number
 
 
+def index_range(ends: Any, axis: str, limit: int, beyond: int = 0) -> tuple[int, int]:
+    """The half-open range that ``rows`` or ``columns`` (``axis``) are declared by.
+
+    It begins below ``limit`` and is not longer; where an axis goes around, it may end ``beyond`` the limit.
+    """
+    try:
+        begin, end = (whole_number(number, Message("an end of the {axis}", axis=axis)) for number in ends)
+    except SudareError:
+        raise
+    except (TypeError, ValueError):
+        raise DomainError("{axis} are not a pair", value=ends, allowed="(first, one after last)", axis=axis) from None
+    if not (begin < limit and begin < end <= limit + beyond and end - begin <= limit):
+        raise DomainError(
+            "{axis} are not a range", value=(begin, end), allowed="0 <= a < b <= {limit}", axis=axis, limit=limit
+        )
+    return begin, end
+
+
 def _within(array: NDArray[Any]) -> Integers:
     """Integers of any width as int64, kept within plus and minus 2**62."""
     if array.dtype.itemsize < 8:

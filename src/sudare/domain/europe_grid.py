@@ -16,12 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudare.arrays import Booleans, Floats, Integers
-from sudare.domain.columns import whole_number
+from sudare.domain.columns import index_range
 from sudare.domain.formula import NumpyCalculator, atanh, sine
 from sudare.domain.place import EUROPE, UNIT, Lattice, Squares, degrees_window
 from sudare.domain.regions import Box, Region
 from sudare.domain.shapes import Shapes
-from sudare.errors import DomainError, Message, did_you_mean
+from sudare.errors import DomainError, did_you_mean
 from sudare.language.messages import PageMessage
 from sudare.privacy import Number
 
@@ -131,16 +131,14 @@ class EuropeGrid(Lattice):
         if window is not None and rows is None and columns is None:
             ranges = _touched(window, SIZES[size])
         elif window is None and rows is not None and columns is not None:
-            ranges = _range(rows, SIZES[size]), _range(columns, SIZES[size])
+            limit = LIMIT // SIZES[size]
+            ranges = index_range(rows, "rows", limit), index_range(columns, "columns", limit)
         else:
             raise DomainError(
                 "declare a European grid by a window, or by rows and columns",
                 hint='Write EuropeGrid("1km", window=(13.0, 52.3, 13.8, 52.7)).',
             )
-        object.__setattr__(self, "cell_size", size)
-        object.__setattr__(self, "rows", ranges[0])
-        object.__setattr__(self, "columns", ranges[1])
-        self.settle(Box((ranges[0][1] - ranges[0][0], ranges[1][1] - ranges[1][0])), mask, crs)
+        self.settle(Box.over(*ranges), mask, crs, cell_size=size, rows=ranges[0], columns=ranges[1])
 
     def formula(self, by: Any, latitude: Any, longitude: Any) -> tuple[Any, Any]:
         """See `Lattice`."""
@@ -265,16 +263,3 @@ def _touched(window: Any, metres: int) -> tuple[tuple[int, int], tuple[int, int]
             )
         ends.append((math.floor(low / metres), math.ceil(high / metres)))
     return ends[0], ends[1]
-
-
-def _range(ends: Any, metres: int) -> tuple[int, int]:
-    try:
-        begin, end = (whole_number(number, Message("an end of a range of cells")) for number in ends)
-    except (TypeError, ValueError):
-        raise DomainError("a range of cells is not a pair", value=ends, allowed="(first, one after last)") from None
-    if not begin < end <= LIMIT // metres:
-        limit = LIMIT // metres
-        raise DomainError(
-            "a range of cells is not part of the grid", value=(begin, end), allowed="0 <= a < b <= {limit}", limit=limit
-        )
-    return begin, end

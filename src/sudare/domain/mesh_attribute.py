@@ -11,14 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudare.arrays import Booleans, Floats, Integers
-from sudare.domain.columns import whole_number
+from sudare.domain.columns import index_range
 from sudare.domain.mesh import LEVELS, centres, codes_of, corners, mesh_level, row_areas, rows_and_columns_at
 from sudare.domain.mesh_sql import codes_sql, degrees_sql
 from sudare.domain.place import Place, Squares
 from sudare.domain.regions import Box, MaskedBox, Region
 from sudare.domain.shapes import Shapes
 from sudare.domain.sql import NUMBERS, AttributeSql, Dialect, Kind, SourceColumn, called
-from sudare.errors import DomainError, Message, SudareError
+from sudare.errors import DomainError, Message
 from sudare.language.messages import PageMessage
 
 if TYPE_CHECKING:
@@ -87,19 +87,16 @@ class Mesh(Place):
             filled = squares.size == squares.lengths[0] * squares.lengths[1]
             region = Box(squares.lengths) if filled else squares
         elif codes is None and rows is not None and columns is not None:
-            row_range = _range(rows, "rows", level.limit)
-            column_range = _range(columns, "columns", level.limit)
-            region = Box((row_range[1] - row_range[0], column_range[1] - column_range[0]))
+            row_range = index_range(rows, "rows", level.limit)
+            column_range = index_range(columns, "columns", level.limit)
+            region = Box.over(row_range, column_range)
         else:
             raise DomainError(
                 "declare a mesh by rows and columns, or by codes, not both",
                 allowed="rows and columns, or codes",
                 hint='Write codes=["5339"], or rows=(8480, 8640) and columns=(6240, 6400).',
             )
-        object.__setattr__(self, "cell_size", size)
-        object.__setattr__(self, "rows", row_range)
-        object.__setattr__(self, "columns", column_range)
-        self.settle(region, mask, crs)
+        self.settle(region, mask, crs, cell_size=size, rows=row_range, columns=column_range)
 
     def positions(self, *columns: Any) -> tuple[tuple[Integers, ...], Booleans]:
         """One column of codes, or latitudes and longitudes in degrees."""
@@ -223,22 +220,6 @@ def _listed(codes: Any) -> Any:
     if isinstance(codes, str | int | np.generic):
         return [codes]
     return codes if hasattr(codes, "__array__") else list(codes)
-
-
-def _range(ends: Any, what: str, limit: int) -> tuple[int, int]:
-    try:
-        begin, end = (whole_number(number, Message("an end of the mesh {axis}", axis=what)) for number in ends)
-    except SudareError:
-        raise
-    except (TypeError, ValueError):
-        raise DomainError(
-            "mesh {what} are not a pair", value=ends, allowed="(first, one after last)", what=what
-        ) from None
-    if not begin < end <= limit:
-        raise DomainError(
-            "mesh {what} are not a range", value=(begin, end), allowed="0 <= a < b <= {limit}", what=what, limit=limit
-        )
-    return begin, end
 
 
 def _shortened(codes: Sequence[str]) -> str:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudare.arrays import Booleans, Floats, Integers
-from sudare.domain.columns import whole_number
+from sudare.domain.columns import index_range, whole_number
 from sudare.domain.formula import NumpyCalculator, atanh, cosine, sine
 from sudare.domain.place import UNIT, Lattice, Squares, degrees_window
 from sudare.domain.regions import Box, Region
@@ -67,16 +67,13 @@ class Tiles(Lattice):
         if window is not None and rows is None and columns is None:
             ranges = _touched(window, level)
         elif window is None and rows is not None and columns is not None:
-            ranges = _range(rows, 2**level, 0), _range(columns, 2**level, 2**level)
+            ranges = index_range(rows, "rows", 2**level), index_range(columns, "columns", 2**level, beyond=2**level)
         else:
             raise DomainError(
                 "declare tiles by a window, or by rows and columns",
                 hint="Write Tiles(zoom=14, window=(-74.3, 40.5, -73.7, 41.0)).",
             )
-        object.__setattr__(self, "zoom", level)
-        object.__setattr__(self, "rows", ranges[0])
-        object.__setattr__(self, "columns", ranges[1])
-        self.settle(Box((ranges[0][1] - ranges[0][0], ranges[1][1] - ranges[1][0])), mask, crs)
+        self.settle(Box.over(*ranges), mask, crs, zoom=level, rows=ranges[0], columns=ranges[1])
 
     def formula(self, by: Any, latitude: Any, longitude: Any) -> tuple[Any, Any]:
         """See `Lattice`."""
@@ -184,15 +181,3 @@ def _touched(window: Any, zoom: int) -> tuple[tuple[int, int], tuple[int, int]]:
     left = math.floor(west + TOLERANCE)
     right = min(math.ceil(east - TOLERANCE), left + tiles)
     return (first, last), (left % tiles, left % tiles + right - left)
-
-
-def _range(ends: Any, limit: int, beyond: int) -> tuple[int, int]:
-    try:
-        begin, end = (whole_number(number, Message("an end of a range of tiles")) for number in ends)
-    except (TypeError, ValueError):
-        raise DomainError("a range of tiles is not a pair", value=ends, allowed="(first, one after last)") from None
-    if not (begin < limit and begin < end <= limit + beyond and end - begin <= limit):
-        raise DomainError(
-            "a range of tiles is not one of the zoom", value=(begin, end), allowed="0 <= a < b <= {limit}", limit=limit
-        )
-    return begin, end

@@ -202,7 +202,6 @@ class KAnonymityReproduction(Reproduction):
 
     @property
     def said(self) -> dict[str, dict[str, Value]]:
-        """Data and runs, what epsilon is, and how far its sizes are."""
         records, tuples = self.population.total, len(self.population.counts)
         return {
             "data": {"basis": self.basis, "records": records, "tuples": tuples},
@@ -213,7 +212,6 @@ class KAnonymityReproduction(Reproduction):
 
     @property
     def figures(self) -> dict[str, Spec]:
-        """2.2 and 2.3 what age is generalised to, 4.1 the record counts, 4.2 and 4.3 epsilon by rate and by k."""
         return figures(self)
 
     @property

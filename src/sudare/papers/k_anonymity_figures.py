@@ -12,6 +12,7 @@ import numpy as np
 from sudare.anonymity import Hierarchy
 from sudare.anonymity.lattice import Tuples
 from sudare.papers.data import PRINTED_TREES
+from sudare.papers.sheet import Phrase
 from sudare.render.charts import Spec, fill
 from sudare.render.curves import beside
 
@@ -35,7 +36,12 @@ def age_trees(made: KAnonymityReproduction) -> Spec:
     """2.2 and 2.3: the tree of age, its published nodes filled, in the thesis and here."""
     tree = PRINTED_TREES["age"]
     charts = [
-        cut_tree(tree, cut, title=f"{figure}  k = {k}, {where}", subtitle=f"in {often:.0%} of our samples")
+        cut_tree(
+            tree,
+            cut,
+            title=Phrase("{figure}  k = {k}, {where}", figure=figure, k=k, where=where),
+            subtitle=Phrase("in {share:.0%} of our samples", share=often),
+        )
         for figure, (k, cuts) in zip(("2.2", "2.3"), made.cuts.items(), strict=True)
         for where, cut, often in (
             ("the paper", cuts.paper, cuts.as_paper),
@@ -43,7 +49,10 @@ def age_trees(made: KAnonymityReproduction) -> Spec:
         )
     ]
     return beside(
-        charts, 2, title="What age is generalised to", subtitle=f"filled: published; {made.runs} samples at beta = 0.2"
+        charts,
+        2,
+        title="What age is generalised to",
+        subtitle=Phrase("filled: published; {runs} samples at beta = 0.2", runs=made.runs),
     )
 
 
@@ -94,7 +103,12 @@ def _record_counts(population: Tuples, basis: object) -> Spec:
         "record_counts",
         steps=[{"label": label, "value": int(value)} for label, value in zip(labels, often, strict=True)],
         title="Records per distinct tuple",
-        subtitle=f"{basis}: {population.total:,} records, {len(population.counts):,} tuples",
+        subtitle=Phrase(
+            "{basis}: {records:,} records, {tuples:,} tuples",
+            basis=basis,
+            records=population.total,
+            tuples=len(population.counts),
+        ),
         label_title="records with the same values",
         value_title="distinct tuples",
         width=760,
@@ -116,13 +130,13 @@ def _curves(outcomes: list[SettingOutcome], where: Callable[[Setting], float], t
         add("paper", outcome, outcome.setting.mean, outcome.setting.deviation)
         add("here: the paper's algorithm", outcome, float(finite.mean()) if len(finite) else math.nan, spread)
         for name in ("passes", "passes on all records, then the sample"):
-            add(f"here: {name}", outcome, outcome.variant(name)[0])
+            add(Phrase("here: {name}", name=name), outcome, outcome.variant(name)[0])
         add("floor -ln(1 - beta)", outcome, outcome.floor)
     return fill(
         "epsilon_curves",
         points=points,
-        title=f"Evaluated epsilon by {title}",
-        subtitle=f"{fixed}; largest class, mean and standard deviation over samples",
+        title=Phrase("Evaluated epsilon by {title}", title=title),
+        subtitle=Phrase("{fixed}; largest class, mean and standard deviation over samples", fixed=fixed),
         x_title=title,
         y_title="epsilon",
         x_ticks=sorted({point["x"] for point in points}),

@@ -49,7 +49,6 @@ class MixtureReproduction(Reproduction):
 
     @property
     def said(self) -> dict[str, dict[str, Value]]:
-        """Data and runs, and how choices were made."""
         runs = tuple(
             PageMessage("paper.fact.mixture.draws", runs=runs, size=int(size)) for size, runs in self.runs.items()
         )
@@ -57,7 +56,6 @@ class MixtureReproduction(Reproduction):
 
     @property
     def figures(self) -> dict[str, Spec]:
-        """Figure 2 as printed and by Sudare, one draw of each number of records, and the columns of Adult."""
         return figures(self)
 
     @property

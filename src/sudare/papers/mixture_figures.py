@@ -9,6 +9,7 @@ import numpy as np
 
 from sudare.papers import mixture_adult as adult
 from sudare.papers import mixture_synthetic as synthetic
+from sudare.papers.sheet import Phrase
 from sudare.render.charts import Spec
 from sudare.render.curves import Series, beside, curves
 from sudare.render.place_charts import estimates
@@ -62,8 +63,8 @@ def shapes(made: MixtureReproduction) -> Spec:
         charts.append(
             curves(
                 series,
-                title=f"{size:,} records",
-                subtitle=f"noise of scale {one.scale:.2f}",
+                title=Phrase("{size:,} records", size=size),
+                subtitle=Phrase("noise of scale {scale:.2f}", scale=one.scale),
                 x_title="value",
                 y_title="share of a bin",
                 width=330,
@@ -85,8 +86,8 @@ def columns(made: MixtureReproduction) -> Spec:
             labels,
             column.true,
             {method: column.runs[method][0] for method in (adult.IBT, adult.MIXTURE)},
-            title=f"{name} (bars: truth)",
-            subtitle=f"{made.basis}; noise of scale {column.scale:.2f}, first run",
+            title=Phrase("{name} (bars: truth)", name=name),
+            subtitle=Phrase("{basis}; noise of scale {scale:.2f}, first run", basis=made.basis, scale=column.scale),
             label_title=name,
             value_title="share of the records",
             width=900 if len(labels) > 30 else 420,

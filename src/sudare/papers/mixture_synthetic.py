@@ -62,7 +62,6 @@ class RecoveredDraw:
     starts: Mapping[str, list[StartOutcome]]
 
     def accuracy(self, name: str) -> float:
-        """L1 accuracy in percent."""
         return l1_percent(self.true, self.found[name])
 
 

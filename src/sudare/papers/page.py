@@ -10,17 +10,15 @@ from sudare.language.catalogue import LANGUAGES, Words
 from sudare.language.messages import lines
 from sudare.papers.catalogue import BY_KEY, Paper
 from sudare.papers.doors import doors_of, header
-from sudare.papers.reproduction import Reproduction
+from sudare.papers.reproduction import Reproduction, file_name
 from sudare.render.sections import Facts, Lead, Section, Table, Text, lay_out
-
-NAMES = {"en": "page.html", "ja": "page.ja.html"}
 
 
 def write_pages(folder: Path, made: Reproduction) -> tuple[Path, ...]:
     """The page in every language, beside the files of the experiment, whose pictures it embeds."""
     written = []
     for language in LANGUAGES:
-        path = folder / NAMES[language]
+        path = folder / file_name("page", "html", language)
         with OutputError.from_system("a page cannot be written: {reason}", value=str(path)):
             path.write_text(page(BY_KEY[made.key], made, Words(language)), encoding="utf-8", newline="\n")
         written.append(path)
@@ -44,13 +42,13 @@ def page(paper: Paper, made: Reproduction, words: Words) -> str:
     doors = tuple(door.row(words) for door in doors_of(paper))
     title = words("paper.doors")
     sections.append(Section(title, (Table(title, header(words), doors, numbers=False),)))
-    pictures = [path for path in made.files if path.suffix == ".png"]
-    embedded = [
-        (words.label("paper_figure", f"{paper.key}.{path.stem}"), base64.b64encode(path.read_bytes()).decode())
-        for path in pictures
+    pictures = [
+        (words.label("paper_figure", f"{paper.key}.{name}"), base64.b64encode(path.read_bytes()).decode())
+        for name, language, path in made.drawn
+        if language == words.language
     ]
     origin = f"{paper.text('authors', words)}{paper.dated}"
-    return lay_out("paper.html", sections, words, title=paper.text("title", words), origin=origin, pictures=embedded)
+    return lay_out("paper.html", sections, words, title=paper.text("title", words), origin=origin, pictures=pictures)
 
 
 def _upper(text: str) -> str:

@@ -103,12 +103,10 @@ class RapporReproduction(Reproduction):
 
     @property
     def said(self) -> dict[str, dict[str, Value]]:
-        """Data, runs and the traces."""
         return {"data": {"positions": sum(TOTALS)}, "runs": {"runs": self.runs}, "traces": {"basis": self.basis}}
 
     @property
     def figures(self) -> dict[str, Spec]:
-        """Every figure of the appendix that shows numbers, and the real traces."""
         return figures(self)
 
     @property

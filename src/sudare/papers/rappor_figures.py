@@ -10,6 +10,7 @@ from sudare.local import SymmetricUnary, estimate
 from sudare.measure.science import scipy_of
 from sudare.papers import traces
 from sudare.papers.data import CORRELATION, EPSILONS, HOURS, PAPER, WARDS, people, tiles
+from sudare.papers.sheet import Phrase
 from sudare.privacy import exact
 from sudare.render.charts import Spec
 from sudare.render.curves import Series, beside, curves
@@ -76,10 +77,15 @@ def law_of_count() -> Spec:
     return curves(
         [
             Series("exact law", shown, law[shown], "line"),
-            Series(f"{len(drawn)} draws, in steps of 20", (edges[:-1] + edges[1:] - 1) / 2, seen, "points"),
+            Series(
+                Phrase("{draws} draws, in steps of 20", draws=len(drawn)),
+                (edges[:-1] + edges[1:] - 1) / 2,
+                seen,
+                "points",
+            ),
         ],
         title="A.2  How often the bit of Shinjuku is set",
-        subtitle=f"14:00, epsilon 0.5: {here} of {all_people:,} people are there",
+        subtitle=Phrase("14:00, epsilon 0.5: {here} of {people:,} people are there", here=here, people=all_people),
         x_title="n', reports with the bit set",
         y_title="probability",
         x_domain=(float(edges[0]), float(edges[-1])),
@@ -95,7 +101,7 @@ def by_iteration() -> Spec:
         reports = SymmetricUnary(len(WARDS), exact(epsilon)).randomize(values, seed=11)
         steps = [*range(1, 10), *range(10, _STEPS + 1, 5)]
         path = [estimate(reports, "em", stop=step).counts[_SHINJUKU] for step in steps]
-        series.append(Series(f"epsilon {epsilon:g}", [0, *steps], [start, *path], "line"))
+        series.append(Series(Phrase("epsilon {epsilon:g}", epsilon=epsilon), [0, *steps], [start, *path], "line"))
     return curves(
         series,
         title="A.3  EM's estimate by iteration",
@@ -113,7 +119,9 @@ def by_hour() -> Spec:
     wards = ("Nakano", "Koto", "Chuo", "Bunkyo")
     chart = curves(
         [
-            Series(ward + (" (invented)" if ward == "Koto" else ""), hours, counts[:, WARDS.index(ward)])
+            Series(
+                Phrase("{ward} (invented)", ward=ward) if ward == "Koto" else ward, hours, counts[:, WARDS.index(ward)]
+            )
             for ward in wards
         ],
         title="A.4  People by time of day",
@@ -133,7 +141,7 @@ def by_ward(made: RapporReproduction) -> Spec:
         true[order],
         {name: made.errors[name].shown.mean(axis=0)[order] for name in _MAIN},
         title="A.8  Estimates per ward (bars: truth)",
-        subtitle=f"{_what(made)}, {_runs(made)}",
+        subtitle=Phrase("{what}, {runs}", what=_what(made), runs=_runs(made)),
         label_title="ward",
     )
 
@@ -146,7 +154,7 @@ def scatter(made: RapporReproduction) -> Spec:
     return curves(
         [*points, Series("estimate = truth", ends, ends, "line", dashed=True)],
         title="A.9  Estimates against truth",
-        subtitle=f"{_what(made)}, {_runs(made)}; each point is a ward",
+        subtitle=Phrase("{what}, {runs}; each point is a ward", what=_what(made), runs=_runs(made)),
         x_title="people in the ward",
         y_title="estimate",
     )
@@ -161,7 +169,7 @@ def error_by_people(made: RapporReproduction) -> Spec:
         curves(
             [Series("wards", true, error[name], "points")],
             title=name,
-            subtitle=f"correlation {made.correlation(name):.3f}" + _printed(name),
+            subtitle=_correlated(made, name),
             x_title="people in the ward",
             y_title="mean absolute error",
             width=250,
@@ -184,7 +192,7 @@ def maps(made: RapporReproduction) -> Spec:
     drawn = [
         TileMap("Truth, 8:00", people(0), "A.6"),
         TileMap("Truth, 14:00", people(_AFTERNOON), "A.7"),
-        TileMap(f"Truth, {hour}", true, "A.12", (low, high)),
+        TileMap(Phrase("Truth, {hour}", hour=hour), true, "A.12", (low, high)),
         TileMap("Bits set, n'", made.observed[0], "A.13; a colour scale of its own"),
         TileMap("MLE", made.errors["MLE"].shown[0], "one run; people, colours as the truth", (low, high)),
         TileMap("EM (plain)", made.errors["EM (plain)"].shown[0], "A.14; the same run", (low, high)),
@@ -192,7 +200,13 @@ def maps(made: RapporReproduction) -> Spec:
         TileMap("EM (held out)", made.errors["EM (held out)"].shown[0], "the same run", (low, high)),
         TileMap("EM (prior)", made.errors["EM (prior)"].shown[0], "the same run", (low, high)),
     ]
-    return tile_maps(tiles(), drawn, columns=3, title="The 23 wards", subtitle=f"from the third map on: {_what(made)}")
+    return tile_maps(
+        tiles(),
+        drawn,
+        columns=3,
+        title="The 23 wards",
+        subtitle=Phrase("from the third map on: {what}", what=_what(made)),
+    )
 
 
 def error_by_epsilon(made: RapporReproduction) -> Spec:
@@ -202,9 +216,16 @@ def error_by_epsilon(made: RapporReproduction) -> Spec:
     charts = []
     for column, hour in enumerate(made.hours):
         series = [Series(name, made.epsilons, made.errors[name].mean[:, column]) for name in colour_order]
-        charts.append(_by_epsilon(series, f"{HOURS[hour]}  ({int(people(hour).sum()):,} people)", top))
+        charts.append(
+            _by_epsilon(
+                series, Phrase("{hour}  ({people:,} people)", hour=HOURS[hour], people=int(people(hour).sum())), top
+            )
+        )
     mean = [Series(name, made.epsilons, made.errors[name].mean.mean(axis=1)) for name in colour_order]
-    mean += [Series(f"{name} in the paper", EPSILONS, PAPER[name], "line", dashed=True) for name in ("MLE", "EM")]
+    mean += [
+        Series(Phrase("{name} in the paper", name=name), EPSILONS, PAPER[name], "line", dashed=True)
+        for name in ("MLE", "EM")
+    ]
     for chart in charts:
         chart["encoding"]["color"]["legend"] = None
     both = [_by_epsilon(mean, "Mean of all hours, with the paper's", top, width=520, height=260), beside(charts, 3)]
@@ -227,7 +248,9 @@ def _by_epsilon(series: list[Series], title: str, top: float, width: int = 260, 
 def trace_maps(made: RapporReproduction) -> Spec:
     """The 1,024 regions: truth and estimates from one set of reports."""
     frame = Frame(traces.SIDE, traces.SIDE, x_title="region, west to east", y_title="region, south to north")
-    names = {"truth": str(made.basis), **dict.fromkeys(traces.METHODS, f"subset selection, epsilon {traces.SHOWN}")}
+    names = {"truth": Phrase("{basis}", basis=made.basis)} | dict.fromkeys(
+        traces.METHODS, Phrase("subset selection, epsilon {epsilon:g}", epsilon=traces.SHOWN)
+    )
     drawn = [
         Panel(name.capitalize() if name == "truth" else name, made.traces.maps[name].reshape(traces.SIDE, -1), subtitle)
         for name, subtitle in names.items()
@@ -236,13 +259,15 @@ def trace_maps(made: RapporReproduction) -> Spec:
 
 
 def _what(made: RapporReproduction) -> str:
-    return f"{HOURS[made.shown]}, epsilon {made.epsilons[0]:g}"
+    return Phrase("{hour}, epsilon {epsilon:g}", hour=HOURS[made.shown], epsilon=made.epsilons[0])
 
 
 def _runs(made: RapporReproduction) -> str:
-    return f"mean of {made.runs} runs" if made.runs > 1 else "one run"
+    return Phrase("mean of {runs} runs", runs=made.runs) if made.runs > 1 else "one run"
 
 
-def _printed(name: str) -> str:
-    number = CORRELATION.get({"MLE": "MLE", "EM (plain)": "EM"}.get(name, ""))
-    return "" if number is None else f" (paper: {number:.3f})"
+def _correlated(made: RapporReproduction, name: str) -> str:
+    here, printed = made.correlation(name), CORRELATION.get({"MLE": "MLE", "EM (plain)": "EM"}.get(name, ""))
+    if printed is None:
+        return Phrase("correlation {here:.3f}", here=here)
+    return Phrase("correlation {here:.3f} (paper: {printed:.3f})", here=here, printed=printed)

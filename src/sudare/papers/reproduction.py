@@ -9,21 +9,23 @@ from pathlib import Path
 from typing import Any, ClassVar, Self
 
 from sudare.errors import OutputError, ParameterError
-from sudare.language.catalogue import ENGLISH
+from sudare.language.catalogue import ENGLISH, LANGUAGES, Words
 from sudare.language.messages import Lines, OnProgress, PageMessage, Progress, Stage, Value
-from sudare.papers.sheet import Sheet
+from sudare.papers.sheet import Sheet, spec_in_words
 from sudare.render.charts import Spec, render_png
 
 
 @dataclass(frozen=True)
 class Reproduction(ABC):
-    """A paper's experiment, done again. ``basis`` is what it ran on, ``runs`` how often, ``files`` what was written."""
+    """A paper's experiment, done again. ``basis`` is what it ran on, ``runs`` how often, ``files`` what was written,
+    and ``drawn`` the figures among it: name, language and file."""
 
     key: ClassVar[str]
     """The paper's, in `sudare.papers.catalogue`."""
     basis: Value
     runs: Any
     files: tuple[Path, ...] = field(default=(), kw_only=True)
+    drawn: tuple[tuple[str, str, Path], ...] = field(default=(), kw_only=True)
 
     @property
     def facts(self) -> Lines:
@@ -49,18 +51,19 @@ class Reproduction(ABC):
         """The paper's figures by the names of their files."""
 
     def written(self, folder: Path, progress: OnProgress) -> Self:
-        """Itself, after the sheets (CSV) and then the figures (PNG) were written into ``folder``."""
-        files = [sheet.write(folder) for sheet in self.sheets]
+        """Itself, after the sheets (CSV) and then the figures (PNG, in each language) were written into ``folder``."""
+        files = tuple(sheet.write(folder) for sheet in self.sheets)
+        drawn = []
         for name, spec in self.figures.items():
             progress(Progress(Stage.DRAWING))
-            path = folder / f"{name}.png"
-            with OutputError.from_system("a figure cannot be written: {reason}", value=str(path)):
-                path.write_bytes(render_png(spec))
-            files.append(path)
-        return replace(self, files=tuple(files))
+            for language in LANGUAGES:
+                path = folder / file_name(name, "png", language)
+                with OutputError.from_system("a figure cannot be written: {reason}", value=str(path)):
+                    path.write_bytes(render_png(spec_in_words(spec, Words(language))))
+                drawn.append((name, language, path))
+        return replace(self, files=(*files, *(path for _, _, path in drawn)), drawn=tuple(drawn))
 
     def to_json(self) -> dict[str, Any]:
-        """For machines."""
         return {
             "paper": self.key,
             "basis": str(self.basis),
@@ -70,6 +73,15 @@ class Reproduction(ABC):
             ],
             "files": [str(path) for path in self.files],
         }
+
+
+def file_name(stem: str, ending: str, language: str) -> str:
+    """Of a page or a figure in a language.
+
+    >>> file_name("page", "html", "en"), file_name("page", "html", "ja")
+    ('page.html', 'page.ja.html')
+    """
+    return f"{stem}.{ending}" if language == ENGLISH.language else f"{stem}.{language}.{ending}"
 
 
 def repetitions(asked: int | None, quick: bool, usual: tuple[int, int]) -> int:

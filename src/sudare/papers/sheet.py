@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 
 from sudare.errors import OutputError, ParameterError
 from sudare.language.catalogue import ENGLISH, Words
+from sudare.language.messages import PageMessage
 from sudare.language.translation import UnknownTemplateError, translations
 
 Entry: TypeAlias = str | int | float | None
@@ -36,11 +37,9 @@ class Sheet:
             raise ParameterError("a row of a sheet has another length than its header", value=self.name)
 
     def title(self, paper: str, words: Words) -> str:
-        """What it shows."""
         return words.label("paper_sheet", f"{paper}.{self.name}")
 
     def text_header(self, words: Words = ENGLISH) -> tuple[str, ...]:
-        """The names of its columns."""
         return tuple(in_words(name, words) for name in self.header)
 
     def text_rows(self, words: Words = ENGLISH) -> list[tuple[str, ...]]:
@@ -60,7 +59,6 @@ class Sheet:
         return path
 
     def to_json(self) -> list[dict[str, Any]]:
-        """Its rows as objects."""
         return [
             {name: None if _is_empty(entry) else entry for name, entry in zip(self.header, row, strict=True)}
             for row in self.rows
@@ -73,10 +71,54 @@ def in_words(name: str, words: Words) -> str:
     >>> in_words("epsilon", Words("ja")), in_words("epsilon", Words("en")), in_words("device-7", Words("ja"))
     ('ε', 'epsilon', 'device-7')
     """
+    if isinstance(name, Phrase):
+        return name.text(words)
     try:
         return translations(words.language, "papers").gettext(name)
     except UnknownTemplateError:
         return name
+
+
+class Phrase(str):
+    """A text of a figure with gaps: English where it is written as it is, and in a language by its template.
+
+    >>> str(Phrase("epsilon {epsilon:g}", epsilon=0.5))
+    'epsilon 0.5'
+    """
+
+    template: str
+    gaps: dict[str, Any]
+
+    def __new__(cls, template: str, **gaps: Any) -> Phrase:
+        made = super().__new__(cls, template.format(**gaps))
+        made.template, made.gaps = template, gaps
+        return made
+
+    def text(self, words: Words) -> str:
+        """In the language of ``words``, the gaps too."""
+        return in_words(self.template, words).format(**{name: _gap(value, words) for name, value in self.gaps.items()})
+
+
+def _gap(value: Any, words: Words) -> Any:
+    if isinstance(value, PageMessage):
+        return value.text(words)
+    return in_words(value, words) if isinstance(value, str) else value
+
+
+NOT_TEXT = (
+    "$schema", "anchor", "config", "description", "direction", "field", "filter", "frame", "kind", "labelExpr", "mark",
+    "name", "orient", "resolve", "symbolType", "test", "type", "url",
+)  # fmt: skip
+"""Keys of a figure under which nothing is written that people read."""
+
+
+def spec_in_words(spec: Any, words: Words) -> Any:
+    """A figure in a language: its titles, and the names in its data."""
+    if isinstance(spec, dict):
+        return {key: part if key in NOT_TEXT else spec_in_words(part, words) for key, part in spec.items()}
+    if isinstance(spec, list):
+        return [spec_in_words(part, words) for part in spec]
+    return _gap(spec, words)
 
 
 def _is_empty(entry: Entry) -> bool:

@@ -33,7 +33,7 @@ from sudare.papers.contest import (
 )
 from sudare.papers.data import JAPAN, census_window
 from sudare.papers.reproduction import Reproduction, repetitions
-from sudare.papers.sheet import Entry, Sheet
+from sudare.papers.sheet import Entry, Phrase, Sheet
 from sudare.papers.units import Unit, run_units
 from sudare.render.charts import Spec
 from sudare.render.drawing import View, map_frame
@@ -122,7 +122,6 @@ class SparseL2Reproduction(Reproduction):
 
     @property
     def said(self) -> dict[str, dict[str, Value]]:
-        """Data, runs and what to know."""
         return {"data": {"basis": self.basis}, "runs": {"runs": self.runs, "japan": self.japan_runs}, "note": {}}
 
     @property
@@ -149,13 +148,21 @@ class SparseL2Reproduction(Reproduction):
         drawn = {"maps": panels(frame, maps, columns=4, width=210)}
         for epsilon in EPSILONS:
             chosen = [outcome for outcome in self.outcomes if outcome.epsilon == epsilon]
-            drawn[f"ranges_epsilon_{epsilon:g}"] = _bars(chosen, f"Error by true count, epsilon {epsilon:g}")
+            drawn[f"ranges_epsilon_{epsilon:g}"] = _bars(
+                chosen, Phrase("Error by true count, epsilon {epsilon:g}", epsilon=epsilon)
+            )
             # LM is so far off that the others need a scale of their own.
             others = [outcome for outcome in chosen if outcome.contender.name != "LM"]
-            drawn[f"ranges_epsilon_{epsilon:g}_closer"] = _bars(others, f"The same without LM, epsilon {epsilon:g}")
+            drawn[f"ranges_epsilon_{epsilon:g}_closer"] = _bars(
+                others, Phrase("The same without LM, epsilon {epsilon:g}", epsilon=epsilon)
+            )
         released = {"True counts": self.large, "Released counts": self.largest[0].first}
         drawn["japan"] = View.of(self.large.domain).picture(released, 430)
-        title = f"Error by true count, Japan ({self.basis}), epsilon {_TIMED_EPSILON:g}"
+        for part, table in zip(drawn["japan"]["concat"], released.values(), strict=True):
+            part["title"]["subtitle"] = Phrase("{people:,} people", people=int(table.total))
+        title = Phrase(
+            "Error by true count, Japan ({basis}), epsilon {epsilon:g}", basis=self.basis, epsilon=_TIMED_EPSILON
+        )
         return drawn | {"ranges_japan": _bars(self.largest, title)}
 
 

@@ -34,7 +34,6 @@ class Classifier:
 
     @classmethod
     def of(cls, private: Any, public: Any, space: Space, regularisation: float, degree: int) -> Classifier:
-        """Fit it."""
         basis = unit_length(space, degree)
         above = features(basis, space.encode(columns_of(private, space, Message("private"))))
         rows = PublicFeatures(basis, space.encode(columns_of(public, space, Message("public"))))

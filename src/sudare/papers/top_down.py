@@ -22,7 +22,7 @@ from sudare.measure import density, error_by_block
 from sudare.papers.data import TOKYO, census_window
 from sudare.papers.reproduction import Reproduction, repetitions
 from sudare.papers.rivals import Rival, barak, barak_error, hay, li, li_error
-from sudare.papers.sheet import Sheet
+from sudare.papers.sheet import Phrase, Sheet
 from sudare.papers.top_down_theorem import Concentrated, by_density, concentrated, density_chart, density_sheet
 from sudare.papers.units import Unit, run_units
 from sudare.privacy import Budget, exact
@@ -138,7 +138,6 @@ class TopDownReproduction(Reproduction):
 
     @property
     def said(self) -> dict[str, dict[str, Value]]:
-        """Data, runs and theorem 3."""
         found, populated = self.concentrated, round(100 * density(self.truth), 1)
         rounded = {"top_down": found.top_down[2], "privelet": found.privelet[2], "bound": found.bound}
         return {
@@ -157,7 +156,9 @@ class TopDownReproduction(Reproduction):
     def figures(self) -> dict[str, Spec]:
         """1 to 5 as one picture of maps, 6 on logarithmic axes, 7 its zoom; the gain by density."""
         attribute = next(iter(self.truth.domain.attributes.values()))
-        subtitle = f"{self.basis}; {self.runs} runs, epsilon {float(EPSILON):g}"
+        subtitle = Phrase(
+            "{basis}; {runs} runs, epsilon {epsilon:g}", basis=self.basis, runs=self.runs, epsilon=float(EPSILON)
+        )
         curves = [
             Curve(
                 outcome.contender.name,
@@ -168,12 +169,14 @@ class TopDownReproduction(Reproduction):
             for outcome in self.outcomes
             if outcome.contender.method is not barak  # a hundred times the others
         ]
-        maps = [Panel("Data", self.truth.to_array(), str(self.basis))]
+        maps = [Panel("Data", self.truth.to_array(), Phrase("{basis}", basis=self.basis))]
         maps += [
             Panel(
                 outcome.contender.name,
                 outcome.first.to_array(),
-                f"{outcome.negative:.1%} of cells negative (red)" if outcome.negative else "no cell negative",
+                Phrase("{share:.1%} of cells negative (red)", share=outcome.negative)
+                if outcome.negative
+                else "no cell negative",
             )
             for outcome in self.outcomes
             if outcome.contender.mapped
@@ -183,7 +186,7 @@ class TopDownReproduction(Reproduction):
             "error_by_area": error_by_area(curves, subtitle=subtitle, width=560, height=380),
             "error_by_area_zoom": error_by_area(
                 curves,
-                title=f"Error by size of area, up to {_ZOOM:g}",
+                title=Phrase("Error by size of area, up to {size:g}", size=_ZOOM),
                 subtitle=subtitle,
                 width=560,
                 height=380,

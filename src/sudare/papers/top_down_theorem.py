@@ -14,7 +14,7 @@ import numpy as np
 from sudare.arrays import Floats
 from sudare.domain import CountTable, Domain, Line
 from sudare.measure import error_by_block
-from sudare.papers.sheet import Sheet
+from sudare.papers.sheet import Phrase, Sheet
 from sudare.privacy import exact
 from sudare.render.charts import Spec
 from sudare.render.curves import Series, curves
@@ -41,7 +41,6 @@ class Concentrated:
 
     @property
     def sheet(self) -> Sheet:
-        """Both methods beside the theorem."""
         rows = (
             ("Top-down", *self.top_down, self.theorem, self.bound),
             ("Privelet", *self.privelet, self.theorem, None),
@@ -92,21 +91,28 @@ def by_density(runs: int) -> dict[float, Floats]:
 def density_sheet(found: dict[float, Floats]) -> Sheet:
     """What `by_density` found."""
     rows = tuple((100 * share, *ratios.tolist()) for share, ratios in found.items())
-    return Sheet("density", ("cells with people %", *(f"blocks of {1 << level}" for level in DENSITY_LEVELS)), rows)
+    return Sheet(
+        "density",
+        ("cells with people %", *(Phrase("blocks of {cells}", cells=1 << level) for level in DENSITY_LEVELS)),
+        rows,
+    )
 
 
 def density_chart(found: dict[float, Floats]) -> Spec:
     """The same as a picture."""
     shares = [100 * share for share in found]
     series = [
-        Series(f"blocks of {1 << level}", shares, [float(each[place]) for each in found.values()])
+        Series(Phrase("blocks of {cells}", cells=1 << level), shares, [float(each[place]) for each in found.values()])
         for place, level in enumerate(DENSITY_LEVELS)
     ]
     series.append(Series("Privelet", shares, [1.0] * len(shares), "line", dashed=True))
     chart = curves(
         series,
         title="What top-down gains over Privelet, by density",
-        subtitle=f"RMSE over Privelet's; {1 << DENSITY_BITS:,} cells, 100 people in a populated one, epsilon 0.1",
+        subtitle=Phrase(
+            "RMSE over Privelet's; {cells:,} cells, 100 people in a populated one, epsilon 0.1",
+            cells=1 << DENSITY_BITS,
+        ),
         x_title="cells with people, %",
         y_title="RMSE, Privelet = 1",
         width=520,

@@ -44,7 +44,6 @@ class Traces:
 
     @property
     def sheet(self) -> Sheet:
-        """Errors by encoding and epsilon."""
         names = [*METHODS]
         header = (
             "epsilon",

@@ -18,7 +18,7 @@ import numpy as np
 
 from sudare.language.messages import OnProgress, Value, unheard
 from sudare.papers.reproduction import Reproduction, repetitions
-from sudare.papers.sheet import Entry, Sheet
+from sudare.papers.sheet import Entry, Phrase, Sheet
 from sudare.papers.ulsif_adult import QUERIES as ADULT_QUERIES
 from sudare.papers.ulsif_adult import Answered, load
 from sudare.papers.ulsif_adult import compete as compete_on_adult
@@ -59,17 +59,14 @@ class UlsifReproduction(Reproduction):
 
     @property
     def said(self) -> dict[str, dict[str, Value]]:
-        """Data and runs, and who pays for the choice of parameters."""
         return {"data": {"basis": self.basis}, "runs": {"runs": self.runs}, "note": {}}
 
     @property
     def sheets(self) -> tuple[Sheet, ...]:
-        """Errors of the ratio and of queries, the law of the noise, and the real case."""
         return self._ratios(), self._noise(), self._adult()
 
     @property
     def figures(self) -> dict[str, Spec]:
-        """The paper's figures 1 to 4 as one picture, ours in the same form, and errors by epsilon."""
         return figures(self)
 
     def _ratios(self) -> Sheet:
@@ -200,7 +197,9 @@ def figures(made: UlsifReproduction) -> dict[str, Spec]:
 
 def _panel(title: str, contender: RatioContender, draw: Draw, x: Any, before: list[Series], after: Any = ()) -> Spec:
     """The true ratio and the ideal estimate, then one line for each epsilon, in the same colours in every panel."""
-    lines = [_curve(contender, draw, x, epsilon, f"epsilon {epsilon:g}") for epsilon in EPSILONS]
+    lines = [
+        _curve(contender, draw, x, epsilon, Phrase("epsilon {epsilon:g}", epsilon=epsilon)) for epsilon in EPSILONS
+    ]
     highest = max(float(np.max(line.y)) for line in lines)
     return curves(
         [*before, *lines, *after],
@@ -237,4 +236,4 @@ def _error_chart(made: UlsifReproduction) -> Spec:
             for name in shown
         ]
         charts.append(curves(lines, title=title, x_title="log10 of epsilon", y_title="log10 of the error"))
-    return beside(charts, 1, title="Errors by epsilon", subtitle=f"medians over {made.runs} draws")
+    return beside(charts, 1, title="Errors by epsilon", subtitle=Phrase("medians over {runs} draws", runs=made.runs))

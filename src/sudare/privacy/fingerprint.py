@@ -26,7 +26,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
-from sudare.errors import LedgerError, system_reason
+from sudare.errors import LedgerError, Message, MissingExtraError, system_reason
 from sudare.privacy.chain import Entry
 from sudare.privacy.private_files import write_secret
 
@@ -161,8 +161,7 @@ def unpacked(path: Path) -> BinaryIO:
     if packed == ".gz":
         return cast(BinaryIO, gzip.open(path))
     if packed == ".zst":
-        import pyarrow
-
+        pyarrow = MissingExtraError.load("pyarrow", Message("pyarrow"), "frames")
         return cast(BinaryIO, pyarrow.input_stream(str(path), compression="zstd"))
     if packed == ".zip" and zipfile.is_zipfile(path):
         with zipfile.ZipFile(path) as archive:

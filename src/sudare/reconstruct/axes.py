@@ -172,7 +172,6 @@ class Product:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Bins of each column."""
         return tuple(axis.inputs for axis in self.axes)
 
     @property
@@ -188,7 +187,6 @@ class Product:
         return along(score, [axis.back for axis in self.axes])
 
     def counts(self, columns: Sequence[Any]) -> Floats:
-        """How many records gave each combination of reports."""
         places = [axis.place(column) for axis, column in zip(self.axes, columns, strict=True)]
         if len({len(place) for place in places}) > 1:
             raise ParameterError("columns are of different lengths")

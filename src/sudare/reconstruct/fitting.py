@@ -1,8 +1,8 @@
 """EM of a mixture from a start to convergence, accelerated, and the choice of the number of components.
 
-The number is the one under which held-out records are likeliest, or that of an information criterion. The usual
-criteria count three parameters for each further component. Behind noise most of them are hardly visible, so that BIC
-and often AIC take too few components; the likelihood of held-out records needs no such count.
+The number is the one under which held-out records are likeliest. The usual information criteria count three parameters
+for each further component. Behind noise most of them are hardly visible, so that BIC and often AIC take too few
+components; the likelihood of held-out records needs no such count.
 
 EM starts from the likeliest sum of equal narrow Gaussians, merged step by step to fewer and wider ones. The weights of
 Gaussians of width phi/5 on a fine line of centres have a concave likelihood, so that EM finds the best of all such sums
@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
@@ -108,54 +108,28 @@ def likelihood(sample: Sample, components: Components) -> float:
     return expect(sample, components).log_likelihood
 
 
-Criterion: TypeAlias = Literal["held_out", "aic", "bic"]
 Refit: TypeAlias = Callable[[Sample, Components], MixtureFit]
 
 
 @dataclass(frozen=True)
 class FitCandidate:
-    """A fit and its worth: the log likelihood of held-out records, or the criterion with its sign turned."""
+    """A fit and its worth: the log likelihood of held-out records."""
 
     fit: MixtureFit
     worth: float
 
 
-def freedoms(count: int, attributes: int, *, whole: bool = False) -> int:
-    """Free numbers of a mixture: weights, means, and variances or ``whole`` covariances.
-
-    >>> freedoms(3, 1), freedoms(2, 2), freedoms(2, 2, whole=True)
-    (8, 9, 11)
-    """
-    spread = attributes * (attributes + 1) // 2 if whole else attributes
-    return count - 1 + count * (attributes + spread)
-
-
-def judged(
-    sample: Sample, fits: Mapping[int, MixtureFit], criterion: Criterion, refit: Refit
-) -> dict[int, FitCandidate]:
-    """Every fit with its worth.
-
-    "held_out": each record once takes no part in a fit (five folds, which start where the fit to all ended) and is
-    then judged by it; the worth is the sum over all records.
-    """
-    if criterion != "held_out":
-        price = 1.0 if criterion == "aic" else 0.5 * np.log(sample.records)
-        return {
-            count: FitCandidate(fit, fit.log_likelihood - price * freedoms(*fit.components.means.shape))
-            for count, fit in fits.items()
-        }
-    folds = split(sample.counts, np.random.default_rng(0))
-    judged = {}
-    for count, fit in fits.items():
-        worth = 0.0
-        for fold in folds:
-            rest = sample.counts - fold
-            if not fold.any():
-                continue
-            part = refit(sample.weighted(rest), fit.components) if rest.any() else fit
-            worth += likelihood(sample.weighted(fold), part.components)
-        judged[count] = FitCandidate(fit, worth)
-    return judged
+def judged(sample: Sample, fit: MixtureFit, refit: Refit) -> FitCandidate:
+    """A fit with its worth: each record once takes no part in a fit (five folds, which start where the fit to all
+    ended) and is then judged by it; the worth is the sum over all records."""
+    worth = 0.0
+    for fold in split(sample.counts, np.random.default_rng(0)):
+        rest = sample.counts - fold
+        if not fold.any():
+            continue
+        part = refit(sample.weighted(rest), fit.components) if rest.any() else fit
+        worth += likelihood(sample.weighted(fold), part.components)
+    return FitCandidate(fit, worth)
 
 
 def best(candidates: Mapping[int, FitCandidate]) -> int:

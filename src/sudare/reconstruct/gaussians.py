@@ -44,7 +44,6 @@ class Gaussians:
         return Gaussians(self.weights[order], self.means[order], self.covariances[order])
 
     def marginal(self, places: Sequence[int]) -> Gaussians:
-        """The mixture of some attributes alone."""
         chosen = list(places)
         return Gaussians(self.weights, self.means[:, chosen], self.covariances[:, chosen][:, :, chosen])
 

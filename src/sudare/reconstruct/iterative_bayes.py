@@ -106,11 +106,9 @@ class Smoothed:
         return along(weights, self.__dict__["_spread"])
 
     def forward(self, weights: Floats) -> Floats:
-        """The law of reports."""
         return self.product.forward(self.spread(weights))
 
     def back(self, score: Floats) -> Floats:
-        """The adjoint of `forward`."""
         return along(self.product.back(score), self.__dict__["_gather"])
 
 

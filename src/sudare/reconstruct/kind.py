@@ -100,7 +100,6 @@ class PerturbationKind(Kind[PerturbationRecipe, Perturbed]):
 
     @cached_property
     def parameters(self) -> PerturbParameters:
-        """What the recipe asks `perturb` for."""
         asked = self.recipe.perturbation
         return PerturbParameters(
             categories=self.recipe.categories or None,
@@ -184,15 +183,12 @@ class PerturbationKind(Kind[PerturbationRecipe, Perturbed]):
         return Needs(FIXED_MEMORY + memory, FIXED_DISK + disk)
 
     def protect(self, data: Columns, source: Source) -> Perturbed:
-        """Every row randomised, in a random order."""
         return self.perturb(data, source)
 
     def write(self, made: Perturbed, folder: Path) -> dict[str, Path]:
-        """The rows in each format asked for."""
         return write_frame(_frame(made), folder, FILE_OF, self.recipe.output.formats)
 
     def headline(self, made: Perturbed) -> Lines:
-        """Rows, and what each of them gives away."""
         return _headline(made.rows, made.row_epsilon, made.k, made.channel)
 
     def certified(self, made: Perturbed) -> dict[str, Any]:
@@ -216,7 +212,6 @@ class PerturbationKind(Kind[PerturbationRecipe, Perturbed]):
 
     @staticmethod
     def opened(folder: Path, certificate: dict[str, Any]) -> Perturbed:
-        """The perturbed rows with their noise."""
         form, name = next((form, name) for form, name in FILE_OF.items() if name in certificate["files"])
         noises = {column: noise_from_json(facts) for column, facts in certificate["summary"]["columns"].items()}
         rows = read_frame(folder / name, form, text=[column for column, noise in noises.items() if _has_words(noise)])

@@ -16,14 +16,12 @@ from sudare.privacy import whole
 from sudare.reconstruct.axes import checked_edges
 from sudare.reconstruct.diagonal import PRIOR, Components, fit_rotated, moments
 from sudare.reconstruct.fitting import (
-    Criterion,
     FitCandidate,
     MixtureFit,
     Starts,
     best,
     fit_exact,
     fit_gradient,
-    freedoms,
     judged,
     random_start,
 )
@@ -33,7 +31,7 @@ from sudare.reconstruct.noises import laplace_columns
 from sudare.reconstruct.sample import Sample, checked_values, sample_of
 from sudare.reconstruct.scale_mixture import fit_full, log_densities
 
-Count: TypeAlias = int | Literal["auto", "held_out", "aic", "bic"]
+Count: TypeAlias = int | Literal["auto"]
 Covariance: TypeAlias = Literal["full", "diagonal", "pca"]
 
 _FOLD_STEPS = 60
@@ -44,8 +42,8 @@ _PATIENCE = 3
 class Mixture:
     """A Gaussian mixture of true values, from values with Laplace noise.
 
-    ``components``: a number, or "auto": the number, up to ``most``, under which held-out records are likeliest (also
-    "aic", "bic"). ``covariance`` of several attributes: "full", "diagonal" (equation 19, errata M3 and M4), or "pca",
+    ``components``: a number, or "auto": the number, up to ``most``, under which held-out records are likeliest.
+    ``covariance`` of several attributes: "full", "diagonal" (equation 19, errata M3 and M4), or "pca",
     its rotation. ``method``: "exact" EM; "gradient", algorithm 1 of Hasegawa et al. as printed: random starts, steps of
     ``rate`` times the sum of all gradients, and an end where a step changes the log likelihood by less than 0.001; or
     "mean_gradient", the same with their mean, a step that does not grow with the number of records (errata M7).
@@ -78,7 +76,7 @@ class Mixture:
 
     def __post_init__(self) -> None:
         if isinstance(self.components, str):
-            _one_of("components", self.components, ("auto", "held_out", "aic", "bic"))
+            _one_of("components", self.components, ("auto",))
         else:
             self.components = whole(self.components, "components")
         _one_of("covariance", self.covariance, ("full", "diagonal", "pca"))
@@ -110,8 +108,7 @@ class Mixture:
             candidates: dict[int, FitCandidate] = {}
             chosen = self._fit_one(sample, self._start(sample, starts, self.components), self.steps)
         else:
-            criterion: Criterion = "held_out" if self.components == "auto" else self.components
-            candidates = self._candidates(sample, starts, criterion, min(self.most, len(table)))
+            candidates = self._candidates(sample, starts, min(self.most, len(table)))
             chosen = self._fit_one(sample, candidates[best(candidates)].fit.components, self.steps)
         whole = self._whole(sample, chosen.components)
         single = np.ndim(values) == 1
@@ -130,7 +127,7 @@ class Mixture:
             return fit_gradient(sample, start, steps=steps, rate=rate)
         return fit_exact(sample, start, steps=steps, gain=self.gain, prior=self.prior)
 
-    def _candidates(self, sample: Sample, starts: Starts, criterion: Criterion, most: int) -> dict[int, FitCandidate]:
+    def _candidates(self, sample: Sample, starts: Starts, most: int) -> dict[int, FitCandidate]:
         """Numbers of components from 1 on, until the last few were worth less than the best."""
 
         def refit(part: Sample, start: Components) -> MixtureFit:
@@ -139,7 +136,7 @@ class Mixture:
         found: dict[int, FitCandidate] = {}
         for count in range(1, most + 1):
             fit = self._fit_one(sample, self._start(sample, starts, count), max(self.steps // 2, 1))
-            found |= judged(sample, {count: fit}, criterion, refit)
+            found |= {count: judged(sample, fit, refit)}
             if count - best(found) >= _PATIENCE:
                 break
         return found
@@ -226,19 +223,6 @@ class Mixture:
             variances = mixture.covariances[:, j, j]
             joint += moments(table[:, j, None], mixture.means[:, j], variances, scale).log_density
         return joint
-
-    def bic(self, values: ArrayLike) -> float:
-        """The Bayesian information criterion; smaller is better."""
-        return self._criterion(values, np.log(len(checked_values(values))))
-
-    def aic(self, values: ArrayLike) -> float:
-        """Akaike's information criterion; smaller is better."""
-        return self._criterion(values, 2)
-
-    def _criterion(self, values: ArrayLike, price: float) -> float:
-        count, attributes = self._known.mixture.means.shape
-        free = freedoms(count, attributes, whole=self.covariance != "diagonal")
-        return float(price * free - 2 * len(checked_values(values)) * self.score(values))
 
     def density(self, points: ArrayLike) -> Floats:
         """The density of true values at ``points`` (n,) or (n, d); mass beyond the bounds is not moved for it."""

@@ -54,7 +54,6 @@ class SquareWaveNoise:
 
     @property
     def step(self) -> float:
-        """The width of a cell."""
         return (self.bounds[1] - self.bounds[0]) / self.law.cells
 
     def to_json(self) -> dict[str, Any]:
@@ -93,7 +92,6 @@ class RetentionNoise:
         return np.array([position.get(value, -1) for value in given.tolist()], dtype=np.int64)
 
     def values(self, places: Integers) -> NDArray[Any]:
-        """The categories at ``places``."""
         alike = len({type(category) for category in self.categories}) == 1
         return np.array(self.categories, dtype=None if alike else object)[places]
 

@@ -104,7 +104,6 @@ class Perturbed(PerturbedFacts, Framed):
         return self.table.shaped(self.table.values)
 
     def to_arrow(self) -> pa.Table:
-        """The perturbed rows, a column each."""
         import pyarrow as pa
 
         return pa.table(dict(zip(self.table.names, self.table.values, strict=True)))

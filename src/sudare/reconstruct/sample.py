@@ -34,7 +34,6 @@ class Sample:
 
     @property
     def attributes(self) -> int:
-        """How many attributes a row has."""
         return len(self.points)
 
     @property
@@ -47,7 +46,6 @@ class Sample:
         return np.stack([points[place] for points, place in zip(self.points, self.index.T, strict=True)], axis=1)
 
     def mean(self) -> Floats:
-        """The mean of each attribute."""
         weights = self.counts / self.records
         return np.array([weights @ points[place] for points, place in zip(self.points, self.index.T, strict=True)])
 

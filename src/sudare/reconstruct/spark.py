@@ -71,7 +71,6 @@ class ClusterPerturbed(PerturbedFacts):
 
     @property
     def columns(self) -> dict[str, Noise]:
-        """How each column was perturbed: what reconstruction takes in place of a scale."""
         return self.channel
 
 

@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sudare.domain import CountTable, Domain
+from sudare.engines.scratch import PrivateFolder
 from sudare.recipe.kind import FIXED_DISK, FIXED_MEMORY, Needs
-from sudare.tables.files import GEOJSON_LIMIT, MOST_WITH_BARS, columns
+from sudare.tables.files import GEOJSON_LIMIT, MOST_WITH_BARS, write
 
 if TYPE_CHECKING:
     from sudare.tables.kind import TableKind
@@ -95,13 +96,10 @@ def needs(job: TableKind, table: CountTable) -> Needs:
     write += listed * _POLYGON if "geoparquet" in formats else 0
     barred = min(listed, MOST_WITH_BARS) if job.recipe.output.bars and listed <= _NEARLY * MOST_WITH_BARS else 0
     protect += barred * _HELD  # replicates are released while earlier ones are held
-    frame = columns(pilot.listed.plain)  # bars are counted apart: learning those of a pilot takes long
-    from sudare.recipe.frames import row_size
-
-    tables = row_size(frame, [name for name in formats if name in ("parquet", "geoparquet")])
-    texts = row_size(frame.drop_columns(["index"]), [name for name in formats if name == "csv"])
+    sizes = _row_bytes(pilot.listed)  # bars are counted apart: learning those of a pilot takes long
+    rows = sum(sizes[name] for name in formats if name in sizes)
     packed = _DISK_OF_TREE if job.method.name in _BEYOND_TRACED else _DISK
-    disk = packed * listed * (tables + texts + ("geoparquet" in formats) * _SHAPE_ON_DISK) + mapped * _FEATURE_ON_DISK
+    disk = packed * listed * (rows + ("geoparquet" in formats) * _SHAPE_ON_DISK) + mapped * _FEATURE_ON_DISK
     disk += barred * sum(_BARS_IN_TEXT if name == "csv" else _BARS_PACKED for name in formats)
     learned = _bars_memory(barred) if barred else 0
     return Needs(FIXED_MEMORY + int(max(protect, learned, write)), FIXED_DISK + int(disk))
@@ -125,6 +123,16 @@ def _drawn(job: TableKind, table: CountTable) -> int:
 
     passing = added(Fraction(table.unit.max_rows), job.budget).chance_above(cut - 1)
     return len(table) + int((size - len(table)) * passing)
+
+
+def _row_bytes(listed: CountTable) -> dict[str, float]:
+    """Bytes of a row by format, without shapes and error bars: the first rows, as they are written."""
+    first = slice(0, 1 << 14)
+    some = CountTable.released(listed.domain, listed.index[first], listed.count[first])
+    with PrivateFolder.within() as folder:
+        files = write(some, ("parquet", "csv"), folder.path)
+        sizes = {name: path.stat().st_size / max(1, len(some)) for name, path in files.items()}
+    return {**sizes, "geoparquet": sizes["parquet"]}
 
 
 def _dense(job: TableKind) -> bool:

@@ -90,3 +90,8 @@ def test_json_leads_back():
 def test_wrong_declarations(arguments):
     with pytest.raises(DomainError):
         EuropeGrid(**arguments)
+
+
+def test_ranges_end_where_the_grid_ends():
+    with pytest.raises(DomainError, match=r"rows are not a range .got .8, 81.; allowed: 0 <= a < b <= 80"):
+        EuropeGrid("100km", rows=(8, 81), columns=(0, 1))

@@ -127,23 +127,23 @@ HOW = 'Write codes=["5339"], or rows=(8480, 8640) and columns=(6240, 6400).'
         ),
         (
             lambda: Mesh("500m", rows=(5, 5), columns=(0, 1)),
-            "mesh rows are not a range (got (5, 5); allowed: 0 <= a < b <= 16000)",
+            "rows are not a range (got (5, 5); allowed: 0 <= a < b <= 16000)",
         ),
         (
             lambda: Mesh("1km", rows=(0, 1), columns=(0, 8001)),
-            "mesh columns are not a range (got (0, 8001); allowed: 0 <= a < b <= 8000)",
+            "columns are not a range (got (0, 8001); allowed: 0 <= a < b <= 8000)",
         ),
         (
             lambda: Mesh("1km", rows=(0, 1, 2), columns=(0, 1)),
-            "mesh rows are not a pair (got (0, 1, 2); allowed: (first, one after last))",
+            "rows are not a pair (got (0, 1, 2); allowed: (first, one after last))",
         ),
         (
             lambda: Mesh("1km", rows=3, columns=(0, 1)),
-            "mesh rows are not a pair (got 3; allowed: (first, one after last))",
+            "rows are not a pair (got 3; allowed: (first, one after last))",
         ),
         (
             lambda: Mesh("1km", rows=(0, 1.5), columns=(0, 1)),
-            "an end of the mesh rows is not a whole number (got 1.5; allowed: a whole number from 0 on)",
+            "an end of the rows is not a whole number (got 1.5; allowed: a whole number from 0 on)",
         ),
         (
             lambda: Mesh("1km", codes=["5339", "bad"]),

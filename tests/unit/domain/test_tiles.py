@@ -82,3 +82,8 @@ def test_a_block_is_a_tile_of_a_smaller_zoom_where_the_window_begins_at_one():
 def test_wrong_declarations(arguments):
     with pytest.raises(DomainError):
         Tiles(**arguments)
+
+
+def test_ranges_end_where_the_grid_ends():
+    with pytest.raises(DomainError, match=r"rows are not a range .got .8, 33.; allowed: 0 <= a < b <= 32"):
+        Tiles(zoom=5, rows=(8, 33), columns=(0, 1))

@@ -71,7 +71,7 @@ def test_it_says_what_it_ran_on(made: paper.KAnonymityReproduction) -> None:
     assert "no guarantee" in facts["what epsilon is"]
     assert not untranslated(made)
     assert json.loads(json.dumps(made.to_json()))["runs"] == 3
-    assert {path.name for path in made.files} == {
+    assert {path.name for path in made.files if ".ja." not in path.name} == {
         "table4_1.csv",
         "nearest.csv",
         "figures2_2_and_2_3.csv",

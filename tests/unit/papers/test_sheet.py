@@ -5,7 +5,9 @@ import csv
 import pytest
 
 from sudare.errors import OutputError, ParameterError
-from sudare.papers.sheet import Sheet
+from sudare.language.catalogue import Words
+from sudare.language.messages import PageMessage
+from sudare.papers.sheet import Phrase, Sheet, spec_in_words
 
 SHEET = Sheet(
     "errors",
@@ -50,3 +52,19 @@ def test_a_ragged_sheet_is_refused():
 def test_a_folder_that_is_not_there_is_one_sentence(tmp_path):
     with pytest.raises(OutputError, match="a table cannot be written: No such file"):
         SHEET.write(tmp_path / "nowhere")
+
+
+def test_a_figure_is_said_in_a_language_and_its_data_and_code_stay():
+    basis = Phrase(
+        "{basis}; {runs} runs, epsilon {epsilon:g}", basis=PageMessage("paper.basis.census"), runs=3, epsilon=0.1
+    )
+    spec = {
+        "title": {"text": "Figure 2, as printed", "subtitle": basis},
+        "data": {"values": [{"series": "truth", "kind": "line", "x": 1.5}]},
+        "encoding": {"color": {"field": "series", "type": "nominal"}},
+    }
+    made = spec_in_words(spec, Words("ja"))
+    assert made["title"] == {"text": "図 2（記載どおり）", "subtitle": "2020 年国勢調査。3 回、ε = 0.1"}
+    assert made["data"]["values"] == [{"series": "真値", "kind": "line", "x": 1.5}]
+    assert made["encoding"] == spec["encoding"]
+    assert spec_in_words(spec, Words("en")) == spec

@@ -20,7 +20,6 @@ from sudare.domain import CountTable, Domain, Mesh
 from sudare.errors import CapacityError, OutputError, PaidError
 from sudare.privacy import Ledger
 from sudare.recipe.kind import FIXED_MEMORY, Needs
-from sudare.tables.files import columns
 from sudare.workflow import plan
 from sudare.workflow.needs import available_memory, free_disk, memory_refused, refuse_scarce
 from sudare.workflow.publication import publish
@@ -197,7 +196,7 @@ def test_a_map_takes_what_was_estimated(tmp_path, full):
         folder.mkdir()
         domain = Domain(mesh=Mesh("500m", rows=(8000, 8000 + side), columns=(6000, 6000 + side)))
         rank = np.unique(np.random.default_rng(5).integers(0, domain.size, side * side // 3))
-        rows = columns(CountTable(domain, domain.cells(rank), 1 + rank % 7))
+        rows = CountTable(domain, domain.cells(rank), 1 + rank % 7).to_arrow()
         pq.write_table(rows.select(["mesh", "count"]).rename_columns(["mesh", "n"]), folder / "counts.parquet")
         measures = measured(written(folder, MAP.replace("SIDE", str(8000 + side)).replace("WIDTH", str(6000 + side))))
         require_close(f"{side} x {side} mesh cells", *measures)

@@ -152,7 +152,7 @@ def test_a_cell_holds_its_centre_and_its_polygon_its_points(name: str) -> None:
     latitude, longitude = points_of(place, seed=2)
     cells, inside = place.locate(latitude, longitude)
     cells = tuple(axis[inside] for axis in cells)
-    shapes = shapely.from_wkb(place.outlines(*cells).wkb().to_numpy(zero_copy_only=False))
+    shapes = shapely.from_wkb(place.outlines(*cells).wkb())
     turned = [shapely.points(longitude[inside] + turn, latitude[inside]) for turn in (-360, 0, 360)]
     beside = np.min([shapely.distance(shapes, points) for points in turned], axis=0)
     # Sides of hexagons are great circles, those of the European grid curves in degrees; both are drawn straight.

@@ -8,7 +8,22 @@ import pytest
 
 from recipes import one_of_each_kind
 
-EXTRAS = ("scipy", "vl_convert", "shapely", "pyproj", "shapefile", "h3", "openpyxl", "psycopg", "pyspark", "fastapi")
+EXTRAS = (
+    "pyarrow",
+    "pandas",
+    "polars",
+    "narwhals",
+    "scipy",
+    "vl_convert",
+    "shapely",
+    "pyproj",
+    "shapefile",
+    "h3",
+    "openpyxl",
+    "psycopg",
+    "pyspark",
+    "fastapi",
+)
 HIDDEN = f"import sys; sys.modules.update(dict.fromkeys({EXTRAS}))\n"  # a module that is None cannot be imported
 
 

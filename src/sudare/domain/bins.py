@@ -107,8 +107,6 @@ class Bins(Attribute):
 
         Comparing is a tree of CASE: as deep as the edges have bits, and as long as there are edges.
         """
-        import pyarrow
-
         whole_numbers = columns[0].kind == "whole"
         # A whole number reaches an edge exactly when it reaches the next whole number above the edge.
         edges = self._whole_edges if whole_numbers else self._finite_edges
@@ -119,7 +117,7 @@ class Bins(Attribute):
             nearest = f"greatest({every[0]}, least({every[-1]}, {read}))"
             positions = np.searchsorted(edges, every, side="right") + below
             value = f"CASE WHEN {read} IS NOT NULL THEN {nearest} END"
-            return joined(value, pyarrow.array(every, pyarrow.int64()), positions, prefix)
+            return joined(value, every, positions, prefix)
         if edges.size > MOST_COMPARED:
             return called(self, columns, prefix, dialect)
         value, axis = f"{prefix}value", f"{prefix}axis"

@@ -80,8 +80,6 @@ class Categories(Attribute):
 
     def sql(self, columns: Sequence[SourceColumn], prefix: str, dialect: Dialect) -> AttributeSql:
         """See `Attribute`: by joining the declared values with their positions."""
-        import pyarrow
-
         column = columns[0]
         if not self._whole:
             read = f"CAST({column.sql} AS {dialect.text})"
@@ -89,8 +87,8 @@ class Categories(Attribute):
             read = f"CAST({column.sql} AS BIGINT)"
         else:
             read = whole_of_any(column, dialect)
-        kind = pyarrow.int64() if self._whole else pyarrow.string()
-        return joined(read, pyarrow.array(list(self._ranks), kind), range(len(self.values)), prefix)
+        declared = np.array(list(self._ranks), dtype=np.int64 if self._whole else object)
+        return joined(read, declared, np.arange(len(self.values)), prefix)
 
     @property
     def _whole(self) -> bool:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sudare.arrays import Floats, Integers
 from sudare.domain.domain import Domain
+from sudare.domain.parquet import AT_ONCE, Coded
 from sudare.domain.place import Place
-from sudare.errors import MissingExtraError, OutputError
+from sudare.errors import Message, MissingExtraError, OutputError
 
 if TYPE_CHECKING:
     import geopandas
@@ -78,27 +81,37 @@ def installed(package: str) -> Iterator[None]:
     """Say which package is missing."""
     try:
         yield
+    except MissingExtraError:
+        raise
     except ImportError:
         raise MissingExtraError(
             "{package} is not installed here", hint="Run: pip install {package}", package=package
         ) from None
 
 
-def label_columns(domain: Domain, index: Integers) -> dict[str, Any]:
-    """The labels of cells: one column per attribute (two for a grid), as Arrow or NumPy arrays.
+def arrow() -> Any:
+    """pyarrow, or the refusal that names the extra."""
+    return MissingExtraError.load("pyarrow", Message("pyarrow"), "frames")
+
+
+def arrow_errors() -> tuple[type[Exception], ...]:
+    """What pyarrow raises, where it is loaded."""
+    loaded = sys.modules.get("pyarrow")
+    return () if loaded is None else (loaded.ArrowException,)
+
+
+def label_columns(domain: Domain, index: Integers) -> dict[str, NDArray[Any] | Coded]:
+    """The labels of cells: one column per attribute (two for a grid).
 
     The values of a listed attribute are a dictionary, which also has those without a cell.
     """
-    import pyarrow as pa
-
-    columns: dict[str, Any] = {}
+    columns: dict[str, NDArray[Any] | Coded] = {}
     coordinates = domain.coordinates(index)
     for name, attribute in domain.attributes.items():
         own = [coordinates[number] for number, axis in enumerate(domain.axes) if axis.name == name]
         if attribute.listed:
-            names = pa.array(attribute.labels(np.arange(attribute.lengths[0])))
-            codes = pa.array(own[0].astype(np.int32))
-            columns[name] = pa.DictionaryArray.from_arrays(codes, names, ordered=attribute.ordered)
+            names = attribute.labels(np.arange(attribute.lengths[0]))
+            columns[name] = Coded(own[0].astype(np.int32), names, attribute.ordered)
             continue
         labels = attribute.labels(*own)
         columns |= zip(attribute.label_columns(name), np.atleast_2d(labels.T), strict=True)
@@ -113,12 +126,15 @@ def place_of(table: CountTable) -> str:
     raise OutputError("a map format needs a place in the domain")
 
 
-def cells_of_place(table: CountTable) -> tuple[Place, list[Integers], Integers]:
-    """The first place, the coordinates of its distinct listed cells, and which of these each row of the table has."""
+def cells_of_place(table: CountTable, index: Any = None) -> tuple[Place, list[Integers], Integers]:
+    """The first place, the coordinates of its distinct cells, and which of these each row of the table has.
+
+    The rows are those of ``index``, if it is given.
+    """
     name = place_of(table)
     place = table.domain.attributes[name]
     assert isinstance(place, Place)  # noqa: S101 - it was found as one
-    coordinates = table.domain.coordinates(table.index)
+    coordinates = table.domain.coordinates(table.index if index is None else index)
     own = [coordinates[number] for number, axis in enumerate(table.domain.axes) if axis.name == name]
     cells, which = np.unique(np.ravel_multi_index(own, place.lengths), return_inverse=True)
     return place, list(np.unravel_index(cells, place.lengths)), which
@@ -130,17 +146,39 @@ def to_geopandas(table: CountTable) -> geopandas.GeoDataFrame:
     import shapely
 
     place, cells, which = cells_of_place(table)
-    shapes = shapely.from_wkb(place.shapes(*cells).wkb().to_numpy(zero_copy_only=False))
+    shapes = shapely.from_wkb(place.shapes(*cells).wkb())
     return geopandas.GeoDataFrame(to_arrow(table).to_pandas(), geometry=shapes[which], crs=place.epsg)
 
 
-def to_arrow(table: CountTable, *, index: bool = False) -> pa.Table:
-    """One row per stored cell: its labels and its count; ``low``, ``high``, ``expected_error`` where they are known."""
-    import pyarrow as pa
+def to_columns(table: CountTable) -> Iterator[dict[str, NDArray[Any] | Coded]]:
+    """One row per stored cell, in pieces, of which there is one at least: index, labels and count.
 
-    columns: dict[str, Any] = {"index": table.index} if index else {}
-    columns |= {**label_columns(table.domain, table.index), "count": table.count}
-    if table.intervals is not None:
-        known = table.intervals()
-        columns |= {"low": known.low, "high": known.high, "expected_error": np.round(known.expected_error, 2)}
-    return pa.table(columns)
+    Also ``low``, ``high``, ``expected_error`` where they are known.
+    """
+    known = None if table.intervals is None else table.intervals()
+    for start in range(0, max(1, len(table)), AT_ONCE):
+        piece = slice(start, start + AT_ONCE)
+        columns = {"index": table.index[piece], **label_columns(table.domain, table.index[piece])}
+        columns["count"] = table.count[piece]
+        if known is not None:
+            bars = {"low": known.low, "high": known.high, "expected_error": np.round(known.expected_error, 2)}
+            columns |= {name: bar[piece] for name, bar in bars.items()}
+        yield columns
+
+
+def to_arrow(table: CountTable, *, index: bool = False) -> pa.Table:
+    """`to_columns` as one table of Arrow, with the index if it is asked for."""
+    made = arrow_table(list(to_columns(table)))
+    return made if index else made.drop_columns(["index"])
+
+
+def arrow_table(pieces: Sequence[Mapping[str, NDArray[Any] | Coded]]) -> pa.Table:
+    """Columns that come in pieces as one table of Arrow."""
+    pa = arrow()
+
+    def array(column: NDArray[Any] | Coded) -> Any:
+        if isinstance(column, Coded):
+            return pa.DictionaryArray.from_arrays(pa.array(column.codes), column.labels, ordered=column.ordered)
+        return pa.array(column)
+
+    return pa.concat_tables(pa.table({name: array(each) for name, each in piece.items()}) for piece in pieces)

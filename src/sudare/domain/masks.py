@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sudare.arrays import Booleans
+from sudare.domain.parquet import is_geoparquet
 from sudare.domain.public_codes import ENDINGS, read_code_rows
 from sudare.domain.public_polygons import read_polygons, shapely_of
 from sudare.domain.regions import Box, Listed, MaskedBox, Region, mask_from_runs
@@ -64,9 +65,7 @@ def _lists_codes(file: Path) -> bool:
         return True
     if file.suffix.lower() != ".parquet":
         return False
-    import pyarrow.parquet as pq
-
-    return b"geo" not in (pq.read_schema(file).metadata or {}) if file.exists() else False
+    return file.exists() and not is_geoparquet(file)
 
 
 def _of_codes(place: Place, file: Path) -> Booleans:
@@ -109,7 +108,7 @@ def _touching(place: Place, file: Path, cells: tuple[Any, ...]) -> Booleans:
     kept = np.zeros(cells[0].size, dtype=bool)
     for start in range(0, kept.size, _AT_ONCE):
         piece = slice(start, start + _AT_ONCE)
-        outlines = place.outlines(*(axis[piece] for axis in cells)).wkb().to_numpy(zero_copy_only=False)
+        outlines = place.outlines(*(axis[piece] for axis in cells)).wkb()
         kept[piece] = shapely.intersects(union, shapely.from_wkb(outlines))
     return kept
 

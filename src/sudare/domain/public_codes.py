@@ -13,6 +13,7 @@ from pathlib import Path
 
 from sudare.domain.mesh import LEVELS
 from sudare.domain.mesh_codes import read_codes
+from sudare.domain.parquet import read_parquet
 from sudare.domain.text import plain
 from sudare.errors import DomainError, did_you_mean
 
@@ -33,9 +34,7 @@ def read_code_rows(file: Path) -> list[list[str]]:
     """The lines of a text file (UTF-8, else CP932; compressed or not) or a Parquet file, each a list of texts."""
     try:
         if file.suffix.lower() == ".parquet":
-            import pyarrow.parquet as pq
-
-            return [[str(value) for value in row.values()] for row in pq.read_table(file).to_pylist()]
+            return [[str(value) for value in row] for row in read_parquet(file)]
         content = file.read_bytes()
         content = gzip.decompress(content) if file.suffix.lower() == ".gz" else content
         try:

@@ -86,8 +86,7 @@ def _geojson(file: Path, shapely: Any) -> tuple[NDArray[Any], dict[str, list[Any
 
 
 def _geoparquet(file: Path, shapely: Any) -> tuple[NDArray[Any], dict[str, list[Any]], Any]:
-    import pyarrow.parquet as pq
-
+    pq = MissingExtraError.load("pyarrow.parquet", Message("pyarrow"), "frames")
     table = pq.read_table(file)
     about = json.loads((table.schema.metadata or {})[b"geo"])
     column = about["primary_column"]

@@ -6,14 +6,12 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from struct import pack
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sudare.arrays import Floats, Integers
-
-if TYPE_CHECKING:
-    import pyarrow
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,21 +93,21 @@ class Shapes:
         single = lengths.size == len(self) and (np.diff(self.shapes) == 1).all() and (np.diff(self.polygons) == 1).all()
         return int(lengths[0]) if single and lengths.size and (lengths == lengths[0]).all() else 0
 
-    def wkb(self) -> pyarrow.Array:
+    def wkb(self) -> NDArray[np.object_]:
         """Well-known binary: a Polygon each, or a MultiPolygon where there are several."""
-        import pyarrow as pa
-
+        made = np.empty(len(self), dtype=object)
         if not (number := self._alike):
-            return pa.array([_wkb(shape) for shape in self.nested()], pa.large_binary())
+            made[:] = [_wkb(shape) for shape in self.nested()]
+            return made
         layout = np.dtype(
             [("order", "u1"), ("type", "<u4"), ("rings", "<u4"), ("points", "<u4"), ("xy", "<f8", (number, 2))]
         )
-        made = np.zeros(len(self), dtype=layout)
-        made["order"], made["type"], made["rings"], made["points"] = 1, 3, 1, number
-        made["xy"] = self.points.reshape(-1, number, 2)
-        offsets = np.arange(len(self) + 1, dtype=np.int64) * layout.itemsize
-        buffers = [None, pa.py_buffer(offsets.tobytes()), pa.py_buffer(made.tobytes())]
-        return pa.LargeBinaryArray.from_buffers(pa.large_binary(), len(self), buffers)
+        packed = np.zeros(len(self), dtype=layout)
+        packed["order"], packed["type"], packed["rings"], packed["points"] = 1, 3, 1, number
+        packed["xy"] = self.points.reshape(-1, number, 2)
+        every, width = packed.tobytes(), layout.itemsize
+        made[:] = [every[start : start + width] for start in range(0, len(every), width)]
+        return made
 
     def geojson(self) -> list[str]:
         """The geometry of each shape as the text of a GeoJSON object."""

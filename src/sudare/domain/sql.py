@@ -2,27 +2,26 @@
 
 An attribute turns columns into positions in NumPy (`Attribute.positions`) and in SQL (`Attribute.sql`), bit for bit
 alike. A translation is a few layers of named expressions; a layer may use the names of those before it. Declared values
-(categories, edges) come in as Arrow tables that are joined, so that the text of the SQL holds only identifiers and
+(categories, edges) come in as tables that are joined, so that the text of the SQL holds only identifiers and
 numbers. A position is a BIGINT, possibly outside the attribute's box, or NULL where the value is not known. Engines
 order NaN above all numbers and ``least`` and ``greatest`` skip NULL: both are removed before anything is compared.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from math import prod
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sudare.arrays import Integers
 from sudare.domain.columns import FARTHEST
 
 if TYPE_CHECKING:
-    import pyarrow
-
     from sudare.domain.attribute import Attribute
 
 Kind: TypeAlias = Literal["whole", "number", "text", "untyped", "truth", "other"]
@@ -33,6 +32,8 @@ NUMBERS: tuple[Kind, ...] = ("whole", "number", "untyped")
 UNKNOWN = -(2**63)
 """Stands for a position that is missing or cannot be read; no position is so far away."""
 Layer: TypeAlias = dict[str, str]
+Columns: TypeAlias = dict[str, NDArray[Any]]
+"""Rows, column by column; text is objects. What is missing is NaN among floats, and None elsewhere."""
 _SHORT_INTEGERS = ("TINYINT", "SMALLINT", "INTEGER", "UTINYINT", "USMALLINT", "UINTEGER")
 
 
@@ -104,7 +105,7 @@ class AttributeSql:
     raw: Layer
     """Expressions over the columns of the source."""
     layers: tuple[Layer, ...] = ()
-    joins: dict[str, tuple[str, pyarrow.Table]] = field(default_factory=dict)
+    joins: dict[str, tuple[str, Columns]] = field(default_factory=dict)
     """Declared tables by name, each with what stands after FROM to join it to the raw layer as {table}."""
     calls: dict[str, Call] = field(default_factory=dict)
     """Functions by the name of their result, which the layers may use; where there are any, masked cells are NULL."""
@@ -132,12 +133,10 @@ def called(attribute: Attribute, columns: Sequence[SourceColumn], prefix: str, d
     return AttributeSql(tuple(unpacked), raw, (unpacked,), calls={packed: call})
 
 
-def joined(value: str, declared: pyarrow.Array, positions: Iterable[int], prefix: str) -> AttributeSql:
+def joined(value: str, declared: NDArray[Any], positions: Integers, prefix: str) -> AttributeSql:
     """A value that is looked up among ``declared`` ones with their ``positions``; others are not known."""
-    import pyarrow
-
     position = f"{prefix}position"
-    table = pyarrow.table({f"{prefix}declared": declared, position: pyarrow.array(positions, pyarrow.int64())})
+    table = {f"{prefix}declared": declared, position: positions.astype(np.int64, copy=False)}
     join = f"LEFT JOIN {{table}} ON {prefix}value = {prefix}declared"
     return AttributeSql((position,), {f"{prefix}value": value}, joins={f"{prefix}values": (join, table)})
 

@@ -16,6 +16,7 @@ from sudare.arrays import Floats, Integers
 from sudare.domain import frames
 from sudare.domain.columns import plain_type, unmasked, whole_array, whole_number
 from sudare.domain.domain import Domain
+from sudare.domain.parquet import values_of
 from sudare.errors import Message, TableError
 from sudare.privacy import Unit
 
@@ -167,8 +168,11 @@ class CountTable(frames.Framed):
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
         """The rows of `to_arrow`, each a dictionary: what ``pandas.DataFrame(table)`` takes."""
-        for batch in self.to_arrow().to_batches(max_chunksize=1 << 16):
-            yield from batch.to_pylist()
+        for piece in frames.to_columns(self):
+            names = [name for name in piece if name != "index"]
+            columns = [values_of(piece[name]).tolist() for name in names]
+            for row in zip(*columns, strict=True):
+                yield dict(zip(names, row, strict=True))
 
     def __len__(self) -> int:
         return int(self.index.size)

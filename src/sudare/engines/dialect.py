@@ -12,24 +12,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from inspect import Parameter, Signature
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
-from sudare.domain.sql import UNKNOWN, Call, Dialect, SourceColumn
+from sudare.domain.frames import arrow
+from sudare.domain.parquet import text_literal
+from sudare.domain.sql import UNKNOWN, Call, Columns, Dialect, SourceColumn
 from sudare.domain.text import FOLDED, NUMBER, SPACES, UNTRIMMED, WHOLE
-
-if TYPE_CHECKING:
-    import pyarrow
-
-
-def text_literal(text: str) -> str:
-    """A text in SQL.
-
-    >>> text_literal("it's")
-    "'it''s'"
-    """
-    return "'" + text.replace("'", "''") + "'"
 
 
 def _duckdb_parsed(text: str, kind: str) -> str:
@@ -91,7 +81,7 @@ SPARK = Dialect(
 
 def arrow_function(call: Call) -> Callable[..., Any]:
     """The function of a call for columns of Arrow."""
-    import pyarrow
+    pyarrow = arrow()
 
     def computed(*columns: Any) -> Any:
         arrays = [
@@ -124,7 +114,7 @@ class Shell(Protocol):
     def name(self, view: str) -> str:
         """What SQL calls a view or a registered table."""
 
-    def register(self, view: str, table: pyarrow.Table) -> None:
+    def register(self, view: str, table: Columns) -> None:
         """A small declared table."""
 
     def define(self, name: str, call: Call) -> None:
@@ -139,8 +129,13 @@ class Shell(Protocol):
     def keep(self, view: str, sql: str) -> None:
         """The rows of a query over frozen rows, computed once where that is possible."""
 
-    def ask(self, sql: str) -> pyarrow.Table:
+    def ask(self, sql: str) -> Columns:
         """The rows of a query."""
+
+
+def only_row(found: Columns) -> dict[str, Any]:
+    """The one row of an answer, by column."""
+    return {name: column.tolist()[0] for name, column in found.items()}
 
 
 TEXTS = ("text", "untyped")

@@ -19,9 +19,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from numpy.typing import NDArray
 
-from sudare.domain.sql import Call, Dialect, Kind, SourceColumn
+from sudare.domain.frames import arrow_errors
+from sudare.domain.parquet import columns_of, identifier
+from sudare.domain.sql import Call, Columns, Dialect, Kind, SourceColumn
 from sudare.engines.dialect import DUCKDB, arrow_function, source_sql
-from sudare.engines.duckdb_sources import ArrowSource, CsvSource, Opening, ParquetSource, RecordSource, identifier
+from sudare.engines.duckdb_sources import ArrowSource, CsvSource, Opening, ParquetSource, RecordSource
 from sudare.engines.files import unreadable
 from sudare.engines.protocol import RowBound
 from sudare.engines.scratch import PrivateFolder
@@ -31,7 +33,6 @@ from sudare.signals import interruptibly
 
 if TYPE_CHECKING:
     import duckdb
-    import pyarrow
 
 Answer = TypeVar("Answer")
 MEMORY_LIMIT = "1GB"
@@ -96,7 +97,7 @@ class DuckdbShell:
         """See `Shell`."""
         return view
 
-    def register(self, view: str, table: pyarrow.Table) -> None:
+    def register(self, view: str, table: Columns) -> None:
         """See `Shell`."""
         self.connection.register(view, table)
 
@@ -118,9 +119,9 @@ class DuckdbShell:
         """See `Shell`."""
         self.heard(lambda: self.connection.execute(f"CREATE TEMP TABLE {view} AS {sql}"))
 
-    def ask(self, sql: str) -> pyarrow.Table:
+    def ask(self, sql: str) -> Columns:
         """See `Shell`."""
-        return self.heard(lambda: self.connection.sql(sql).to_arrow_table())
+        return columns_of(self.connection, sql)
 
     def heard(self, question: Callable[[], Answer]) -> Answer:
         """DuckDB's answer to a question; it stops at once when a signal ends the run."""
@@ -192,16 +193,17 @@ if hasattr(os, "register_at_fork"):  # a forked process with a database in it wo
 def _refusing(source: RecordSource) -> Iterator[None]:
     """Turn errors of DuckDB and Arrow into an `InputError`."""
     import duckdb
-    import pyarrow
 
     try:
         yield
     except SudareError:
         raise
-    except (duckdb.Error, pyarrow.ArrowException, UnicodeError, OSError) as error:
+    except (duckdb.Error, UnicodeError, OSError) as error:
         raise _refusal(error, source.name) from None
-    except RuntimeError as error:
-        if "nanobind" not in str(error):
+    except Exception as error:
+        if isinstance(error, arrow_errors()):
+            raise _refusal(error, source.name) from None
+        if not isinstance(error, RuntimeError) or "nanobind" not in str(error):
             raise
         # This is how DuckDB's Python binding reports that a column's name is not text.
         raise InputError("the name of a column is not text", value=source.name) from None

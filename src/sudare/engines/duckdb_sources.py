@@ -8,35 +8,27 @@ it is; a stream, which can be read once, becomes a temporary table, which DuckDB
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
-from sudare.engines.dialect import text_literal
+import numpy as np
+
+from sudare.domain.frames import arrow
+from sudare.domain.parquet import execute, identifier, literal_path, text_literal
 from sudare.engines.files import partitions, refuse_other_types, shown
 from sudare.errors import InputError, did_you_mean
 from sudare.signals import interruptibly
 
 if TYPE_CHECKING:
     import duckdb
-    import pyarrow
 
     from sudare.engines.csv_files import CsvLayout
 
-
-def identifier(name: str) -> str:
-    """A name in DuckDB's SQL, whatever characters it has.
-
-    >>> print(identifier('the "old" code'))
-    "the ""old"" code"
-    """
-    return '"' + name.replace('"', '""') + '"'
-
-
-def literal_path(path: Path) -> str:
-    """A path in DuckDB's SQL, with the special characters of patterns escaped by brackets."""
-    return text_literal(str(path).translate({ord(sign): f"[{sign}]" for sign in "*?["}))
+BATCH = 1 << 14
+"""Rows that are taken from a stream at once."""
 
 
 class Opening(NamedTuple):
@@ -274,11 +266,12 @@ class RelationSource:
 
     def open(self, opening: Opening) -> str:
         """Streamed into a table: another connection's data cannot be scanned from here."""
-        import pyarrow
-
+        pyarrow = arrow()
         everything = self.relation
         wanted = everything.limit(0) if opening.names is None else everything.project(*map(identifier, opening.names))
-        return streamed(opening, pyarrow.RecordBatchReader.from_stream(wanted))
+        opening.connection.register("stream", pyarrow.RecordBatchReader.from_stream(wanted))
+        execute(opening.connection, "CREATE TEMP TABLE streamed AS SELECT * FROM stream")
+        return "streamed"
 
 
 @dataclass(frozen=True)
@@ -302,8 +295,14 @@ def _heard(opening: Opening, sql: str) -> duckdb.DuckDBPyConnection:
     return interruptibly(lambda: opening.connection.execute(sql), opening.connection.interrupt)
 
 
-def streamed(opening: Opening, reader: pyarrow.RecordBatchReader) -> str:
-    """A stream, which can be read once, as a temporary table, which DuckDB may spill."""
-    opening.connection.register("stream", reader)
-    _heard(opening, "CREATE TEMP TABLE streamed AS SELECT * FROM stream")
+def streamed(opening: Opening, names: Sequence[str], rows: Iterable[Sequence[str | None]]) -> str:
+    """Rows of text, which can be read once, as a temporary table, which DuckDB may spill."""
+    columns = ", ".join(f"{identifier(name)} VARCHAR" for name in names)
+    execute(opening.connection, f"CREATE TEMP TABLE streamed ({columns})")
+    source = iter(rows)
+    while piece := list(islice(source, BATCH)):
+        texts = np.array(piece, dtype=object)
+        opening.connection.register("piece", {name: texts[:, place] for place, name in enumerate(names)})
+        execute(opening.connection, "INSERT INTO streamed SELECT * FROM piece")
+        opening.connection.unregister("piece")
     return "streamed"

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from sudare.domain import Attribute, Categories, Domain, Grid, Line, Mesh
 from sudare.domain.ids import USUAL
 from sudare.domain.mesh import mesh_level
-from sudare.domain.sql import SourceColumn
+from sudare.domain.sql import Columns, SourceColumn
 from sudare.domain.text import number, plain
 from sudare.engines.bound_sql import count_sql, unit_sql
 from sudare.engines.dialect import Shell
@@ -157,23 +157,23 @@ def _sums(
 
 
 def _one(shell: Shell, sql: str) -> int:
-    return int(shell.ask(sql).column("n")[0].as_py() or 0)
+    return int(shell.ask(sql)["n"].item() or 0)
 
 
 def _judged(
-    domain: Domain, name: str, columns: Sequence[SourceColumn], found: Any, total: int, values: bool
+    domain: Domain, name: str, columns: Sequence[SourceColumn], found: Columns, total: int, values: bool
 ) -> Iterator[Misfit]:
     """The rows outside an attribute, by reason, the most frequent reason first."""
     attribute = domain.attributes[name]
-    raw = [found.column(place).to_pylist() for place in range(len(columns))]
-    rows = found.column("n").to_pylist()
+    *raw, rows = (column.tolist() for column in found.values())
     reasons = reasons_of(attribute, raw)
     sums: Counter[Reason] = Counter()
     shown: dict[Reason, list[tuple[str, int]]] = {}
     for place, (reason, times) in enumerate(zip(reasons, rows, strict=True)):
         sums[reason] += times
         if values and len(shown.setdefault(reason, [])) < SHOWN_VALUES:
-            shown[reason].append((", ".join("" if each[place] is None else str(each[place]) for each in raw), times))
+            texts = ["" if each[place] is None or each[place] != each[place] else str(each[place]) for each in raw]
+            shown[reason].append((", ".join(texts), times))
     if total > sum(rows):
         sums[Reason.OTHER] += total - sum(rows)
     read_from = tuple(column.name for column in columns)

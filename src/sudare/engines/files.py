@@ -25,9 +25,14 @@ from contextlib import closing
 from dataclasses import dataclass
 from glob import has_magic
 from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
+from sudare.domain.parquet import database, literal_path
 from sudare.errors import InputError, Message
+
+if TYPE_CHECKING:
+    import duckdb
 
 EXTENSIONS = {
     **dict.fromkeys(("http", "https", "s3", "s3a", "s3n", "gs", "gcs", "r2", "hf"), "httpfs"),
@@ -197,11 +202,10 @@ def is_data(parts: tuple[str, ...]) -> bool:
 
 def refuse_other_types(files: Iterable[Path], name: str) -> None:
     """Refuse Parquet files whose columns differ in name or type, without saying which; only their footers are read."""
-    import pyarrow
-
     try:
-        schemas = {_types(file) for file in files}
-    except (pyarrow.ArrowException, OSError):
+        with database() as connection:
+            schemas = {_types(connection, file) for file in files}
+    except (ValueError, OSError):
         raise InputError(
             "not all of the files are whole Parquet files",
             value=name,
@@ -225,16 +229,11 @@ def partitions(file: Path) -> frozenset[str]:
     return frozenset(unquote(part.partition("=")[0]) for part in file.absolute().parts[:-1] if "=" in part)
 
 
-def _types(file: Path) -> frozenset[tuple[str, ...]]:
+def _types(connection: duckdb.DuckDBPyConnection, file: Path) -> frozenset[tuple[str, ...]]:
     """The columns of a file with their Parquet types, ignoring their order and nullability."""
-    import pyarrow.parquet
-
-    schema = pyarrow.parquet.read_metadata(file).schema
-    columns = [schema.column(place) for place in range(len(schema.names))]
-    return frozenset(
-        (each.path, each.physical_type, str(each.logical_type), str(each.converted_type), str(each.length))
-        for each in columns
-    )
+    about = "name, type, type_length, converted_type, logical_type, scale, precision, num_children"
+    columns = connection.sql(f"SELECT {about} FROM parquet_schema({literal_path(file)})").fetchall()  # noqa: S608
+    return frozenset(tuple(map(str, column)) for column in columns[1:])  # the first is the row
 
 
 def _hidden(name: str) -> bool:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import datetime
 import sqlite3
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -21,8 +21,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, ClassVar
 
-from sudare.engines.dialect import text_literal
-from sudare.engines.duckdb_sources import FileSource, Opening, RecordSource, TableSource, identifier, streamed
+from sudare.domain.parquet import identifier, text_literal
+from sudare.engines.duckdb_sources import BATCH, FileSource, Opening, RecordSource, TableSource, streamed
 from sudare.engines.estat import CODE, FOLDED, NOT_VALUES, fields_of
 from sudare.engines.files import shown, unreadable
 from sudare.errors import (
@@ -35,7 +35,6 @@ from sudare.errors import (
     did_you_mean,
 )
 
-_BATCH = 1 << 14
 _SQLITE_BEGINS, _DUCKDB_BEGINS = b"SQLite format 3\x00", b"DUCK"
 
 
@@ -63,7 +62,7 @@ class EstatSource:
     def open(self, opening: Opening, /) -> str:
         """Streamed; ``*``, details that another cell counts, is 0 here."""
         wanted = list(self._names(self.files[0])) if opening.names is None else list(opening.names)
-        return streamed(opening, _batches(wanted, () if opening.names is None else self._rows(wanted)))
+        return streamed(opening, wanted, () if opening.names is None else self._rows(wanted))
 
     def _rows(self, wanted: Sequence[str]) -> Iterator[tuple[str | None, ...]]:
         for path in self.files:
@@ -102,11 +101,11 @@ class ExcelSource(FileSource):
                 row=self.header,
             )
         if opening.names is None:
-            return streamed(opening, _batches(names, ()))
+            return streamed(opening, names, ())
         places = [names.index(name) for name in opening.names]
         filled = (row for row in rows if any(each is not None for each in row))
         found = ([_text(row[place]) if place < len(row) else None for place in places] for row in filled)
-        return streamed(opening, _batches(opening.names, found))
+        return streamed(opening, opening.names, found)
 
     def _rows(self) -> Iterator[Sequence[Any]]:
         openpyxl = MissingExtraError.load("openpyxl", Message("The reader of Excel files"), "excel")
@@ -142,11 +141,11 @@ class SqliteSource(TableSource):
         with _refused(self.name), closing(self._connection()) as connection:
             names = self._names(connection)
             if opening.names is None:
-                return streamed(opening, _batches(names, ()))
+                return streamed(opening, names, ())
             listed = ", ".join(map(identifier, opening.names))
             # A cursor that stays open would keep the database locked for writers.
             with closing(connection.execute(f"SELECT {listed} FROM {identifier(self.table)}")) as found:
-                return streamed(opening, _batches(opening.names, (list(map(_text, row)) for row in found)))
+                return streamed(opening, opening.names, (list(map(_text, row)) for row in found))
 
     def _connection(self) -> sqlite3.Connection:
         return sqlite3.connect(f"{self.path.absolute().as_uri()}?mode=ro", uri=True, check_same_thread=False)
@@ -196,12 +195,12 @@ class PostgresSource:
         with _refused(self.name), self._connection() as connection:
             names = self._names(connection)
             if opening.names is None:
-                return streamed(opening, _batches(names, ()))
+                return streamed(opening, names, ())
             listed = ", ".join(f"{identifier(name)}::text" for name in opening.names)
             with connection.cursor(name="sudare") as cursor:
-                cursor.itersize = _BATCH
+                cursor.itersize = BATCH
                 cursor.execute(f"SELECT {listed} FROM {self._place()}")
-                return streamed(opening, _batches(opening.names, cursor))
+                return streamed(opening, opening.names, cursor)
 
     def _place(self) -> str:
         return ".".join(map(identifier, self.table.split(".")))
@@ -347,7 +346,7 @@ def _quietly(rows: Iterator[Any]) -> Iterator[Any]:
     while True:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            piece = list(islice(rows, _BATCH))
+            piece = list(islice(rows, BATCH))
         if not piece:
             return
         yield from piece
@@ -366,18 +365,3 @@ def _text(value: Any) -> str | None:
     if isinstance(value, bytes):
         raise InputError("a column holds bytes that are not text")
     return str(value)
-
-
-def _batches(names: Sequence[str], rows: Iterable[Sequence[str | None]]) -> Any:
-    """Rows of text as a stream of Arrow."""
-    import pyarrow as pa
-
-    schema = pa.schema([(name, pa.string()) for name in names])
-
-    def pieces() -> Iterator[pa.RecordBatch]:
-        source = iter(rows)
-        while piece := list(islice(source, _BATCH)):
-            columns = [pa.array(column, pa.string()) for column in zip(*piece, strict=True)]
-            yield pa.record_batch(columns, schema=schema)
-
-    return pa.RecordBatchReader.from_batches(schema, pieces())

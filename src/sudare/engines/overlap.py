@@ -18,12 +18,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from sudare.domain.sql import Dialect, SourceColumn
-from sudare.engines.dialect import Shell, text_literal
+from sudare.domain.parquet import text_literal
+from sudare.domain.sql import Columns, Dialect, SourceColumn
+from sudare.engines.dialect import Shell, only_row
 
 if TYPE_CHECKING:
-    import pyarrow
-
     from sudare.engines.records import Records
 
 _BETWEEN = text_literal("\x1f")
@@ -169,7 +168,7 @@ def overlap(
 def _compared(private: Records, public: Records, pairs: Sequence[tuple[str, str]], unit: bool) -> Overlap:
     """The rows of both in these columns, private and public."""
     theirs = public.engine.hash_rows([public.engine.columns[other] for _, other in pairs], True)
-    times = theirs.column("times").to_numpy()
+    times = theirs["times"]
     rows, single = int(times.sum()), int((times == 1).sum())
     found = private.engine.match_rows([private.engine.columns[own] for own, _ in pairs], True, theirs)
     private.state.refuse_changed()
@@ -183,19 +182,19 @@ def same_rows(private: Records, public: Records) -> bool:
     if len(private.engine.columns) != len(public.engine.columns):
         return False
     theirs = public.engine.hash_rows(list(public.engine.columns.values()), False)
-    rows = sum(theirs.column("times").to_pylist())
+    rows = int(theirs["times"].sum())
     found = private.engine.match_rows(list(private.engine.columns.values()), False, theirs)
     private.state.refuse_changed()
     return bool(rows > 0 and found.rows == found.both == rows)
 
 
-def hashes_of(shell: Shell, columns: Sequence[SourceColumn], named: bool) -> pyarrow.Table:
+def hashes_of(shell: Shell, columns: Sequence[SourceColumn], named: bool) -> Columns:
     """See `Engine.hash_rows`."""
     row = row_sql(columns, named, shell.dialect)
     return shell.ask(f"SELECT {row} AS hash, count(*) AS times FROM {shell.name('source')} GROUP BY 1")
 
 
-def matches_of(shell: Shell, columns: Sequence[SourceColumn], named: bool, others: pyarrow.Table) -> Matches:
+def matches_of(shell: Shell, columns: Sequence[SourceColumn], named: bool, others: Columns) -> Matches:
     """See `Engine.match_rows`."""
     shell.register("others", others)
     row = row_sql(columns, named, shell.dialect)
@@ -206,7 +205,7 @@ def matches_of(shell: Shell, columns: Sequence[SourceColumn], named: bool, other
     sums = ", ".join(f"CAST(COALESCE(sum({part}), 0) AS BIGINT) AS n_{name}" for name, part in parts.items())
     joined = f"({own}) rows_here LEFT JOIN {shell.name('others')} others ON rows_here.hash = others.hash"
     spread = f"CAST(COALESCE(sum(ln({math.pi / 2}e0 * (own + {times})) / 2), 0) AS DOUBLE) AS spread"
-    found = shell.ask(f"SELECT {sums}, count(*) AS kinds, {spread} FROM {joined}").to_pylist()[0]
+    found = only_row(shell.ask(f"SELECT {sums}, count(*) AS kinds, {spread} FROM {joined}"))
     return Matches(found["n_rows"], found["n_once"], found["n_found"], found["n_both"], found["kinds"], found["spread"])
 
 
@@ -216,7 +215,7 @@ def sums_of(shell: Shell, columns: Sequence[SourceColumn]) -> tuple[int, int, in
     halves = [shell.dialect.hexadecimal(f"substr(hash, {first}, 15)") for first in (1, 16)]
     sums = ", ".join(f"CAST(sum({half}) AS {shell.dialect.text}) AS half{place}" for place, half in enumerate(halves))
     hashed = f"SELECT {row} AS hash FROM {shell.name('source')}"
-    found = shell.ask(f"SELECT count(*) AS n, {sums} FROM ({hashed}) hashed").to_pylist()[0]
+    found = only_row(shell.ask(f"SELECT count(*) AS n, {sums} FROM ({hashed}) hashed"))
     return found["n"], int(found["half0"] or 0), int(found["half1"] or 0)
 
 

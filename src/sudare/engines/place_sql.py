@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from sudare.domain import Attribute
 from sudare.domain.sql import AttributeSql, Layer
 from sudare.engines.columns import outside_error
-from sudare.engines.dialect import Shell
+from sudare.engines.dialect import Shell, only_row
 from sudare.engines.protocol import Placement
 from sudare.errors import InputError
 
@@ -79,10 +79,8 @@ def place_rows(shell: Shell, placement: Placement, extra: Layer) -> None:
     for name, attribute, translation in zip(boxes, attributes, translations, strict=True):
         masked_already = translation.calls and not clamp
         if not masked_already and (forbidden := _masked_positions(shell, name, attribute)).size:
-            import pyarrow
-
             table = f"masked_{name}"
-            shell.register(table, pyarrow.table({f"{table}_cell": forbidden}))
+            shell.register(table, {f"{table}_cell": forbidden})
             joins.append(f"LEFT JOIN {shell.name(table)} ON {name} = {table}_cell")
             kept[name] = f"CASE WHEN {table}_cell IS NULL THEN {name} END"
     cell = " + ".join(
@@ -96,7 +94,7 @@ def outside_refusal(shell: Shell, placement: Placement) -> InputError:
     """The refusal that names the attributes for which some row of ``placed`` lies outside."""
     names = list(placement.domain.attributes)
     questions = [f"bool_or(position{number} IS NULL) AS q{number}" for number in range(len(names))]
-    answers = shell.ask(f"SELECT {', '.join(questions)} FROM {shell.name('placed')}").to_pylist()[0]
+    answers = only_row(shell.ask(f"SELECT {', '.join(questions)} FROM {shell.name('placed')}"))
     concerned = [name for number, name in enumerate(names) if answers[f"q{number}"]]
     return outside_error(placement, concerned or names)  # a source that changed may have none any more
 
@@ -123,8 +121,8 @@ def _masked_positions(shell: Shell, name: str, attribute: Attribute) -> NDArray[
     """The masked positions among those that occur in ``boxed``."""
     if attribute.size == prod(attribute.lengths):
         return np.zeros(0, dtype=np.int64)
-    occurring = shell.ask(f"SELECT DISTINCT {name} AS position FROM {shell.name('boxed')}")
-    positions = occurring.column("position").drop_null().to_numpy()
+    occurring = shell.ask(f"SELECT DISTINCT {name} AS position FROM {shell.name('boxed')}")["position"]
+    positions = np.array([each for each in occurring.tolist() if each is not None], dtype=np.int64)
     allowed = attribute.allowed(*np.unravel_index(positions, attribute.lengths))
     return np.asarray(positions[~allowed], dtype=np.int64)
 

@@ -16,12 +16,10 @@ from numpy.typing import NDArray
 
 from sudare.domain import Domain, Place
 from sudare.domain.ids import REFUSE, MissingUnit
-from sudare.domain.sql import SourceColumn
+from sudare.domain.sql import Columns, SourceColumn
 from sudare.errors import ParameterError
 
 if TYPE_CHECKING:
-    import pyarrow
-
     from sudare.engines.examine import Examination
     from sudare.engines.overlap import Matches
 
@@ -125,10 +123,10 @@ class Engine(Protocol):
         """The columns, rows in the same order every time: float64 for numbers (NaN where missing), else objects of text
         (None where missing)."""
 
-    def hash_rows(self, columns: Sequence[SourceColumn], named: bool) -> pyarrow.Table:
+    def hash_rows(self, columns: Sequence[SourceColumn], named: bool) -> Columns:
         """The distinct rows as ``hash``, with how many ``times`` each is there: see `sudare.engines.overlap`."""
 
-    def match_rows(self, columns: Sequence[SourceColumn], named: bool, others: pyarrow.Table) -> Matches:
+    def match_rows(self, columns: Sequence[SourceColumn], named: bool, others: Columns) -> Matches:
         """The rows compared with those of another source, given in the form of `hash_rows`."""
 
     def examine_rows(

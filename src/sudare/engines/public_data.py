@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from sudare.domain.parquet import row_count
 from sudare.engines.overlap import overlap, same_rows
 from sudare.engines.read import files_of
 from sudare.engines.records import Records
@@ -121,10 +122,7 @@ def _without_rows(path: Path) -> bool:
     """A Parquet file of no rows: a job that leaves empty parts writes the same bytes for any data."""
     if path.suffix.lower() not in (".parquet", ".pq"):
         return False
-    import pyarrow
-    import pyarrow.parquet as pq
-
     try:
-        return bool(pq.read_metadata(path).num_rows == 0)
-    except pyarrow.ArrowException:
+        return row_count(path) == 0
+    except ValueError:
         return False

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import unquote, urlsplit
 
+from sudare.domain.frames import arrow
 from sudare.engines.duckdb_engine import DuckdbEngine
 from sudare.engines.duckdb_sources import (
     AddressSource,
@@ -357,16 +358,17 @@ def _in_database(pair: tuple[Any, ...]) -> RecordSource:
 
 def _in_memory(source: Any) -> RecordSource:
     import duckdb
+
+    if isinstance(source, duckdb.DuckDBPyRelation):
+        return RelationSource(source)
+    pyarrow = arrow()
     import narwhals
-    import pyarrow
     from pyarrow import dataset
 
     if isinstance(source, pyarrow.RecordBatch):
         return _in_arrow("the Arrow data", pyarrow.Table.from_batches([source]))
     if isinstance(source, pyarrow.Table | dataset.Dataset):
         return _in_arrow("the Arrow data", source)
-    if isinstance(source, duckdb.DuckDBPyRelation):
-        return RelationSource(source)
     try:
         frame = narwhals.from_native(source, pass_through=True)
     except narwhals.exceptions.DuplicateError:
@@ -398,8 +400,7 @@ def _in_arrow(name: str, data: Any) -> RecordSource:
 
 def _converted(frame: Any) -> pyarrow.Table:
     """An eager frame in Arrow, column by column."""
-    import pyarrow
-
+    pyarrow = arrow()
     columns = {}
     for series in frame.iter_columns():
         try:
@@ -415,7 +416,7 @@ def _converted(frame: Any) -> pyarrow.Table:
 
 def _spooled(reader: pyarrow.RecordBatchReader) -> RecordSource:
     """A stream can be read once and records more often: it is kept in a file as long as the source lives."""
-    import pyarrow
+    pyarrow = arrow()
     from pyarrow import dataset
 
     folder = PrivateFolder.within()

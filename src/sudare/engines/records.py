@@ -51,7 +51,8 @@ def table_of_counts(placement: Placement, rows: CountRows, unit: Unit) -> CountT
     index = domain.index(*(axis[kept] for axis in coordinates))
     moved = ~inside[kept]
     if placement.from_points:
-        return _added(CountTable(domain, [], [], unit), index, rows.value[kept])
+        nobody = np.zeros(0, dtype=np.int64)
+        return _added(CountTable(domain, nobody, nobody, unit), index, rows.value[kept])
     # What lay inside must be a table by itself; only what was moved adds to a cell that has a row.
     table = CountTable(domain, index[~moved], rows.value[kept][~moved], unit)
     return _added(table, index[moved], rows.value[kept][moved]) if moved.any() else table

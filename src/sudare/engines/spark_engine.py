@@ -20,7 +20,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sudare.domain.sql import Call, Dialect, Kind, SourceColumn
+import numpy as np
+from numpy.typing import NDArray
+
+from sudare.domain.sql import Call, Columns, Dialect, Kind, SourceColumn
 from sudare.engines.bound_sql import values_sql
 from sudare.engines.dialect import SPARK, arrow_function, source_sql
 from sudare.engines.files import unreadable
@@ -31,7 +34,6 @@ from sudare.engines.verbs import SqlEngine, cells_sql, columns_of, needed
 from sudare.errors import InputError, ParameterError, SudareError
 
 if TYPE_CHECKING:
-    import pyarrow
     from pyspark.sql import DataFrame, SparkSession
 
 _TYPES: dict[str, tuple[str, Kind]] = {
@@ -142,11 +144,12 @@ class SparkShell:
         frame.createOrReplaceTempView(self.name(view))
         self.shown.append(self.name(view))
 
-    def register(self, view: str, table: pyarrow.Table) -> None:
+    def register(self, view: str, table: Columns) -> None:
         """See `Shell`."""
+        import pyarrow
         from pyspark.sql.functions import broadcast
 
-        self.show(view, broadcast(self.spark.createDataFrame(table)))
+        self.show(view, broadcast(self.spark.createDataFrame(pyarrow.table(table))))
 
     def define(self, name: str, call: Call) -> None:
         """See `Shell`."""
@@ -175,9 +178,10 @@ class SparkShell:
         self.kept.append(frame)
         self.show(view, frame)
 
-    def ask(self, sql: str) -> pyarrow.Table:
+    def ask(self, sql: str) -> Columns:
         """See `Shell`."""
-        return self.spark.sql(sql).toArrow()
+        found = self.spark.sql(sql).toArrow()
+        return {name: _numpy(column) for name, column in zip(found.column_names, found.columns, strict=True)}
 
     def forget(self) -> None:
         """Leave views and persisted frames to the end of the session: the connection still waits for an answer."""
@@ -192,6 +196,13 @@ class SparkShell:
             frame.unpersist()
         for view in self.shown:
             self.spark.catalog.dropTempView(view)
+
+
+def _numpy(column: Any) -> NDArray[Any]:
+    """A column of Arrow as `Columns` have it."""
+    if column.null_count and str(column.type) not in ("float", "double"):
+        return np.array([*column.to_pylist(), None], dtype=object)[:-1]
+    return np.asarray(column.to_numpy())
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sudare.domain.sql import UNKNOWN, SourceColumn
+from sudare.domain.sql import UNKNOWN, Columns, SourceColumn
 from sudare.engines.bound_sql import (
     NOBODY,
     NOBODY_COLUMN,
@@ -26,13 +26,11 @@ from sudare.engines.bound_sql import (
     unit_sql,
     values_sql,
 )
-from sudare.engines.dialect import Shell
+from sudare.engines.dialect import Shell, only_row
 from sudare.engines.place_sql import axes_of, locate_rows, outside_refusal, place_rows
 from sudare.engines.protocol import CellCounts, CountRows, Groups, Placement, RowBound
 
 if TYPE_CHECKING:
-    import pyarrow
-
     from sudare.engines.examine import Examination
     from sudare.engines.overlap import Matches
 
@@ -53,7 +51,7 @@ class SqlEngine(ABC):
         """See `Engine`."""
         with self.opened(needed(columns_of(placement), bound)) as shell:
             found = shell.ask(cells_sql(shell, placement, bound))
-        return CellCounts(found.column("cell").to_numpy(), found.column("kept").to_numpy())
+        return CellCounts(found["cell"], found["kept"])
 
     def read_counts(self, placement: Placement, count: SourceColumn) -> CountRows:
         """See `Engine`."""
@@ -61,7 +59,7 @@ class SqlEngine(ABC):
             axes = axes_of(locate_rows(shell, placement, {"counted": count_sql(count, shell.dialect)}))
             known = [f"COALESCE({axis}, CAST({UNKNOWN} AS BIGINT)) AS {axis}" for axis in axes]
             rows = shell.ask(f"SELECT counted, {', '.join(known)} FROM {shell.name('located')}")
-        return CountRows(tuple(rows.column(axis).to_numpy() for axis in axes), rows.column("counted").to_numpy())
+        return CountRows(tuple(rows[axis] for axis in axes), rows["counted"])
 
     def group_rows(self, columns: Sequence[SourceColumn], bound: RowBound | None) -> Groups:
         """See `Engine`."""
@@ -73,14 +71,14 @@ class SqlEngine(ABC):
         with self.opened(needed(columns, bound)) as shell:
             return values_of(shell, columns, bound)
 
-    def hash_rows(self, columns: Sequence[SourceColumn], named: bool) -> pyarrow.Table:
+    def hash_rows(self, columns: Sequence[SourceColumn], named: bool) -> Columns:
         """See `Engine`."""
         from sudare.engines.overlap import hashes_of
 
         with self.opened(columns) as shell:
             return hashes_of(shell, columns, named)
 
-    def match_rows(self, columns: Sequence[SourceColumn], named: bool, others: pyarrow.Table) -> Matches:
+    def match_rows(self, columns: Sequence[SourceColumn], named: bool, others: Columns) -> Matches:
         """See `Engine`."""
         from sudare.engines.overlap import matches_of
 
@@ -130,7 +128,7 @@ def cells_sql(shell: Shell, placement: Placement, bound: RowBound | None) -> str
         shell.keep("counted", settled(bound, refuse, shell.name("looked")))
     spread = "0" if bound is None else "count(spread)"
     asked = f"bool_or(cell = {OUTSIDE}) AS outside, bool_or(cell = {NOBODY}) AS nobody, {spread} AS spread"
-    found = shell.ask(f"SELECT {asked} FROM {counted}").to_pylist()[0]
+    found = only_row(shell.ask(f"SELECT {asked} FROM {counted}"))
     if refuse and found["outside"]:
         raise outside_refusal(shell, placement)
     if bound is not None and bound.missing.action == "error" and found["nobody"]:
@@ -151,10 +149,10 @@ def groups_of(shell: Shell, columns: Sequence[SourceColumn], bound: RowBound | N
         rows = f"SELECT * FROM {shell.name('looked')}"
         refuse_nobody(bound, shell.ask(f"SELECT bool_or({NOBODY_COLUMN}) AS {NOBODY_COLUMN} FROM ({rows})"))
     found = shell.ask(tuples_sql(columns, shell.dialect, rows))
-    coded = [_coded(found.column(f"c{place}")) for place in range(len(columns))]
+    coded = [_coded(found[f"c{place}"]) for place in range(len(columns))]
     codes = np.stack([code for code, _ in coded], axis=1)
     order = np.lexsort(codes.T[::-1])
-    return Groups(codes[order], tuple(labels for _, labels in coded), found.column("n").to_numpy()[order])
+    return Groups(codes[order], tuple(labels for _, labels in coded), found["n"][order])
 
 
 def values_of(shell: Shell, columns: Sequence[SourceColumn], bound: RowBound | None) -> list[NDArray[Any]]:
@@ -165,24 +163,20 @@ def values_of(shell: Shell, columns: Sequence[SourceColumn], bound: RowBound | N
     found = shell.ask(rows)
     if bound is not None:
         refuse_nobody(bound, found)
-        found = found.drop_columns([NOBODY_COLUMN])
-    return [column.to_numpy() for column in found.columns]
+        del found[NOBODY_COLUMN]
+    return list(found.values())
 
 
-def refuse_nobody(bound: RowBound, found: pyarrow.Table) -> None:
+def refuse_nobody(bound: RowBound, found: Columns) -> None:
     """Refuse rows without a unit: one of the few that the bounded query keeps for this purpose is enough."""
-    import pyarrow.compute
-
-    if pyarrow.compute.any(found.column(NOBODY_COLUMN)).as_py():
+    if found[NOBODY_COLUMN].any():
         raise bound.missing.refusal(bound.unit.name)
 
 
-def _coded(column: Any) -> tuple[NDArray[np.int32], list[str | None]]:
+def _coded(column: NDArray[Any]) -> tuple[NDArray[np.int32], list[str | None]]:
     """A column of text as places in its sorted distinct values; a missing value is the last."""
-    encoded = column.combine_chunks().dictionary_encode()
-    values = encoded.dictionary.to_pylist()
-    place = np.empty(len(values) + 1, dtype=np.int32)
-    place[np.array(sorted(range(len(values)), key=values.__getitem__), dtype=np.int64)] = np.arange(len(values))
-    place[len(values)] = len(values)
-    codes = place[encoded.indices.fill_null(len(values)).to_numpy()]
-    return codes, [*sorted(values), *([None] if column.null_count else [])]
+    texts = column.tolist()
+    labels: list[str | None] = sorted({text for text in texts if text is not None})
+    labels += [None] if None in texts else []
+    place = {text: rank for rank, text in enumerate(labels)}
+    return np.fromiter(map(place.__getitem__, texts), dtype=np.int32, count=len(texts)), labels

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from sudare.domain.frames import arrow
 from sudare.errors import InputError, Message, OutputError, SudareError, system_reason
 from sudare.local.choosing import encoding_from_json
 from sudare.local.encoding import Encoding
@@ -93,7 +94,7 @@ def decode_report(text: Any, encoding: Encoding) -> bytes:
 
 def write_parquet(reports: Reports, path: Path) -> Path:
     """One column ``report``; the encoding in the metadata of the schema."""
-    import pyarrow as pa
+    pa = arrow()
     import pyarrow.parquet as parquet
 
     survey = json.dumps(reports.encoding.to_json())
@@ -120,7 +121,7 @@ def write_parquet(reports: Reports, path: Path) -> Path:
 
 def read_parquet(path: Path, encoding: Encoding | None = None) -> Iterator[Reports]:
     """Chunks of reports; an empty one where the file has none."""
-    import pyarrow as pa
+    pa = arrow()
     import pyarrow.parquet as parquet
 
     try:

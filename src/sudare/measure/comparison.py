@@ -11,6 +11,7 @@ import numpy as np
 
 from sudare.arrays import Floats, Integers, Numbers
 from sudare.domain import CountTable
+from sudare.domain.frames import arrow
 from sudare.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ class ColumnArrays:
 
     def to_arrow(self) -> pa.Table:
         """One tidy Arrow table; what is undefined (NaN) is null."""
-        import pyarrow as pa
+        pa = arrow()
 
         return pa.table({name: pa.array(column, from_pandas=True) for name, column in self._columns().items()})
 

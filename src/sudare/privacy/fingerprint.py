@@ -26,9 +26,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
-from sudare.errors import LedgerError, system_reason
+from sudare.errors import LedgerError, Message, MissingExtraError
 from sudare.privacy.chain import Entry
-from sudare.privacy.private_files import write_secret
+from sudare.privacy.private_files import ensure_secret
 
 if TYPE_CHECKING:
     from sudare.language.catalogue import Words
@@ -116,15 +116,14 @@ def key_path(ledger: Path) -> Path:
 
 def load_or_create(path: Path) -> bytes:
     """The key in ``path``; made there, readable by its owner alone, when there is none yet."""
-    try:
-        with path.open("rb") as file:
-            mode, key = os.fstat(file.fileno()).st_mode, file.read(KEY_BYTES + 1)
-    except FileNotFoundError:
-        return _create(path)
-    except OSError as problem:
-        raise LedgerError(
-            "the key of the ledger cannot be read: {reason}", value=str(path), reason=system_reason(problem)
-        ) from None
+    hint = "Allow reading and writing of the file and its folder."
+    with LedgerError.from_system("the key of the ledger cannot be written: {reason}", value=str(path), hint=hint):
+        ensure_secret(path, lambda: secrets.token_bytes(KEY_BYTES))
+    with (
+        LedgerError.from_system("the key of the ledger cannot be read: {reason}", value=str(path)),
+        path.open("rb") as file,
+    ):
+        mode, key = os.fstat(file.fileno()).st_mode, file.read(KEY_BYTES + 1)
     if os.name == "posix" and mode & 0o077:
         raise LedgerError(
             "the key of the ledger can be read by others than its owner",
@@ -139,30 +138,13 @@ def load_or_create(path: Path) -> bytes:
     return key
 
 
-def _create(path: Path) -> bytes:
-    key = secrets.token_bytes(KEY_BYTES)
-    try:
-        write_secret(path, key)
-    except FileExistsError:
-        return load_or_create(path)
-    except OSError as problem:
-        raise LedgerError(
-            "the key of the ledger cannot be written: {reason}",
-            value=str(path),
-            hint="Allow reading and writing of the file and its folder.",
-            reason=system_reason(problem),
-        ) from None
-    return key
-
-
 def unpacked(path: Path) -> BinaryIO:
     """The bytes of a file, plain, packed by gzip or zstd, or the one file of a zip archive."""
     packed = path.suffix.lower()
     if packed == ".gz":
         return cast(BinaryIO, gzip.open(path))
     if packed == ".zst":
-        import pyarrow
-
+        pyarrow = MissingExtraError.load("pyarrow", Message("pyarrow"), "frames")
         return cast(BinaryIO, pyarrow.input_stream(str(path), compression="zstd"))
     if packed == ".zip" and zipfile.is_zipfile(path):
         with zipfile.ZipFile(path) as archive:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from sudare.domain import CountTable
+from sudare.domain.frames import arrow
 from sudare.errors import ParameterError
 from sudare.measure import error_by_block
 from sudare.privacy import Number
@@ -36,8 +37,7 @@ def experiment(
     >>> frame.num_rows
     6
     """
-    import pyarrow as pa
-
+    pa = arrow()
     if type(repetitions) is not int or repetitions < 1:
         raise ParameterError("repetitions is not a whole number from 1 on", value=repetitions)
     rows: list[dict[str, Any]] = []

@@ -6,28 +6,25 @@ Only cells other than zero are listed. Files are verified piece by piece: a tabl
 from __future__ import annotations
 
 import codecs
+import csv
 import hashlib
 import json
 import math
-from collections.abc import Callable, Iterator
-from functools import partial
-from itertools import chain
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from sudare.arrays import Integers
 from sudare.domain import CountTable, Domain, Place
-from sudare.domain.frames import cells_of_place, place_of
+from sudare.domain.frames import cells_of_place, place_of, to_columns
+from sudare.domain.parquet import Coded, pieces, staged, values_of
 from sudare.domain.reference_systems import projjson
+from sudare.engines.scratch import PrivateFolder
 from sudare.errors import SudareError, VerificationError
 from sudare.language.messages import PageMessage
 from sudare.recipe.kind import ReleasedColumn
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
 
 GEOJSON_LIMIT = 100_000
 BARS = ("low", "high", "expected_error")
@@ -49,25 +46,31 @@ def write(table: CountTable, formats: tuple[str, ...], folder: Path, byte_order_
 
     ``byte_order_mark`` begins the CSV file, for spreadsheets that take text for that of another encoding without it.
     """
-    writers: dict[str, Callable[[CountTable, Path], None]] = {
-        "parquet": _parquet,
-        "csv": partial(_csv, byte_order_mark=byte_order_mark),
-        "geoparquet": _geoparquet,
-        "geojson": _geojson,
-        "records": _records,
-    }
-    paths = {}
-    for name in formats:
-        if name == "geojson" and len(table) > GEOJSON_LIMIT:
-            continue
-        paths[name] = folder / FILE_OF[name]
-        writers[name](table, paths[name])
+    wanted = [name for name in formats if name != "geojson" or len(table) <= GEOJSON_LIMIT]
+    paths = {name: folder / FILE_OF[name] for name in wanted}
+    if "geojson" in paths:
+        _geojson(table, paths["geojson"])
+    if "records" in paths:
+        _records(table, paths["records"])
+    if "parquet" in paths or "csv" in paths or "geoparquet" in paths:
+        with PrivateFolder.within() as own:
+            _tables(table, paths, own.path, byte_order_mark)
     return paths
 
 
-def columns(table: CountTable) -> pa.Table:
-    """One row per listed cell: its index, what a person reads for each attribute, the count, and bars if it has any."""
-    return table.to_arrow(index=True)
+def _tables(table: CountTable, paths: dict[str, Path], own: Path, byte_order_mark: bool) -> None:
+    """The formats that have one row per listed cell, from one pass over these."""
+    outlines = Outlines(table) if "geoparquet" in paths else None
+    listed = to_columns(table) if outlines is None else map(outlines.added, to_columns(table))
+    with staged(listed, own) as rows:
+        names = [name for name in rows.columns if outlines is None or name not in outlines.names]
+        if "parquet" in paths:
+            rows.to_parquet(paths["parquet"], names, {})
+        if "csv" in paths:
+            begin = codecs.BOM_UTF8 if byte_order_mark else b""  # so that Excel knows that the text is UTF-8
+            rows.to_csv(paths["csv"], [name for name in names if name != "index"], begin)
+        if outlines is not None:
+            rows.to_parquet(paths["geoparquet"], list(rows.columns), {"geo": json.dumps(outlines.metadata)})
 
 
 def described(table: CountTable) -> tuple[ReleasedColumn, ...]:
@@ -91,77 +94,81 @@ def described(table: CountTable) -> tuple[ReleasedColumn, ...]:
     return tuple(made)
 
 
-def _parquet(table: CountTable, path: Path) -> None:
-    import pyarrow.parquet as pq
-
-    pq.write_table(columns(table), path, compression="zstd")
-
-
-def _csv(table: CountTable, path: Path, *, byte_order_mark: bool = False) -> None:
-    import pyarrow.csv as csv
-
-    with path.open("wb") as file:
-        file.write(codecs.BOM_UTF8 if byte_order_mark else b"")  # so that Excel knows that the text is UTF-8
-        csv.write_csv(table.to_arrow(), file)
-
-
 def _records(table: CountTable, path: Path) -> None:
     """Synthetic people, one row each; their places follow from the released table, so that they are the same again."""
-    import pyarrow.parquet as pq
-
-    from sudare.tables.records import person_batches
+    from sudare.tables.records import person_pieces
 
     seed = int.from_bytes(hashlib.sha256(table.index.tobytes() + table.count.tobytes()).digest()[:8], "big")
-    batches = person_batches(table, seed)
-    first = next(batches)
-    with pq.ParquetWriter(path, first.schema, compression="zstd") as writer:
-        for batch in chain([first], batches):
-            writer.write_batch(batch)
+    with PrivateFolder.within() as own, staged(person_pieces(table, seed), own.path) as rows:
+        rows.to_parquet(path, list(rows.columns), {})
 
 
-def _with_centres(table: CountTable, place: Place, cells: list[Integers], which: Integers) -> pa.Table:
-    """The columns of a table, and latitude and longitude of the middle of each row's cell."""
-    import pyarrow as pa
+class Outlines:
+    """GeoParquet 1.1: columns of degrees and of WKB polygons in the place's own system, and what the file says of them.
 
-    frame, name = columns(table), place_of(table)
-    for axis, degrees in zip(("latitude", "longitude"), place.centres(*cells), strict=True):
-        frame = frame.append_column(f"{name}_{axis}", pa.array(degrees[which]))
-    return frame
+    The polygons of each piece are made when it is written.
+    """
 
+    def __init__(self, table: CountTable) -> None:
+        self.table, self.place_name = table, place_of(table)
+        self.names = (*(f"{self.place_name}_{axis}" for axis in ("latitude", "longitude")), "geometry")
+        self.boxes: list[list[float]] = []
+        self.several = False
+        self.done = 0
 
-def _geoparquet(table: CountTable, path: Path) -> None:
-    """GeoParquet 1.1: the columns of the Parquet file and a WKB polygon per cell, in the place's own system."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
+    def added(self, piece: Mapping[str, NDArray[Any] | Coded]) -> dict[str, NDArray[Any] | Coded]:
+        """A piece with its outlines."""
+        place, cells, which = cells_of_place(self.table, piece["index"])
+        shapes = place.shapes(*cells)
+        self.several = self.several or bool((np.diff(shapes.shapes) > 1).any())
+        self.boxes += [shapes.bounds] if len(shapes) else []
+        degrees = [axis[which] for axis in place.centres(*cells)]
+        return {**piece, **dict(zip(self.names, [*degrees, shapes.wkb()[which]], strict=True))}
 
-    place, cells, which = cells_of_place(table)
-    shapes = place.shapes(*cells)
-    several = bool((np.diff(shapes.shapes) > 1).any())
-    about: dict[str, Any] = {
-        "encoding": "WKB",
-        "geometry_types": ["Polygon", "MultiPolygon"] if several else ["Polygon"],
-        "crs": projjson(place.epsg),
-        "edges": "planar",
-    }
-    if len(shapes):
-        about["bbox"] = shapes.bounds
-    meta = {"version": "1.1.0", "primary_column": "geometry", "columns": {"geometry": about}}
-    frame = _with_centres(table, place, cells, which).append_column("geometry", shapes.wkb().take(pa.array(which)))
-    pq.write_table(frame.replace_schema_metadata({"geo": json.dumps(meta)}), path, compression="zstd")
+    @property
+    def metadata(self) -> dict[str, Any]:
+        """What stands in the file under "geo", once all pieces are there."""
+        place = self.table.domain.attributes[self.place_name]
+        assert isinstance(place, Place)  # noqa: S101 - it was found as one
+        about: dict[str, Any] = {
+            "encoding": "WKB",
+            "geometry_types": ["Polygon", "MultiPolygon"] if self.several else ["Polygon"],
+            "crs": projjson(place.epsg),
+            "edges": "planar",
+        }
+        if self.boxes:
+            corners = np.array(self.boxes)
+            about["bbox"] = [*corners[:, :2].min(axis=0).tolist(), *corners[:, 2:].max(axis=0).tolist()]
+        return {"version": "1.1.0", "primary_column": "geometry", "columns": {"geometry": about}}
 
 
 def _geojson(table: CountTable, path: Path) -> None:
     """One feature per cell (RFC 7946; its WGS 84 agrees with JGD2011 and ETRS89 within a metre)."""
-    place, cells, which = cells_of_place(table)
-    geometries = place.outlines(*cells).geojson()
+    name = place_of(table)
     with path.open("w", encoding="utf-8", newline="\n") as file:
         file.write('{"type": "FeatureCollection", "features": [')
-        rows = _with_centres(table, place, cells, which).to_pylist()
-        for number, (properties, cell) in enumerate(zip(rows, which.tolist(), strict=True)):
-            file.write(", " if number else "")
-            about = json.dumps(properties, ensure_ascii=False)
-            file.write(f'{{"type": "Feature", "properties": {about}, "geometry": {geometries[cell]}}}')
+        between = ""
+        for piece in to_columns(table):
+            place, cells, which = cells_of_place(table, piece["index"])
+            geometries = np.array(place.outlines(*cells).geojson(), dtype=object)
+            columns = {key: values_of(column) for key, column in piece.items()}
+            for axis, degrees in zip(("latitude", "longitude"), place.centres(*cells), strict=True):
+                columns[f"{name}_{axis}"] = degrees[which]
+            texts = [_properties(key, column) for key, column in columns.items()]
+            for *properties, geometry in zip(*texts, geometries[which].tolist(), strict=True):
+                about = ", ".join(properties)
+                file.write(f'{between}{{"type": "Feature", "properties": {{{about}}}, "geometry": {geometry}}}')
+                between = ", "
         file.write("]}\n")
+
+
+def _properties(name: str, column: NDArray[Any]) -> list[str]:
+    """A property of each feature, as JSON: each distinct text is written once."""
+    key = json.dumps(name, ensure_ascii=False)
+    if column.dtype.kind != "U":
+        return [f"{key}: {value!r}" for value in column.tolist()]
+    texts = {text: f"{key}: {json.dumps(text, ensure_ascii=False)}" for text in set(column.tolist())}
+    return [texts[text] for text in column.tolist()]
 
 
 def check_table(folder: Path, certificate: dict[str, Any]) -> list[PageMessage]:
@@ -181,11 +188,8 @@ def check_table(folder: Path, certificate: dict[str, Any]) -> list[PageMessage]:
         where = listed[0] if len(listed) == 1 else PageMessage("verified.parts", parts=len(listed))
         checks.append(PageMessage("verified.cells", file=where))
     if FILE_OF["csv"] in files:
-        import pyarrow.compute as pc
-        import pyarrow.csv as csv
-
-        counts = csv.read_csv(folder / FILE_OF["csv"]).column("count")
-        if len(counts) != summary["nonzero_cells"] or (pc.sum(counts).as_py() or 0) != summary["total"]:
+        counts = counts_of(map(number, read_csv(folder / FILE_OF["csv"], ["count"])["count"]))
+        if len(counts) != summary["nonzero_cells"] or not _agrees(counts.sum().item(), summary["total"]):
             raise VerificationError("the table's sum is not the certified one", value=FILE_OF["csv"])
         checks.append(PageMessage("verified.sum", file=FILE_OF["csv"]))
     return checks
@@ -203,20 +207,42 @@ def _found(domain: Domain, paths: list[Path]) -> dict[str, Any]:
     cells, smallest, integers, last = 0, 0, True, -1
     total: int | float = 0
     for path in paths:
-        for batch in _batches(path):
-            index, count = (np.from_dlpack(batch.column(name)) for name in ("index", "count"))
+        for piece in pieces(path, ["index", "count"]):
+            index, count = piece["index"], piece["count"]
             if not len(index):
                 continue
             if index[0] <= last or not (index[1:] > index[:-1]).all():
                 raise VerificationError("cells are listed twice or out of order", value=path.name)
-            piece = CountTable.released(domain, index, count)
-            cells, last, total = cells + len(piece), int(index[-1]), total + piece.total
+            part = CountTable.released(domain, index, count)
+            cells, last, total = cells + len(part), int(index[-1]), total + part.total
             smallest = min(smallest, count.min().item())
             integers = integers and count.dtype.kind == "i"
     return {"nonzero_cells": cells, "total": total, "integers": integers, "smallest": smallest}
 
 
-def _batches(path: Path) -> Iterator[pa.RecordBatch]:
-    import pyarrow.parquet as pq
+def read_csv(path: Path, names: Sequence[str] | None = None) -> dict[str, list[str]]:
+    """Columns of a CSV file as text: all, or those named."""
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        rows = csv.reader(file)
+        header = next(rows)
+        places = {name: header.index(name) for name in names or header}
+        found: dict[str, list[str]] = {name: [] for name in places}
+        for row in rows:
+            for name, place in places.items():
+                found[name].append(row[place])
+    return found
 
-    yield from pq.ParquetFile(path).iter_batches(batch_size=1 << 20, columns=["index", "count"])
+
+def number(text: str) -> int | float:
+    """A count as it is written in a file: a whole number, or a float."""
+    try:
+        return int(text)
+    except ValueError:
+        return float(text)
+
+
+def counts_of(counts: Iterable[int | float]) -> NDArray[Any]:
+    """Counts as int64, or as float64 where one is no whole number."""
+    listed = list(counts)
+    whole = all(isinstance(count, int) for count in listed)
+    return np.array(listed, dtype=np.int64 if whole else np.float64)

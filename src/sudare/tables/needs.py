@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sudare.domain import CountTable, Domain
+from sudare.engines.scratch import PrivateFolder
 from sudare.recipe.kind import FIXED_DISK, FIXED_MEMORY, Needs
-from sudare.tables.files import GEOJSON_LIMIT, MOST_WITH_BARS, columns
+from sudare.tables.files import GEOJSON_LIMIT, MOST_WITH_BARS, write
 
 if TYPE_CHECKING:
     from sudare.tables.kind import TableKind
@@ -26,8 +27,6 @@ SMALL = 2**13
 """Cells that need no pilot."""
 _MOST = 2**15
 """Cells of a pilot."""
-_FIXED_FROM = 0.25
-"""The share of a pilot's peak from which on what the domain takes is told apart."""
 _RUNS = 8
 """The pilot of a tree takes this many runs of neighbouring cells, since densities differ by place."""
 _SPREAD = 4
@@ -95,13 +94,10 @@ def needs(job: TableKind, table: CountTable) -> Needs:
     write += listed * _POLYGON if "geoparquet" in formats else 0
     barred = min(listed, MOST_WITH_BARS) if job.recipe.output.bars and listed <= _NEARLY * MOST_WITH_BARS else 0
     protect += barred * _HELD  # replicates are released while earlier ones are held
-    frame = columns(pilot.listed.plain)  # bars are counted apart: learning those of a pilot takes long
-    from sudare.recipe.frames import row_size
-
-    tables = row_size(frame, [name for name in formats if name in ("parquet", "geoparquet")])
-    texts = row_size(frame.drop_columns(["index"]), [name for name in formats if name == "csv"])
+    sizes = _row_bytes(pilot.listed)  # bars are counted apart: learning those of a pilot takes long
+    rows = sum(sizes[name] for name in formats if name in sizes)
     packed = _DISK_OF_TREE if job.method.name in _BEYOND_TRACED else _DISK
-    disk = packed * listed * (tables + texts + ("geoparquet" in formats) * _SHAPE_ON_DISK) + mapped * _FEATURE_ON_DISK
+    disk = packed * listed * (rows + ("geoparquet" in formats) * _SHAPE_ON_DISK) + mapped * _FEATURE_ON_DISK
     disk += barred * sum(_BARS_IN_TEXT if name == "csv" else _BARS_PACKED for name in formats)
     learned = _bars_memory(barred) if barred else 0
     return Needs(FIXED_MEMORY + int(max(protect, learned, write)), FIXED_DISK + int(disk))
@@ -127,6 +123,16 @@ def _drawn(job: TableKind, table: CountTable) -> int:
     return len(table) + int((size - len(table)) * passing)
 
 
+def _row_bytes(listed: CountTable) -> dict[str, float]:
+    """Bytes of a row by format, without shapes and error bars: the first rows, as they are written."""
+    first = slice(0, 1 << 14)
+    some = CountTable.released(listed.domain, listed.index[first], listed.count[first])
+    with PrivateFolder.within() as folder:
+        files = write(some, ("parquet", "csv"), folder.path)
+        sizes = {name: path.stat().st_size / max(1, len(some)) for name, path in files.items()}
+    return {**sizes, "geoparquet": sizes["parquet"]}
+
+
 def _dense(job: TableKind) -> bool:
     """Whether every cell of the domain gets noise of its own, with people or without."""
     name, parameters = job.method.name, job.method.parameters
@@ -136,16 +142,29 @@ def _dense(job: TableKind) -> bool:
 def _pilot(job: TableKind, table: CountTable, drawn: int) -> Pilot:
     cells = min(_MOST, max(SMALL // 2, drawn // 8))
     if job.method.name in _BEYOND_TRACED:
-        (part, share), (half, half_share) = _stretches(table, cells), _stretches(table, cells // 2)
-        (made, peak), (_, less) = _released(job, part), _released(job, half)
-        # Two points of a line: what is left of it where nobody is, unless that is little beside what they can tell.
-        fixed = int(less - (peak - less) * half_share / (share - half_share))
-        return Pilot(share, peak, made, fixed if fixed > _FIXED_FROM * peak else 0)
+        fixed = _of_the_map(job, table, cells) if job.method.name == "tree" else 0
+        part, share = _stretches(table, cells)
+        made, peak = _released(job, part)
+        return Pilot(share, peak, made, min(fixed, peak))
     part, share = _thinned(job, table, cells, drawn)
     made, peak = _released(job, part)
     rank = np.minimum(made.index * (job.domain.size / part.domain.size), job.domain.size - 1).astype(np.int64)
     index, first = np.unique(job.domain.cells(rank), return_index=True)
     return Pilot(share, peak, CountTable.released(job.domain, index, made.count[first]))
+
+
+def _of_the_map(job: TableKind, table: CountTable, cells: int) -> int:
+    """Bytes that a tree's release takes whatever its share of the cells: it smooths people over a map of all places.
+
+    Two points of a line give where it begins; 0 where there is no such map.
+    """
+    from sudare.tables.smoothing import can_smooth
+
+    if not can_smooth(job.domain):
+        return 0
+    (least, small), (less, middle) = (_stretches(table, cells // number) for number in (4, 2))
+    low, high = _released(job, least)[1], _released(job, less)[1]
+    return max(0, int(low - (high - low) * small / (middle - small)))
 
 
 def _released(job: TableKind, part: CountTable) -> tuple[CountTable, int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 
 from sudare.domain import Bins, Categories, CountTable, Domain, Grid, Line, Place, Regions
 from sudare.domain.attribute import Attribute
+from sudare.domain.parquet import pieces
 from sudare.errors import MissingExtraError, ParameterError, did_you_mean
 from sudare.language.cards import card, facts, picture
 from sudare.language.catalogue import Words, current_language
@@ -26,14 +28,12 @@ from sudare.render.map_pages import MapPage
 from sudare.render.outlines import Outline, countries
 from sudare.render.sections import Chart, Facts, Map, Part, Section, Table, Text, Tiles
 from sudare.tables.examples import block_bars
-from sudare.tables.files import FILE_OF, OUTLINE
+from sudare.tables.files import FILE_OF, OUTLINE, counts_of, number, read_csv
 from sudare.tables.method import Method, cost_of_replacing
 from sudare.tables.release import Release
 from sudare.tables.trust import trust_section
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from sudare.tables.release import Release
 
 
@@ -188,37 +188,24 @@ def _with_polygons(folder: Path, certificate: dict[str, Any]) -> Domain:
 
 def _cells(folder: Path, files: dict[str, Any], domain: Domain) -> tuple[NDArray[Any], NDArray[Any]]:
     """Index and count of the listed cells, from whichever of the files has them."""
-    import pyarrow as pa
-    import pyarrow.csv as csv
-    import pyarrow.parquet as pq
-
     named = {form: sorted(name for name in files if files[name]["format"] == form) for form in FILE_OF}
     if listed := named["parquet"] or named["geoparquet"]:
-        rows = pa.concat_tables(pq.read_table(folder / name, columns=["index", "count"]) for name in listed)
-    elif named["geojson"]:
+        parts = [part for name in listed for part in pieces(folder / name, ["index", "count"])]
+        index, count = ([part[name] for part in parts] or [np.zeros(0, dtype=np.int64)] for name in ("index", "count"))
+        return np.concatenate(index), np.concatenate(count)
+    if named["geojson"]:
         features = json.loads((folder / named["geojson"][0]).read_text(encoding="utf-8"))["features"]
-        rows = pa.Table.from_pylist([feature["properties"] for feature in features], _schema(features))
-    else:
-        names = csv.open_csv(path := folder / named["csv"][0]).schema.names
-        texts = names[: names.index("count")]
-        rows = csv.read_csv(path, convert_options=csv.ConvertOptions(column_types=dict.fromkeys(texts, pa.string())))
-        rows = rows.append_column("index", pa.array(_index(domain, rows)))
-    index, count = (rows.column(name).to_numpy() for name in ("index", "count"))
-    return index, count
+        both = [(feature["properties"]["index"], feature["properties"]["count"]) for feature in features]
+        return np.array([index for index, _ in both], dtype=np.int64), counts_of(count for _, count in both)
+    columns = read_csv(folder / named["csv"][0])
+    return _index(domain, columns), counts_of(map(number, columns["count"]))
 
 
-def _schema(features: list[Any]) -> pa.Schema:
-    import pyarrow as pa
-
-    whole = all(isinstance(feature["properties"]["count"], int) for feature in features)
-    return pa.schema([("index", pa.int64()), ("count", pa.int64() if whole else pa.float64())])
-
-
-def _index(domain: Domain, rows: pa.Table) -> NDArray[np.int64]:
+def _index(domain: Domain, rows: Mapping[str, Sequence[str]]) -> NDArray[np.int64]:
     """The cells of a CSV file, which names them by what a person reads."""
     axes: list[NDArray[np.int64]] = []
     for name, attribute in domain.attributes.items():
-        columns = [rows.column(each).to_numpy(zero_copy_only=False) for each in attribute.label_columns(name)]
+        columns = [np.array(rows[each], dtype=np.str_) for each in attribute.label_columns(name)]
         if isinstance(attribute, Bins):
             place = {label: at for at, label in enumerate(attribute.labels(range(attribute.size)).tolist())}
             axes.append(np.array([place[label] for label in columns[0]], dtype=np.int64))

@@ -14,7 +14,7 @@ from sudare.domain import Bins, Domain, Place
 from sudare.domain.attribute import Attribute
 from sudare.domain.place import Squares
 from sudare.domain.regions import Box
-from sudare.errors import ParameterError, did_you_mean
+from sudare.errors import Message, MissingExtraError, ParameterError, did_you_mean
 from sudare.tables.areas import Crossed, Layer, Parts, place_key
 
 _MOST_CELLS = 1 << 26
@@ -207,7 +207,7 @@ def _pairs(table: Any) -> tuple[list[Any], list[Any]]:
     """Places and area names: of a mapping, or of the two columns of a frame."""
     if isinstance(table, Mapping):
         return list(table), list(table.values())
-    import narwhals as nw
+    nw = MissingExtraError.load("narwhals", Message("narwhals"), "frames")
 
     try:
         frame = nw.from_native(table, eager_only=True)

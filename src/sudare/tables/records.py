@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from sudare.arrays import Floats, Integers
 from sudare.domain import Bins, CountTable, Place
 from sudare.domain.attribute import Attribute
+from sudare.domain.frames import arrow, arrow_table
 from sudare.domain.shapes import Shapes
 from sudare.errors import ParameterError
 
@@ -43,15 +44,12 @@ def synthesize(release: Release, *, seed: int | None = None) -> pa.Table:
     >>> sd.synthesize(made, seed=1).num_rows == made.table.total
     True
     """
-    import pyarrow as pa
+    arrow()
+    return arrow_table(list(person_pieces(release.table, seed)))
 
-    return pa.Table.from_batches(person_batches(release.table, seed))
 
-
-def person_batches(table: CountTable, seed: int | None = None) -> Iterator[pa.RecordBatch]:
-    """The rows of `synthesize`, about a million at once: at least one batch, which may be empty."""
-    import pyarrow as pa
-
+def person_pieces(table: CountTable, seed: int | None = None) -> Iterator[dict[str, Any]]:
+    """The rows of `synthesize`, about a million at once: at least one piece, which may be empty."""
     if table.private:
         raise ParameterError("synthetic people are made of a released table, and this one is private")
     if table.count.dtype.kind == "f" or (len(table) and int(table.count.min()) < 0):
@@ -65,7 +63,7 @@ def person_batches(table: CountTable, seed: int | None = None) -> Iterator[pa.Re
     while True:
         before = int(ends[start - 1]) if start else 0
         stop = max(start + 1, int(np.searchsorted(ends, before + _ROWS_AT_ONCE, side="right")))
-        yield pa.record_batch(_people(table, slice(start, stop), generator))
+        yield _people(table, slice(start, stop), generator)
         if stop >= len(table):
             return
         start = stop

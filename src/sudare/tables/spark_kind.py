@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, ClassVar
 
+from sudare.domain.frames import to_arrow
 from sudare.engines.examine import Examination
 from sudare.engines.spark_sources import Scratch
 from sudare.language.messages import Lines, OnProgress, PageMessage
@@ -15,7 +16,6 @@ from sudare.noise import Source, secret
 from sudare.privacy import Guarantee
 from sudare.recipe.kind import Kind, Outlook, PublicFile, Rehearsal
 from sudare.recipe.model import Recipe
-from sudare.tables.files import columns
 from sudare.tables.kind import TableKind
 from sudare.tables.recipe import TableRecipe
 from sudare.tables.spark import ClusterRelease, ClusterTable, count, release, require_method
@@ -95,7 +95,7 @@ class ClusterTableKind(Kind[TableRecipe, ClusterRelease]):
                 rho=privacy.rho,
                 delta=privacy.delta,
                 source=source,
-                describe=columns,
+                describe=partial(to_arrow, index=True),
             )
         finally:
             data.discard()

@@ -16,14 +16,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sudare.arrays import Floats, Integers
 from sudare.domain import CountTable, Domain
-from sudare.errors import Message, OutputError, ParameterError, system_reason
+from sudare.domain.frames import arrow_table
+from sudare.domain.parquet import staged
+from sudare.engines.scratch import PrivateFolder
+from sudare.errors import OutputError, ParameterError, system_reason
 from sudare.tables.landscape import PROFILES, SPLIT, WINDOW, landscape
 
 if TYPE_CHECKING:
@@ -168,7 +171,7 @@ def _expected_category_share(domain: Domain, blocks: _Blocks, level: int, mixes:
     return np.asarray((edges[1] - edges[0]) / (edges[2] - edges[0]))
 
 
-__all__ = ["city", "city_batches", "synthetic_table", "write_city"]
+__all__ = ["city", "city_pieces", "synthetic_table", "write_city"]
 
 CITY_SEED = 20_240_229
 BATCH_ROWS = 500_000
@@ -194,36 +197,26 @@ def city(people: int = 3_000_000, seed: int = CITY_SEED) -> pa.Table:
     >>> city(people=1000).column_names
     ['person_id', 'latitude', 'longitude', 'sex', 'age']
     """
-    import pyarrow as pa
-
-    return pa.Table.from_batches(city_batches(people, seed), schema=_schema())
+    return arrow_table(list(city_pieces(people, seed)))
 
 
 def write_city(path: str | Path, people: int = 3_000_000, seed: int = CITY_SEED) -> Path:
     """Write `city` as Parquet (zstd), batch by batch; the file appears under its name only when complete."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     path = Path(path)
     partial = path.with_name(path.name + ".partial")
     try:
-        with pq.ParquetWriter(partial, _schema(), compression="zstd", use_dictionary=["sex", "age"]) as writer:
-            for batch in city_batches(people, seed):
-                writer.write_batch(batch)
+        with PrivateFolder.within() as own, staged(city_pieces(people, seed), own.path) as rows:
+            rows.to_parquet(partial, list(rows.columns), {})
         partial.replace(path)
-    except (OSError, pa.ArrowException) as failure:
+    except OSError as failure:
         partial.unlink(missing_ok=True)
-        # Arrow's own text repeats the path of the partial file.
-        known = isinstance(failure, OSError) and failure.errno
-        reason = system_reason(failure) if known else Message("{type}", type=type(failure).__name__)
+        reason = system_reason(failure)
         raise OutputError("the city cannot be written: {reason}", value=str(path), reason=reason) from None
     return path
 
 
-def city_batches(people: int = 3_000_000, seed: int = CITY_SEED) -> Iterator[pa.RecordBatch]:
-    """`city` in batches of half a million rows: 12 bytes a person are kept, the rest is drawn on the way."""
-    import pyarrow as pa
-
+def city_pieces(people: int = 3_000_000, seed: int = CITY_SEED) -> Iterator[dict[str, NDArray[Any]]]:
+    """`city` in pieces of half a million rows: 12 bytes a person are kept, the rest is drawn on the way."""
     people = whole_people(people)
     place = landscape()
     generator = np.random.default_rng(seed)
@@ -234,22 +227,19 @@ def city_batches(people: int = 3_000_000, seed: int = CITY_SEED) -> Iterator[pa.
     generator.shuffle(homes)
     identifiers = generator.permutation(np.arange(1, people + 1, dtype=np.int64))
     profiles = place.profiles.reshape(-1, len(PROFILES)).cumsum(axis=1)
-    for start in range(0, people, BATCH_ROWS):
+    for start in range(0, max(1, people), BATCH_ROWS):
         home = homes[start : start + BATCH_ROWS]
         latitude, longitude = _positions(generator, home)
         profile = (profiles[home, :-1] < generator.random((len(home), 1))).sum(axis=1)
         age = _ages(generator, profile)
         female = generator.random(len(home)) < _female_share(age, profile)
-        sex = pa.DictionaryArray.from_arrays(np.where(female, 0, 1).astype(np.int8), ["f", "m"])
-        columns = [identifiers[start : start + BATCH_ROWS], latitude, longitude, sex.dictionary_decode(), age]
-        yield pa.record_batch(columns, schema=_schema())
-
-
-def _schema() -> pa.Schema:
-    import pyarrow as pa
-
-    fields = {"person_id": pa.int64(), "latitude": pa.float64(), "longitude": pa.float64()}
-    return pa.schema([*fields.items(), ("sex", pa.string()), ("age", pa.int16())])
+        yield {
+            "person_id": identifiers[start : start + BATCH_ROWS],
+            "latitude": latitude,
+            "longitude": longitude,
+            "sex": np.where(female, "f", "m"),
+            "age": age,
+        }
 
 
 def _positions(generator: np.random.Generator, home: NDArray[np.int32]) -> tuple[Floats, Floats]:

@@ -52,7 +52,7 @@ def test_every_point_has_one_region_also_on_borders(file):
     latitude, longitude = (axis.reshape(-1) for axis in np.meshgrid(np.arange(50, 54.5, 0.5), np.arange(-6, -1.5, 0.5)))
     cells, inside = wards.locate(latitude, longitude)
     assert inside.all()
-    shapes = shapely.from_wkb(wards.shapes(*cells).wkb().to_numpy(zero_copy_only=False))
+    shapes = shapely.from_wkb(wards.shapes(*cells).wkb())
     assert shapely.intersects(shapes, shapely.points(longitude, latitude)).all()
 
 

@@ -1,17 +1,18 @@
 """Part files: in order, with their digest, under their name only when complete."""
 
 import hashlib
+from functools import partial
 
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
 import sudare as sd
+from sudare.domain.frames import to_arrow
 from sudare.errors import AccountingError, OutputError
 from sudare.spark import parts
 from sudare.spark.parts import PartFile, ReleaseTarget
 from sudare.spark.store import InProcessStore, Jobs
-from sudare.tables.files import columns
 from sudare.tables.spark import index_and_count
 from sudare.tables.spark_threshold import KnownCells
 
@@ -35,8 +36,8 @@ def test_a_part_and_what_is_said_of_it(tmp_path):
 
 def test_a_second_attempt_writes_the_same_bytes(tmp_path, monkeypatch):
     monkeypatch.setattr(parts, "ROWS_AT_ONCE", 2)
-    first = output(tmp_path, columns).write_part("part-000000.parquet", INDEX, COUNT)
-    assert output(tmp_path, columns).write_part("part-000000.parquet", INDEX, COUNT) == first
+    first = output(tmp_path, partial(to_arrow, index=True)).write_part("part-000000.parquet", INDEX, COUNT)
+    assert output(tmp_path, partial(to_arrow, index=True)).write_part("part-000000.parquet", INDEX, COUNT) == first
     assert pq.ParquetFile(tmp_path / first.name).num_row_groups == 2
     assert pq.read_table(tmp_path / first.name).column("sex").to_pylist() == ["m", "f", "f"]
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 import json
 import shutil
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from fractions import Fraction
 from pathlib import Path
@@ -81,10 +81,15 @@ def completed_rules(case: PublicationCase, folder: Path, killed: Path) -> Rules:
 
 
 def _refused_to_resume(recipe: Path, *, resume: bool) -> bool:
+    refused = _refused(lambda: publish(recipe, resume=resume), PaidError)
+    return refused and not (recipe.parent / "release").exists()
+
+
+def _refused(action: Callable[[], object], *errors: type[Exception]) -> bool:
     try:
-        publish(recipe, resume=resume)
-    except PaidError:
-        return not (recipe.parent / "release").exists()
+        action()
+    except errors:
+        return True
     return False
 
 
@@ -131,18 +136,15 @@ def ledger_rules(folder: Path) -> Rules:
     made = publish(folder / "recipe.toml", progress=watch)
     internal = made.internal_report
     balance = ledger.balance("audit")
-    refused, other = _refused(folder / "again.toml"), _refused(folder / "other.toml")
+    refused = _refused(lambda: publish(folder / "again.toml"), BudgetError, LedgerError)
+    other = _refused(lambda: publish(folder / "other.toml"), BudgetError, LedgerError)
 
     def stop(progress: Progress) -> None:
         if progress.stage is Stage.PROTECTING:
             raise _Stopped
 
-    try:
-        publish(folder / "stopped.toml", progress=stop)
-    except (PaidError, _Stopped):
-        booked = ledger.balance("stopped").releases == 1 and not (folder / "stopped").exists()
-    else:
-        booked = False
+    stopped = _refused(lambda: publish(folder / "stopped.toml", progress=stop), PaidError, _Stopped)
+    booked = stopped and ledger.balance("stopped").releases == 1 and not (folder / "stopped").exists()
     return {
         "nothing_is_booked_before_the_data_are_read": releases.get(Stage.READING) == 0,
         "the_row_is_on_the_disk_before_noise_is_drawn": releases.get(Stage.PROTECTING) == 1,
@@ -157,14 +159,6 @@ def ledger_rules(folder: Path) -> Rules:
         and made.folder not in internal.parents
         and internal.stat().st_mode & 0o077 == 0,
     }
-
-
-def _refused(recipe: Path) -> bool:
-    try:
-        publish(recipe)
-    except (BudgetError, LedgerError):
-        return True
-    return False
 
 
 def certificate_rules(release: Path, ledger: Path) -> Rules:
@@ -208,20 +202,10 @@ def row_rules(path: Path) -> Rules:
     ledger.spend("caf\u00e9", cost, "first", default_cap=cap)
     ledger.spend("cafe\u0301", cost, "second", default_cap=cap)
     both = ledger.balance("caf\u00e9").releases == 2
-    try:
-        ledger.spend("caf\u00e9", cost, "first")
-    except LedgerError:
-        once = True
-    else:
-        once = False
+    once = _refused(lambda: ledger.spend("caf\u00e9", cost, "first"), LedgerError)
     with closing(sqlite3.connect(path)) as connection, connection:
         changed = connection.execute("UPDATE entries SET payload = replace(payload, '\"1\"', '\"0.1\"')").rowcount
-    try:
-        ledger.entries()
-    except LedgerError:
-        seen = changed > 0
-    else:
-        seen = False
+    seen = changed > 0 and _refused(ledger.entries, LedgerError)
     return {
         "one_name_in_two_spellings_is_one_data_set": both,
         "an_id_is_good_for_one_row": once,

@@ -4,12 +4,16 @@ from dataclasses import replace
 
 import pytest
 
-from sudare.audit import books
+from sudare.audit import ledger_checks
 from sudare.privacy import Ledger
 
 
 def broken(folder):
-    return {finding.name: finding.figure() for finding in books.book_findings(folder / "books") if not finding.passed}
+    return {
+        finding.name: finding.figure()
+        for finding in ledger_checks.book_findings(folder / "books")
+        if not finding.passed
+    }
 
 
 def test_sound_books(tmp_path):
@@ -48,11 +52,11 @@ def test_a_row_that_is_written_after_the_noise_is_found(tmp_path, monkeypatch):
 
     monkeypatch.setattr(Ledger, "balance", late)
     for rules in ("certificate_rules", "row_rules"):
-        monkeypatch.setattr(books, rules, lambda *_: {"a_sound_release_is_verified": True})
+        monkeypatch.setattr(ledger_checks, rules, lambda *_: {"a_sound_release_is_verified": True})
     assert "the row is on the disk before noise is drawn" in broken(tmp_path)["publish, ledger"]
 
 
 @pytest.mark.parametrize("answer", [True, False])
 def test_a_check_that_always_says_the_same_is_found(answer, tmp_path, monkeypatch):
-    monkeypatch.setattr(books, "_verified", lambda release, publisher=None: answer)
+    monkeypatch.setattr(ledger_checks, "_verified", lambda release, publisher=None: answer)
     assert "publish, certificate" in broken(tmp_path)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sudare.audit import books as completing
+from sudare.audit import ledger_checks as completing
 from sudare.audit.publications import table
 from sudare.noise import Source
 from sudare.tables.kind import TableKind

@@ -35,7 +35,7 @@ def errors(table: sd.CountTable, method: sd.tables.Method, levels: tuple[int, ..
 
 
 def small(quick: bool) -> Iterator[Row]:
-    runs, rng = 40 if quick else 400, np.random.default_rng(2)
+    runs, rng = 40 if quick else 150, np.random.default_rng(2)
     for cells in SMALL:
         for shape, mean in (("even", np.full(cells, EACH)), ("uneven", rng.gamma(0.5, 2 * EACH, cells))):
             table = sd.CountTable.from_array(rng.poisson(mean))
@@ -53,7 +53,7 @@ def small(quick: bool) -> Iterator[Row]:
 
 
 def large(quick: bool) -> Iterator[Row]:
-    runs, table, levels = 5 if quick else 100, census_window(), (14, 16, 18)
+    runs, table, levels = 5 if quick else 40, census_window(), (14, 16, 18)
     top_down = errors(table, TopDown(), levels, runs)
     for name, method in (("Tree", sd.Tree()), ("emphasis on areas", sd.Tree(emphasis="areas"))):
         for level, ratio in zip(levels, errors(table, method, levels, runs) / top_down, strict=True):

@@ -44,6 +44,7 @@ COMMAND = """
 import ctypes, io, os, resource, sys
 from sudare.cli import main
 limit, said, *arguments = words
+sys.dont_write_bytecode = True  # Python would leave bytecode that is cut off at the limit, and fail to load it later
 sys.stdout = sys.stderr = io.StringIO()
 before = resource.getrlimit(resource.RLIMIT_FSIZE)
 if limit:

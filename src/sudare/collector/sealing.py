@@ -16,15 +16,13 @@ from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
 from cryptography.hazmat.primitives.serialization import (
     Encoding,
-    NoEncryption,
-    PrivateFormat,
     PublicFormat,
-    load_pem_private_key,
 )
 
 from sudare.collector.storage import ID_BYTES, RequestError, Row
 from sudare.errors import InputError, OutputError
-from sudare.privacy.private_files import write_secret
+from sudare.privacy.private_files import ensure_secret
+from sudare.workflow.reports import key_in, pem_of
 
 try:
     from cryptography.hazmat.primitives.hpke import AEAD, KDF, KEM, Suite
@@ -64,16 +62,10 @@ def ticket(identity: bytes) -> bytes:
 
 def sealing_key(path: Path) -> X25519PrivateKey:
     """The key in ``path``; made there, readable by its owner alone, when there is none yet."""
-    if not path.exists():
-        made = X25519PrivateKey.generate()
-        with OutputError.from_system("the sealing key cannot be written: {reason}", value=str(path)):
-            write_secret(path, made.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
+    with OutputError.from_system("the sealing key cannot be written: {reason}", value=str(path)):
+        ensure_secret(path, lambda: pem_of(X25519PrivateKey.generate()))
     with OutputError.from_system("the sealing key cannot be read: {reason}", value=str(path)):
-        pem = path.read_bytes()
-    try:
-        key = load_pem_private_key(pem, password=None)
-    except (ValueError, TypeError):
-        key = None
+        key = key_in(path.read_bytes())
     if not isinstance(key, X25519PrivateKey):
         raise OutputError("not an unencrypted X25519 private key in PEM form", value=str(path))
     return key

@@ -138,10 +138,7 @@ class EuropeGrid(Lattice):
                 "declare a European grid by a window, or by rows and columns",
                 hint='Write EuropeGrid("1km", window=(13.0, 52.3, 13.8, 52.7)).',
             )
-        object.__setattr__(self, "cell_size", size)
-        object.__setattr__(self, "rows", ranges[0])
-        object.__setattr__(self, "columns", ranges[1])
-        self.settle(Box((ranges[0][1] - ranges[0][0], ranges[1][1] - ranges[1][0])), mask, crs)
+        self.settle(Box.over(*ranges), mask, crs, cell_size=size, rows=ranges[0], columns=ranges[1])
 
     def formula(self, by: Any, latitude: Any, longitude: Any) -> tuple[Any, Any]:
         """See `Lattice`."""

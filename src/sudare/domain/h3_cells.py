@@ -83,9 +83,8 @@ class H3(Place):
         bits = int(positions[0] ^ positions[-1]).bit_length()
         bits = -(-bits // 3) * 3 if bits <= 3 * level else bits
         origin = int(positions[0]) >> bits << bits
-        object.__setattr__(self, "resolution", level)
-        object.__setattr__(self, "origin", origin)
-        self.settle(Listed(int(positions[-1]) - origin + 1, positions - origin), mask, crs)
+        region = Listed(int(positions[-1]) - origin + 1, positions - origin)
+        self.settle(region, mask, crs, resolution=level, origin=origin)
 
     def positions(self, *columns: Any) -> tuple[tuple[Integers, ...], Booleans]:
         """One column of H3 indices (hexadecimal text or whole numbers), or latitudes and longitudes in degrees."""

@@ -66,9 +66,7 @@ class LatLon(Lattice):
             -(-(declared.north - declared.south) // steps[0]),
             -(-(declared.east - declared.west) // steps[1]),
         )
-        object.__setattr__(self, "steps", steps)
-        object.__setattr__(self, "window", tuple(declared))
-        self.settle(Box(lengths), mask, crs)
+        self.settle(Box(lengths), mask, crs, steps=steps, window=tuple(declared))
 
     def formula(self, by: Any, latitude: Any, longitude: Any) -> tuple[Any, Any]:
         """See `Lattice`."""

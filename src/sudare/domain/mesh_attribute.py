@@ -89,17 +89,14 @@ class Mesh(Place):
         elif codes is None and rows is not None and columns is not None:
             row_range = index_range(rows, "rows", level.limit)
             column_range = index_range(columns, "columns", level.limit)
-            region = Box((row_range[1] - row_range[0], column_range[1] - column_range[0]))
+            region = Box.over(row_range, column_range)
         else:
             raise DomainError(
                 "declare a mesh by rows and columns, or by codes, not both",
                 allowed="rows and columns, or codes",
                 hint='Write codes=["5339"], or rows=(8480, 8640) and columns=(6240, 6400).',
             )
-        object.__setattr__(self, "cell_size", size)
-        object.__setattr__(self, "rows", row_range)
-        object.__setattr__(self, "columns", column_range)
-        self.settle(region, mask, crs)
+        self.settle(region, mask, crs, cell_size=size, rows=row_range, columns=column_range)
 
     def positions(self, *columns: Any) -> tuple[tuple[Integers, ...], Booleans]:
         """One column of codes, or latitudes and longitudes in degrees."""

@@ -94,9 +94,10 @@ class Place(Attribute):
         """The size of a cell in a few signs, such as "500m"; empty where cells differ."""
         return ""
 
-    def settle(self, region: Region, mask: Any, crs: str | int | None) -> None:
-        """Give a new place its region, or what a public mask leaves of it (see `sudare.domain.masks`)."""
-        object.__setattr__(self, "region", region)
+    def settle(self, region: Region, mask: Any, crs: str | int | None, **declared: Any) -> None:
+        """Give a new place what it declares, and its region, or what a public mask leaves of it (`masks`)."""
+        for name, value in {**declared, "region": region}.items():
+            object.__setattr__(self, name, value)
         if crs is not None:
             from sudare.domain.public_polygons import to_wgs84
 

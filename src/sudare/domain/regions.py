@@ -52,6 +52,11 @@ class Box:
 
     lengths: tuple[int, ...]
 
+    @classmethod
+    def over(cls, *ranges: tuple[int, int]) -> Box:
+        """The box over half-open ranges, one for each axis."""
+        return cls(tuple(end - begin for begin, end in ranges))
+
     @property
     def size(self) -> int:
         """Cells of the box."""

@@ -73,10 +73,7 @@ class Tiles(Lattice):
                 "declare tiles by a window, or by rows and columns",
                 hint="Write Tiles(zoom=14, window=(-74.3, 40.5, -73.7, 41.0)).",
             )
-        object.__setattr__(self, "zoom", level)
-        object.__setattr__(self, "rows", ranges[0])
-        object.__setattr__(self, "columns", ranges[1])
-        self.settle(Box((ranges[0][1] - ranges[0][0], ranges[1][1] - ranges[1][0])), mask, crs)
+        self.settle(Box.over(*ranges), mask, crs, zoom=level, rows=ranges[0], columns=ranges[1])
 
     def formula(self, by: Any, latitude: Any, longitude: Any) -> tuple[Any, Any]:
         """See `Lattice`."""

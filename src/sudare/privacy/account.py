@@ -30,11 +30,6 @@ class Account:
     other_datasets: tuple[str, ...] = ()
     people: People | None = None
 
-    @classmethod
-    def read(cls, dataset: str, entries: Iterable[Entry]) -> Account:
-        """The account of ``dataset`` in a verified chain."""
-        return LedgerContents(entries).account(dataset)
-
     @property
     def balance(self) -> Balance:
         """Where the data set stands."""

@@ -246,11 +246,6 @@ class Balance:
         )
 
     @property
-    def mixed(self) -> bool:
-        """True where releases protect different units, or count neighbours differently."""
-        return len(self.units) > 1 or len(self.adjacencies) > 1
-
-    @property
     def over_cap(self) -> bool:
         """True where more is spent than the cap allows: releases that were booked later, or a cap that was lowered."""
         if self.cap is None:

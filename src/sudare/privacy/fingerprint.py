@@ -26,9 +26,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
-from sudare.errors import LedgerError, Message, MissingExtraError, system_reason
+from sudare.errors import LedgerError, Message, MissingExtraError
 from sudare.privacy.chain import Entry
-from sudare.privacy.private_files import write_secret
+from sudare.privacy.private_files import ensure_secret
 
 if TYPE_CHECKING:
     from sudare.language.catalogue import Words
@@ -116,15 +116,14 @@ def key_path(ledger: Path) -> Path:
 
 def load_or_create(path: Path) -> bytes:
     """The key in ``path``; made there, readable by its owner alone, when there is none yet."""
-    try:
-        with path.open("rb") as file:
-            mode, key = os.fstat(file.fileno()).st_mode, file.read(KEY_BYTES + 1)
-    except FileNotFoundError:
-        return _create(path)
-    except OSError as problem:
-        raise LedgerError(
-            "the key of the ledger cannot be read: {reason}", value=str(path), reason=system_reason(problem)
-        ) from None
+    hint = "Allow reading and writing of the file and its folder."
+    with LedgerError.from_system("the key of the ledger cannot be written: {reason}", value=str(path), hint=hint):
+        ensure_secret(path, lambda: secrets.token_bytes(KEY_BYTES))
+    with (
+        LedgerError.from_system("the key of the ledger cannot be read: {reason}", value=str(path)),
+        path.open("rb") as file,
+    ):
+        mode, key = os.fstat(file.fileno()).st_mode, file.read(KEY_BYTES + 1)
     if os.name == "posix" and mode & 0o077:
         raise LedgerError(
             "the key of the ledger can be read by others than its owner",
@@ -136,22 +135,6 @@ def load_or_create(path: Path) -> bytes:
         raise LedgerError(
             "this is not the key of a ledger", value=str(path), allowed="{key_bytes} bytes", key_bytes=KEY_BYTES
         )
-    return key
-
-
-def _create(path: Path) -> bytes:
-    key = secrets.token_bytes(KEY_BYTES)
-    try:
-        write_secret(path, key)
-    except FileExistsError:
-        return load_or_create(path)
-    except OSError as problem:
-        raise LedgerError(
-            "the key of the ledger cannot be written: {reason}",
-            value=str(path),
-            hint="Allow reading and writing of the file and its folder.",
-            reason=system_reason(problem),
-        ) from None
     return key
 
 

@@ -13,7 +13,7 @@ import os
 import secrets
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -128,6 +128,13 @@ def write_secret(path: Path, content: bytes) -> None:
     finally:
         with suppress(OSError):
             partial.unlink()
+
+
+def ensure_secret(path: Path, make: Callable[[], bytes]) -> None:
+    """Write a new secret unless there is one: of two that make it at once, one is kept for both."""
+    if not path.exists():
+        with suppress(FileExistsError):
+            write_secret(path, make())
 
 
 def put_in_place(partial: Path, path: Path) -> None:

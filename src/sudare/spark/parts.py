@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import secrets
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -127,9 +127,8 @@ class WritePart:
         """See `Kernel`: one row, none where no cell is above 0."""
         import pyarrow as pa
 
-        kinds = {str: pa.string(), int: pa.int64()}
-        names = {"name": str, "rows": int, "total": int, "first": int, "last": int, "sha256": str, "bytes": int}
-        return pa.schema([(name, kinds[kind]) for name, kind in names.items()])
+        kinds = {"str": pa.string(), "int": pa.int64()}
+        return pa.schema([(each.name, kinds[str(each.type)]) for each in fields(PartFile)])
 
     def __call__(self, jobs: pa.Table, index: Integers, count: Integers, /) -> pa.Table:
         import pyarrow as pa

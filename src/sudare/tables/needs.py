@@ -27,8 +27,6 @@ SMALL = 2**13
 """Cells that need no pilot."""
 _MOST = 2**15
 """Cells of a pilot."""
-_FIXED_FROM = 0.25
-"""The share of a pilot's peak from which on what the domain takes is told apart."""
 _RUNS = 8
 """The pilot of a tree takes this many runs of neighbouring cells, since densities differ by place."""
 _SPREAD = 4
@@ -144,16 +142,29 @@ def _dense(job: TableKind) -> bool:
 def _pilot(job: TableKind, table: CountTable, drawn: int) -> Pilot:
     cells = min(_MOST, max(SMALL // 2, drawn // 8))
     if job.method.name in _BEYOND_TRACED:
-        (part, share), (half, half_share) = _stretches(table, cells), _stretches(table, cells // 2)
-        (made, peak), (_, less) = _released(job, part), _released(job, half)
-        # Two points of a line: what is left of it where nobody is, unless that is little beside what they can tell.
-        fixed = int(less - (peak - less) * half_share / (share - half_share))
-        return Pilot(share, peak, made, fixed if fixed > _FIXED_FROM * peak else 0)
+        fixed = _of_the_map(job, table, cells) if job.method.name == "tree" else 0
+        part, share = _stretches(table, cells)
+        made, peak = _released(job, part)
+        return Pilot(share, peak, made, min(fixed, peak))
     part, share = _thinned(job, table, cells, drawn)
     made, peak = _released(job, part)
     rank = np.minimum(made.index * (job.domain.size / part.domain.size), job.domain.size - 1).astype(np.int64)
     index, first = np.unique(job.domain.cells(rank), return_index=True)
     return Pilot(share, peak, CountTable.released(job.domain, index, made.count[first]))
+
+
+def _of_the_map(job: TableKind, table: CountTable, cells: int) -> int:
+    """Bytes that a tree's release takes whatever its share of the cells: it smooths people over a map of all places.
+
+    Two points of a line give where it begins; 0 where there is no such map.
+    """
+    from sudare.tables.smoothing import can_smooth
+
+    if not can_smooth(job.domain):
+        return 0
+    (least, small), (less, middle) = (_stretches(table, cells // number) for number in (4, 2))
+    low, high = _released(job, least)[1], _released(job, less)[1]
+    return max(0, int(low - (high - low) * small / (middle - small)))
 
 
 def _released(job: TableKind, part: CountTable) -> tuple[CountTable, int]:

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
-from sudare.arrays import Cells
 from sudare.noise import SparseNoise
-from sudare.privacy import Number
-from sudare.tables.method import MeasuredSums, Task
 from sudare.tables.simplex import active_cells
-from sudare.tables.strength import Strength, look
-from sudare.tables.threshold import plain_strength, protect_above, read_strength, require_fit
+from sudare.tables.strength import look
+from sudare.tables.threshold import Thresholded, read_strength
 
 
 @dataclass(frozen=True)
-class NegativeL2(MeasuredSums):
+class NegativeL2(Thresholded):
     """The table b >= 0 with the measured total that minimises |z - b|^2 - strength |b|^2, sparse and in integers.
 
     Sensitivity: as for `Simplex`, the counts and their total each move by at most max_rows in L1 when a unit comes
@@ -38,26 +34,12 @@ class NegativeL2(MeasuredSums):
     240
     """
 
-    strength: Number | Strength = "auto"
-    fit: str = "scale"
-
-    def __post_init__(self) -> None:
-        read_strength(self.strength, below=1)
-        require_fit(self.fit)
-
     name = "negative_l2"
+    below = 1
 
-    @property
-    def parameters(self) -> dict[str, Any]:
-        """The declared parameters."""
-        return {"strength": plain_strength(self.strength), "fit": self.fit}
-
-    def protect(self, task: Task) -> Cells:
-        """Integers > 0 that add up to the noisy (or public) total; cells at 0 are not listed."""
-        return protect_above(task, self._threshold, self.fit)
-
-    def _threshold(self, noisy: SparseNoise, total: int, scale: Fraction) -> Fraction:
-        strength = read_strength(self.strength, below=1)
+    def threshold(self, noisy: SparseNoise, total: int, scale: Fraction) -> Fraction:
+        """See `Thresholded`."""
+        strength = read_strength(self.strength, self.below)
         if not isinstance(strength, Fraction):
             return strength.choose(look(noisy, total, scale, self.fit))
         excess = (1 - strength) * total

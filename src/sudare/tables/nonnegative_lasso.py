@@ -5,20 +5,18 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
 
 from sudare.arrays import Cells
 from sudare.errors import ParameterError
 from sudare.noise import SparseNoise
 from sudare.noise.sparse import DENSE_LIMIT
-from sudare.privacy import Number
-from sudare.tables.method import Asked, MeasuredSums, Task
-from sudare.tables.strength import Strength, look
-from sudare.tables.threshold import noise_law, plain_strength, protect_above, read_strength, require_fit
+from sudare.tables.method import Asked, Task
+from sudare.tables.strength import look
+from sudare.tables.threshold import Thresholded, noise_law, read_strength
 
 
 @dataclass(frozen=True)
-class NonnegativeLasso(MeasuredSums):
+class NonnegativeLasso(Thresholded):
     """max(z - strength/2, 0), the minimiser of |z - b|^2 + strength |b|_1 over b >= 0, then fitted to the total.
 
     Sensitivity: as for `Simplex`, the counts and their total each move by at most max_rows in L1 when a unit comes
@@ -37,28 +35,17 @@ class NonnegativeLasso(MeasuredSums):
     240
     """
 
-    strength: Number | Strength = "auto"
-    fit: str = "scale"
-
-    def __post_init__(self) -> None:
-        read_strength(self.strength)
-        require_fit(self.fit)
-
     name = "nonnegative_lasso"
-
-    @property
-    def parameters(self) -> dict[str, Any]:
-        """The declared parameters."""
-        return {"strength": plain_strength(self.strength), "fit": self.fit}
 
     def protect(self, task: Task) -> Cells:
         """Integers > 0 that add up to the noisy (or public) total; cells at 0 are not listed."""
         strength = read_strength(self.strength)
         if isinstance(strength, Fraction):
             require_few_cells(task, strength / 2)
-        return protect_above(task, self._threshold, self.fit)
+        return super().protect(task)
 
-    def _threshold(self, noisy: SparseNoise, total: int, scale: Fraction) -> Fraction:
+    def threshold(self, noisy: SparseNoise, total: int, scale: Fraction) -> Fraction:
+        """See `Thresholded`."""
         strength = read_strength(self.strength)
         if isinstance(strength, Fraction):
             return strength / 2

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -16,9 +18,39 @@ from sudare.noise import Added, SparseNoise, secret
 from sudare.noise.discrete import added
 from sudare.noise.sparse import DENSE_LIMIT
 from sudare.privacy import Number, exact
-from sudare.tables.method import TOTAL_SHARE, Asked, Task
+from sudare.tables.method import TOTAL_SHARE, Asked, MeasuredSums, Task
 from sudare.tables.simplex import active_cells, anywhere, measure_cells_and_total
 from sudare.tables.strength import FITS, Automatic, Strength
+
+
+@dataclass(frozen=True)
+class Thresholded(MeasuredSums, ABC):
+    """What methods with a strength share: cells above a threshold, fitted to the total."""
+
+    strength: Number | Strength = "auto"
+    fit: str = "scale"
+
+    below: ClassVar[int | None] = None
+    """What a strength that is a number must stay under."""
+
+    def __post_init__(self) -> None:
+        read_strength(self.strength, self.below)
+        if self.fit not in FITS:
+            raise ParameterError("unknown way to restore the total", value=self.fit, allowed=either(map(repr, FITS)))
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The declared parameters."""
+        plain = self.strength if isinstance(self.strength, str | int | float) else str(self.strength)
+        return {"strength": plain, "fit": self.fit}
+
+    def protect(self, task: Task) -> Cells:
+        """Integers > 0 that add up to the noisy (or public) total; cells at 0 are not listed."""
+        return protect_above(task, self.threshold, self.fit)
+
+    @abstractmethod
+    def threshold(self, noisy: SparseNoise, total: int, scale: Fraction) -> Fraction:
+        """From the noisy table, the total and the noise's scale."""
 
 
 def noise_scale(task: Asked) -> Fraction:
@@ -86,12 +118,6 @@ def fit_to_total(
     return fitted
 
 
-def require_fit(fit: object) -> None:
-    """Refuse an unknown way to restore the total."""
-    if fit not in FITS:
-        raise ParameterError("unknown way to restore the total", value=fit, allowed=either(map(repr, FITS)))
-
-
 def read_strength(strength: Number | Strength, below: int | None = None) -> Fraction | Strength:
     """A declared strength: an exact number from 0 on (and under ``below``), or what chooses a threshold."""
     if isinstance(strength, str) and strength == "auto":
@@ -108,8 +134,3 @@ def read_strength(strength: Number | Strength, below: int | None = None) -> Frac
             under="" if below is None else Message(" and under {below}", below=below),
         )
     return number
-
-
-def plain_strength(strength: Number | Strength) -> Any:
-    """The strength as a plain value for certificates."""
-    return strength if isinstance(strength, str | int | float) else str(strength)

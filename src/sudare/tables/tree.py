@@ -141,13 +141,14 @@ class Tree(MeasuredSums):
     def branching(self, domain: Domain) -> list[int]:
         """Bits that each level splits, root to cells: the remainder is merged into the top level.
 
-        With an emphasis on areas it is a level of its own, so that the largest areas are measured too.
+        With an emphasis on areas it is a level of its own, so that the largest areas are measured too; not in a small
+        table that has two levels in any case, whose blocks of 16 cells would pay for it.
         """
         step = self.children.bit_length() - 1
         levels, remainder = divmod(domain.bits, step)
         if levels == 0:
             return [remainder] if remainder else []
-        if self.emphasis == "areas" and remainder:
+        if self.emphasis == "areas" and remainder and (levels == 1 or domain.size > SMALL):
             return [remainder] + [step] * levels
         return [step + remainder] + [step] * (levels - 1)
 

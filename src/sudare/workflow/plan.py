@@ -5,12 +5,13 @@ A plan as a small box for notebooks.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sudare.engines.files import scheme_of
-from sudare.errors import BudgetError, CapacityError, OutputError, SudareError
+from sudare.errors import BudgetError, SudareError
 from sudare.language.cards import card, facts, table
 from sudare.language.catalogue import Words
 from sudare.language.messages import Lines, PageMessage, Value, said
@@ -101,26 +102,19 @@ def remarks_on_files(job: Job) -> list[Remark]:
     if job.lacks_data:
         remarks.append(PageMessage("remark.data", path=job.recipe.data.path))
     elif job.recipe.data.engine == "duckdb" and not scheme_of(job.recipe.data.path):
-        try:
-            job.kind.require_columns()
-        except SudareError as refusal:
-            remarks.append(refusal)
-    target = job.target
-    if is_there(target):
+        remarks += _refusal(job.kind.require_columns)
+    if is_there(job.target):
         remarks.append(PageMessage("remark.folder", path=job.recipe.output.folder))
     else:
-        try:
-            nearest_folder(target)
-        except OutputError as refusal:
-            remarks.append(refusal)
+        remarks += _refusal(nearest_folder, job.target)
     return remarks
 
 
-def _scarce(job: Job, outlook: Outlook) -> list[Remark]:
-    """The refusal that a publication of the stand-in would meet for want of memory or disk."""
+def _refusal(check: Callable[..., object], *facts: object) -> list[Remark]:
+    """What a publication would be refused with by this check, if anything."""
     try:
-        refuse_scarce(outlook.needs, job.target)
-    except CapacityError as refusal:
+        check(*facts)
+    except SudareError as refusal:
         return [refusal]
     return []
 
@@ -149,7 +143,7 @@ def plan(
     if (series := job.series) is not None:
         of = len(series.folders)
         remarks.append(PageMessage("remark.series", period=series.name, number=series.number, of=of))
-    remarks += [*remarks_on_files(job), *_scarce(job, outlook), *job.cautions]
+    remarks += [*remarks_on_files(job), *_refusal(refuse_scarce, outlook.needs, job.target), *job.cautions]
     balance = job.ledger.balance(job.recipe.dataset)
     here = {"memory": available_memory(), "disk": free_disk(job.target)}
     look = None

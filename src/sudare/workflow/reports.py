@@ -28,14 +28,15 @@ from cryptography.hazmat.primitives.serialization import (
     load_pem_public_key,
 )
 
-from sudare.errors import Message, OutputError, VerificationError, system_reason
+from sudare.errors import Message, OutputError, VerificationError
 from sudare.language.messages import PageMessage
 from sudare.privacy.fingerprint import file_digest
-from sudare.privacy.private_files import write_secret
+from sudare.privacy.private_files import ensure_secret
 from sudare.workflow.folder import flush
 
 if TYPE_CHECKING:
-    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+    from cryptography.hazmat.primitives.asymmetric.types import PrivateKeyTypes, PublicKeyTypes
+    from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
 
 def canonical(body: dict[str, Any]) -> bytes:
@@ -45,35 +46,27 @@ def canonical(body: dict[str, Any]) -> bytes:
 
 def load_or_create(path: Path) -> Ed25519PrivateKey:
     """The key in ``path``; made there, readable by its owner alone, when there is none yet."""
-    try:
-        pem = path.read_bytes()
-    except FileNotFoundError:
-        return _create(path)
-    except OSError as problem:
-        raise OutputError(
-            "the signing key cannot be read: {reason}", value=str(path), reason=system_reason(problem)
-        ) from None
-    try:
-        key = load_pem_private_key(pem, password=None)
-    except (ValueError, TypeError):
-        key = None
+    with OutputError.from_system("the signing key cannot be written: {reason}", value=str(path)):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        ensure_secret(path, lambda: pem_of(Ed25519PrivateKey.generate()))
+    with OutputError.from_system("the signing key cannot be read: {reason}", value=str(path)):
+        key = key_in(path.read_bytes())
     if not isinstance(key, Ed25519PrivateKey):
         raise OutputError("not an unencrypted Ed25519 private key in PEM form", value=str(path))
     return key
 
 
-def _create(path: Path) -> Ed25519PrivateKey:
-    key = Ed25519PrivateKey.generate()
+def pem_of(key: Ed25519PrivateKey | X25519PrivateKey) -> bytes:
+    """A private key as the text of a file."""
+    return key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+
+
+def key_in(pem: bytes) -> PrivateKeyTypes | PublicKeyTypes | None:
+    """The private or public key in the text of a file; None where there is none, or it is encrypted."""
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_secret(path, key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
-    except FileExistsError:
-        return load_or_create(path)
-    except OSError as problem:
-        raise OutputError(
-            "the signing key cannot be written: {reason}", value=str(path), reason=system_reason(problem)
-        ) from None
-    return key
+        return load_pem_private_key(pem, password=None) if b"PRIVATE" in pem else load_pem_public_key(pem)
+    except (ValueError, TypeError):
+        return None
 
 
 def public_text(key: Ed25519PrivateKey) -> str:
@@ -93,15 +86,8 @@ def fingerprint(public: str) -> str:
 def read_public(path: Path) -> str:
     """The public key in a PEM file, private or public, as 64 hexadecimal digits."""
     with VerificationError.from_system("the key cannot be read: {reason}", value=str(path)):
-        pem = path.read_bytes()
-    try:
-        if b"PRIVATE" in pem:
-            loaded = load_pem_private_key(pem, password=None)
-            key = loaded.public_key() if isinstance(loaded, Ed25519PrivateKey) else None
-        else:
-            key = load_pem_public_key(pem)  # type: ignore[assignment]  # narrowed below
-    except (ValueError, TypeError):
-        key = None
+        found = key_in(path.read_bytes())
+    key = found.public_key() if isinstance(found, Ed25519PrivateKey) else found
     if not isinstance(key, Ed25519PublicKey):
         raise VerificationError("not an Ed25519 key in PEM form", value=str(path))
     return key.public_bytes(Encoding.Raw, PublicFormat.Raw).hex()

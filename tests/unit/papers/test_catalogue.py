@@ -2,12 +2,14 @@
 
 import ast
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
 
 from sudare.language.catalogue import Words
 from sudare.papers.catalogue import END, PAPERS, START, markdown, placed
+from sudare.workflow.job import json_schema
 
 ROOT = Path(__file__).parents[3]
 PAGES = {"README.md": "en", "README.ja.md": "ja", "docs/index.md": "en", "docs/ja/index.md": "ja"}
@@ -29,6 +31,17 @@ def test_a_row_has_the_paper_its_function_its_recipe_and_its_command():
         for language in ("en", "ja"):  # the papers are Japanese: who looks one up needs its own title
             assert paper.text("title", Words(language)) in row
             assert paper.text("authors", Words(language)) in row
+
+
+@pytest.mark.parametrize("paper", [paper for paper in PAPERS if "=" in paper.recipe], ids=lambda paper: paper.key)
+def test_the_recipe_of_the_table_is_one_that_recipes_take(paper):
+    """``method = "top_down"`` is not: a method is a table with a name."""
+    stated = tomllib.loads("\n".join(re.findall("`([^`]*)`", paper.recipe)))
+    definitions = json_schema()["$defs"]
+    of_kind = definitions[f"{stated.pop('kind').capitalize()}Recipe"]["properties"]
+    for key, table in stated.items():
+        own = definitions[re.search(r"#/\$defs/(\w+)", str(of_kind[key]))[1]]["properties"]
+        assert set(table) <= set(own)
 
 
 def test_no_page_calls_a_paper_by_a_number():

@@ -2,7 +2,7 @@ import pytest
 
 from sudare.errors import BudgetError, LedgerError
 from sudare.privacy import Cap, Guarantee
-from sudare.privacy.account import Account
+from sudare.privacy.account import Account, LedgerContents
 from sudare.privacy.chain import next_entry
 
 HALF = Guarantee("epsilon-DP", epsilon=0.5)
@@ -21,7 +21,7 @@ def test_account_is_the_last_cap_and_all_releases_of_its_data_set():
         entry("trips", "spend", SPEND),
         entry("census", "cap", Cap.of(rho=2, delta=0.1).to_json()),
     ]
-    assert Account.read("census", rows) == Account("census", Cap.of(rho=2, delta=0.1), (HALF,), ("trips",))
+    assert LedgerContents(rows).account("census") == Account("census", Cap.of(rho=2, delta=0.1), (HALF,), ("trips",))
 
 
 @pytest.mark.parametrize(
@@ -37,7 +37,7 @@ def test_account_is_the_last_cap_and_all_releases_of_its_data_set():
 )
 def test_a_row_without_its_content_is_named(kind, content):
     with pytest.raises(LedgerError, match=f"row 1 of the ledger does not hold a readable {kind}"):
-        Account.read("census", [entry("census", kind, content)])
+        LedgerContents([entry("census", kind, content)]).account("census")
 
 
 def test_without_a_cap_the_refusal_says_how_to_set_one():

@@ -51,10 +51,8 @@ def test_what_no_cap_can_count_is_counted_apart():
 
 def test_mixed_neighbours_are_counted_for_replacing():
     same = Balance.of("census", Cap.of(epsilon=9), [pure(1), pure(2)])
-    assert not same.mixed
     assert (same.remarks, same.adjacency) == ((), ADJACENCIES[0])
     replaced = Balance.of("census", Cap.of(epsilon=9), [pure(1), pure(2, adjacency=ADJACENCIES[1])])
-    assert replaced.mixed
     assert (replaced.spent.epsilon, replaced.remaining.epsilon) == (4, 5)
     assert replaced.adjacency == ADJACENCIES[1]
     assert replaced.remarks == (Message("mixed neighbours: all counted for replacing one record"),)
@@ -69,7 +67,6 @@ def test_a_person_who_moves_has_lost_what_the_issue_says():
 
 def test_no_number_bounds_what_mixed_units_have_lost():
     units = Balance.of("census", Cap.of(epsilon=9), [pure(1), pure(2, Unit("person", period="day"))])
-    assert units.mixed
     assert (units.spent.epsilon, units.spent.rho, units.remaining.epsilon) == (None, None, 0)
     assert units.remarks == (
         Message("different units, whose costs cannot be added up: {units}", units="person / person-day"),

@@ -13,7 +13,7 @@ import pytest
 import sudare
 from sudare.errors import BudgetError, LedgerError, ParameterError
 from sudare.privacy import Balance, Budget, Cap, Guarantee, Ledger, Unit
-from sudare.privacy.account import Account
+from sudare.privacy.account import LedgerContents
 from sudare.privacy.chain import next_entry
 from sudare.tables.release import budget_of, promise
 
@@ -525,7 +525,7 @@ def test_a_ledger_without_accounts_keeps_its_format(filled):
 @pytest.mark.parametrize("content", [{}, {"account": "nobody", "part": None, "units": None}, {"account": "residents"}])
 def test_a_join_that_says_nothing_is_named(content):
     with pytest.raises(LedgerError, match="row 1 of the ledger does not hold a readable join"):
-        Account.read("census", [next_entry(None, "2025-01-01T00:00:00Z", "census", "join", content)])
+        LedgerContents([next_entry(None, "2025-01-01T00:00:00Z", "census", "join", content)]).account("census")
 
 
 def _spend_in_account(path, dataset, start):

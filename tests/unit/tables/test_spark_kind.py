@@ -266,7 +266,7 @@ def fails_for_good(table):  # on workers, which cannot import this module: every
         (("progress", "protecting", KeyboardInterrupt), KeyboardInterrupt, 2),
         (("progress", "writing", StoppedError), PaidError, 2),
         (("patch", "sudare.tables.spark_kind.release", interrupted), KeyboardInterrupt, 2),
-        (("patch", "sudare.tables.spark_kind.columns", fails_for_good), PaidError, 2),
+        (("patch", "sudare.tables.spark_kind.to_arrow", fails_for_good), PaidError, 2),
         (("patch", "sudare.privacy.ledger.Ledger.spend", interrupted), KeyboardInterrupt, 0),
     ],
 )

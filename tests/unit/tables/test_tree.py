@@ -193,6 +193,9 @@ def test_an_emphasis_is_known_and_stands_alone():
     with pytest.raises(ParameterError, match="not both"):
         sd.Tree(emphasis="cells", shares=[1, 1])
     assert sd.Tree(emphasis="areas").branching(sd.Domain(cell=sd.Line(2**18))) == [2, 4, 4, 4, 4]
+    # In a small table its share would be missing where areas are: in blocks of 16 cells.
+    assert sd.Tree(emphasis="areas").branching(sd.Domain(cell=sd.Line(2**9))) == [5, 4]
+    assert sd.Tree(emphasis="areas").branching(sd.Domain(cell=sd.Line(2**6))) == [2, 4]
     assert sd.Tree(emphasis="cells").parameters["emphasis"] == "cells"
 
 

@@ -70,7 +70,8 @@ def test_the_faulty_line_is_for_the_steward(tmp_path: Path) -> None:
     # UTF-8 up to the second line, CP932 up to the third.
     mixed = b"id;ward\n" + "1;東\n".encode("cp932") + b"2;\x81\n"
     assert propose_layout(written(tmp_path, mixed)) == Proposal("cp932", ";", 3)
-    assert propose_layout(written(tmp_path, b"")) == Proposal("utf-8", ",", 1)
+    with pytest.raises(InputError, match=r"^the file is empty"):
+        propose_layout(written(tmp_path, b""))
     with pytest.raises(InputError, match=r"^the file is written in UTF-16"):
         propose_layout(written(tmp_path, JAPANESE.encode("utf-16")))
 

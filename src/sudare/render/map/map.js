@@ -360,12 +360,14 @@ export class PlaceMap {
     this.root.insertBefore(make("p", { class: "map-hint" }, this.say("pick")), this.root.children[1]);
   }
 
-  /** Go to a place by its code or to an outline by its name, which becomes the window where one is drawn. */
+  /** Go to a place by its code, to an outline by its name, which becomes the window where one is drawn, or to all
+   * places whose codes begin alike. */
   search(asked) {
     const text = asked.trim().toLowerCase();
     if (!text) return;
     const place = this.places ? this.places.find(text) : -1;
-    const found = this.outline?.names.find(({ name }) => name.toLowerCase() === text) ?? this.outline?.names.find(({ name }) => name.toLowerCase().includes(text));
+    const named = this.outline?.names.find(({ name }) => name.toLowerCase() === text) ?? this.outline?.names.find(({ name }) => name.toLowerCase().includes(text));
+    const found = named ?? (place < 0 ? this.beginning(text) : null);
     if (place < 0 && !found) {
       this.readout.textContent = this.say("unknown", { text: asked.trim() });
       return;
@@ -380,6 +382,17 @@ export class PlaceMap {
       this.draw();
       this.chosen(this.window);
     }
+  }
+
+  /** The box around the places whose codes begin so, such as the meshes within a coarser one. */
+  beginning(text) {
+    const box = [Infinity, Infinity, -Infinity, -Infinity];
+    for (let place = 0; place < (this.places?.size ?? 0); place += 1) {
+      if (this.places.allowed && !this.places.allowed[place]) continue;
+      if (!this.places.code(place).toLowerCase().startsWith(text)) continue;
+      this.places.boxOf(place).forEach((edge, side) => (box[side] = side < 2 ? Math.min(box[side], edge) : Math.max(box[side], edge)));
+    }
+    return box[0] < box[2] ? { box } : null;
   }
 
   view(panel) {

@@ -9,12 +9,14 @@ metadata in which pandas, Polars and Arrow look for it.
 
 from __future__ import annotations
 
+import atexit
 import errno
 import os
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -36,6 +38,32 @@ _REFUSED = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT, errno.EACCES, errno.EROFS, 
 """Why a system refuses a file, as far as DuckDB repeats it."""
 
 
+def _connected(settings: Mapping[str, Any]) -> duckdb.DuckDBPyConnection:
+    import duckdb
+
+    # By its statistics DuckDB would call columns "required" that happen to have no missing value.
+    given = {
+        "threads": 1,
+        "autoinstall_known_extensions": False,
+        "disabled_optimizers": "statistics_propagation",
+        "enable_external_file_cache": False,
+        "enable_geoparquet_conversion": False,
+        **settings,
+    }
+    return duckdb.connect(":memory:", config=given)
+
+
+@cache
+def _reader() -> duckdb.DuckDBPyConnection:
+    """One database for all that is read: a new one takes longer than most reads."""
+    return _connected({})
+
+
+atexit.register(_reader.cache_clear)  # before Python takes DuckDB's binding apart
+if hasattr(os, "register_at_fork"):  # a forked process with a database in it would hang when it exits
+    os.register_at_fork(before=_reader.cache_clear)
+
+
 @contextmanager
 def database(**settings: Any) -> Iterator[duckdb.DuckDBPyConnection]:
     """DuckDB for public files, by one thread, and nothing from the network.
@@ -44,16 +72,8 @@ def database(**settings: Any) -> Iterator[duckdb.DuckDBPyConnection]:
     """
     import duckdb
 
-    # By its statistics DuckDB would call columns "required" that happen to have no missing value.
-    given = {
-        "threads": 1,
-        "autoinstall_known_extensions": False,
-        "disabled_optimizers": "statistics_propagation",
-        "enable_geoparquet_conversion": False,
-        **settings,
-    }
     try:
-        with closing(duckdb.connect(":memory:", config=given)) as connection:
+        with closing(_connected(settings) if settings else _reader().cursor()) as connection:
             yield connection
     except duckdb.IOException as error:
         number = next((each for each in _REFUSED if os.strerror(each) in str(error)), errno.EIO)
@@ -199,6 +219,13 @@ class Staged:
         body.unlink()
 
 
+def _handed_over(column: NDArray[Any] | Coded) -> NDArray[Any]:
+    """Text as objects, one for each label: of NumPy's text DuckDB would make categories, after a look at each."""
+    if isinstance(column, Coded):
+        return _handed_over(column.labels)[column.codes]
+    return column.astype(object) if column.dtype.kind == "U" else column
+
+
 @contextmanager
 def staged(pieces: Iterable[Mapping[str, NDArray[Any] | Coded]], folder: Path) -> Iterator[Staged]:
     """Rows that come in pieces of the same columns, at least one, as a table of DuckDB, which spills to ``folder``."""
@@ -206,17 +233,15 @@ def staged(pieces: Iterable[Mapping[str, NDArray[Any] | Coded]], folder: Path) -
     with database(memory_limit="1GB", temp_directory=spill) as connection:
         columns: dict[str, tuple[str, bool | None]] = {}
         for piece in pieces:
-            given = {name: values_of(column) for name, column in piece.items()}
             if not columns:
+                kinds = {name: _code(c.labels if isinstance(c, Coded) else c) for name, c in piece.items()}
                 columns = {
-                    name: (_code(array), column.ordered if isinstance(column, Coded) else None)
-                    for (name, array), column in zip(given.items(), piece.values(), strict=True)
+                    name: (kinds[name], column.ordered if isinstance(column, Coded) else None)
+                    for name, column in piece.items()
                 }
-                types = ", ".join(f"{identifier(name)} {_SQL_TYPES[kind]}" for name, (kind, _) in columns.items())
+                types = ", ".join(f"{identifier(name)} {_SQL_TYPES[kind]}" for name, kind in kinds.items())
                 connection.execute(f"CREATE TABLE staged ({types})")
-            # DuckDB would make categories of NumPy's text, and looks at each text for that.
-            texts = {name: array.astype(object) if array.dtype.kind == "U" else array for name, array in given.items()}
-            connection.register("piece", texts)
+            connection.register("piece", {name: _handed_over(column) for name, column in piece.items()})
             execute(connection, "INSERT INTO staged SELECT * FROM piece")
             connection.unregister("piece")
         yield Staged(connection, folder, columns)

@@ -44,8 +44,8 @@ class Needs:
     """Bytes: ``memory`` at the peak, beyond what the data take once they are read; ``disk`` of the release's files.
 
     None where nobody can say, such as for a cluster. An estimate is never below what is measured, and at most twice it
-    where it is more than a few `FIXED_MEMORY` (tests/faults/test_needs.py). So what would just have worked may be
-    refused: ``output.confirm_resources`` is for that, and for machines that misreport.
+    beside `FIXED_MEMORY` (tests/faults/test_needs.py). So what would just have worked may be refused:
+    ``output.confirm_resources`` is for that, and for machines that misreport.
     """
 
     memory: int | None = None

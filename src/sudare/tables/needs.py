@@ -38,9 +38,9 @@ _BEYOND_TRACED = {"tree": 1.8, "top_down": 1.15}
 _BEYOND = 1.3
 _PLACE = 10
 """Bytes of each axis of a cell, where ranks of cells have to be turned into their places in a padded domain."""
-_WRITERS = 88 << 20, 2**18
+_WRITERS = 24 << 20, 2**18
 """Bytes that the writers of files keep in buffers, and from how many listed cells on those are full."""
-_DENSE_ROW, _ROW, _AXIS, _POLYGON, _FEATURE = 15, 50, 19, 520, 700
+_DENSE_ROW, _ROW, _AXIS, _POLYGON, _FEATURE = 15, 20, 19, 520, 700
 """Bytes of memory of a listed cell while it is written, of each of its axes, and of its shape in map formats.
 
 Where every cell has noise of its own nothing but the table is held."""

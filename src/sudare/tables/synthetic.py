@@ -201,12 +201,15 @@ def city(people: int = 3_000_000, seed: int = CITY_SEED) -> pa.Table:
 
 
 def write_city(path: str | Path, people: int = 3_000_000, seed: int = CITY_SEED) -> Path:
-    """Write `city` as Parquet (zstd), batch by batch; the file appears under its name only when complete."""
+    """Write `city` as Parquet (zstd), or as CSV by that ending, batch by batch; complete, or not under its name."""
     path = Path(path)
     partial = path.with_name(path.name + ".partial")
     try:
         with PrivateFolder.within() as own, staged(city_pieces(people, seed), own.path) as rows:
-            rows.to_parquet(partial, list(rows.columns), {})
+            if path.suffix == ".csv":
+                rows.to_csv(partial, list(rows.columns))
+            else:
+                rows.to_parquet(partial, list(rows.columns), {})
         partial.replace(path)
     except OSError as failure:
         partial.unlink(missing_ok=True)

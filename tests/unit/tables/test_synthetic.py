@@ -1,5 +1,6 @@
 import numpy as np
 import pyarrow as pa
+import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 
@@ -81,6 +82,11 @@ def test_batches_are_the_city(monkeypatch):
 
 def test_a_city_without_people_is_a_table_without_rows():
     assert city(0).num_rows == 0
+
+
+def test_a_city_is_written_as_csv_too(tmp_path):
+    path = write_city(tmp_path / "people.csv", people=1000)
+    assert pyarrow.csv.read_csv(path).to_pylist() == city(people=1000).to_pylist()
 
 
 def test_the_file_holds_the_city(tmp_path):

@@ -120,6 +120,9 @@ def main() -> None:
         (folder / "shown.toml").write_text(again, encoding="utf-8")
         shown = sd.publish(folder / "shown.toml")
         assert shown.report is None
+        assert str(shown.left_out[0]).startswith(
+            "the report is left out: Vega, which draws charts, is not installed here"
+        )
         assert "pip install 'sudare[report]'" in str(shown.left_out[0])
         for wanted in (lambda: sd.anonymity.delta(k=10, sample=0.2, epsilon=1.0), lambda: sd.reweight.fit):
             assert refusal(wanted) == "SciPy is not installed here. Run: pip install 'sudare[science]'"

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sudare.domain.text import steers_terminal
-from sudare.errors import Message, SudareError, VerificationError
+from sudare.errors import Message, MissingExtraError, SudareError, VerificationError
 from sudare.language.catalogue import Words
 from sudare.language.messages import PageMessage, said
 from sudare.privacy import Guarantee, Publishable
@@ -180,7 +180,7 @@ def as_a_release(kind: str) -> Iterator[None]:
     """Turn whatever goes wrong with the files of a release into one refusal."""
     try:
         yield
-    except VerificationError:
+    except (VerificationError, MissingExtraError):
         raise
     except SudareError as problem:
         raise VerificationError(

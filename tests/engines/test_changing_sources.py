@@ -215,7 +215,7 @@ def test_a_header_is_of_the_file_whose_rows_are_counted(tmp_path: Path, monkeypa
     path, other = tmp_path / "rows.csv", tmp_path / "other.csv"
     path.write_text("id,place\n1,3\n")
     other.write_text("place,id\n1,3\n")
-    reading = import_module("sudare.engines.read")  # the package has a function of that name
+    reading = import_module("sudare.engines.csv_files")
     layout = reading.csv_layout
 
     def replaced(*asked: Any, **further: Any) -> Any:

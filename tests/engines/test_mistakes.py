@@ -151,5 +151,5 @@ def test_the_sentence(records: Any, arguments: dict[str, Any], error: type[Sudar
 
 
 def test_a_long_list_of_columns_is_cut(records: Any) -> None:
-    with pytest.raises(InputError, match=r"c0, c1, .*, c39 and 60 more"):
+    with pytest.raises(InputError, match=r"c0, c1, .*, c39 and 60 others"):
         records({f"c{number}": [1] for number in range(100)}).count(LINE)

@@ -378,6 +378,7 @@ SAID = {
         for name, wanted in (("place", "numbers"), ("ward", "text"), ("weight", "numbers"))
         for kind in ("VARCHAR", "BLOB", "BOOLEAN", "DATE", "BIGINT", "DOUBLE")
     ),
+    "a column holds bytes that are not text",
 }
 
 

@@ -124,7 +124,7 @@ def test_addresses_that_lead_nowhere_are_sentences_without_secrets(tmp_path):
     pytest.importorskip("psycopg")
     with pytest.raises(StorageError, match=r"the folder of the database .* does not exist"):
         open_store(str(tmp_path / "none" / "reports.db"), IDENTITY)
-    with pytest.raises(InputError, match=r"has a scheme that is not known \(got 'mysql'"):
+    with pytest.raises(InputError, match=r"has an unknown scheme \(got 'mysql'"):
         open_store("mysql://me:secret@host/data", IDENTITY)
     with pytest.raises(StorageError) as caught:
         open_store(f"postgresql://me:secret@/data?host={tmp_path}", IDENTITY)

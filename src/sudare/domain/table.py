@@ -39,6 +39,7 @@ class CountTable(frames.Framed):
     Counts given by a caller were counted elsewhere: nothing here has bounded how often a ``unit`` is in them, and
     guarantees say so, also of a row. ``bounded=True`` is for code that counted rows within the unit's bound.
 
+    >>> from sudare.domain import Line
     >>> table = CountTable(Domain(cell=Line(8)), index=[6, 1, 2], count=[4, 0, 3])
     >>> table.index.tolist(), table.count.tolist(), table.total
     ([2, 6], [3, 4], 7)
@@ -114,6 +115,7 @@ class CountTable(frames.Framed):
     def block_sums(self, level: int) -> tuple[Integers, Integers | Floats]:
         """Blocks of 2**level neighbours in index order that hold stored cells, ascending, and their sums.
 
+        >>> from sudare.domain import Line
         >>> table = CountTable(Domain(cell=Line(8)), index=[0, 1, 6], count=[1, 2, 4])
         >>> [array.tolist() for array in table.block_sums(1)]
         [[0, 3], [3, 4]]
@@ -154,7 +156,7 @@ class CountTable(frames.Framed):
         The table of a release has ``low`` and ``high`` too, between which the truth lies with probability 0.9, and
         ``expected_error``. Cells that are not listed are 0. ``index`` adds the position in the domain.
 
-        >>> from sudare.domain import Categories
+        >>> from sudare.domain import Categories, Line
         >>> table = CountTable(Domain(cell=Line(4), sex=Categories(["f", "m"])), index=[2, 5], count=[3, 4])
         >>> table.to_arrow().to_pylist()
         [{'cell': 1, 'sex': 'f', 'count': 3}, {'cell': 2, 'sex': 'm', 'count': 4}]

@@ -147,7 +147,7 @@ def groups_of(shell: Shell, columns: Sequence[SourceColumn], bound: RowBound | N
     if bound is not None:
         shell.freeze("looked", rows)
         rows = f"SELECT * FROM {shell.name('looked')}"
-        refuse_nobody(bound, shell.ask(f"SELECT bool_or({NOBODY_COLUMN}) AS {NOBODY_COLUMN} FROM ({rows})"))
+        refuse_nobody(bound, *shell.ask(f"SELECT bool_or({NOBODY_COLUMN}) AS {NOBODY_COLUMN} FROM ({rows})").values())
     found = shell.ask(tuples_sql(columns, shell.dialect, rows))
     coded = [_coded(found[f"c{place}"]) for place in range(len(columns))]
     codes = np.stack([code for code, _ in coded], axis=1)
@@ -162,14 +162,13 @@ def values_of(shell: Shell, columns: Sequence[SourceColumn], bound: RowBound | N
         rows = f"SELECT * FROM ({rows}) ORDER BY {', '.join(f'c{place}' for place in range(len(columns)))}"
     found = shell.ask(rows)
     if bound is not None:
-        refuse_nobody(bound, found)
-        del found[NOBODY_COLUMN]
+        refuse_nobody(bound, found.pop(NOBODY_COLUMN))
     return list(found.values())
 
 
-def refuse_nobody(bound: RowBound, found: Columns) -> None:
-    """Refuse rows without a unit: one of the few that the bounded query keeps for this purpose is enough."""
-    if found[NOBODY_COLUMN].any():
+def refuse_nobody(bound: RowBound, marks: NDArray[Any]) -> None:
+    """Refuse rows without a unit: one mark of the few that the bounded query keeps for this purpose is enough."""
+    if marks.any():
         raise bound.missing.refusal(bound.unit.name)
 
 

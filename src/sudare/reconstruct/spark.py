@@ -112,7 +112,7 @@ def perturb(
             chosen = held.freeze(rows)
         with working():
             if selection[1] is not None:
-                refuse_nobody(selection[1], chosen.selectExpr(f"bool_or({NOBODY_COLUMN}) AS {NOBODY_COLUMN}").toArrow())
+                refuse_nobody(selection[1], np.array(chosen.selectExpr(f"bool_or({NOBODY_COLUMN})").collect()))
                 chosen = chosen.drop(NOBODY_COLUMN)
             counted = held.freeze(chosen.groupBy(*chosen.columns).count())
         records.state.refuse_changed()

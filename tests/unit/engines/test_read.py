@@ -249,7 +249,8 @@ def test_columns_and_repr_show_names_and_types_only() -> None:
             "people.ods",
             b"PK",
             "this kind of file cannot be read (got '{path}'; allowed: Parquet (a file, a folder or a pattern), text "
-            "(.csv, .tsv, .txt, .data, also .gz and .zst), Excel, zips of e-Stat)",
+            "(.csv, .tsv, .txt, .data, also .gz and .zst), Excel, zips of e-Stat, a table of a DuckDB or SQLite "
+            "database)",
         ),
         ("broken.parquet", b"PAR1 and then nothing", f"the records cannot be read (got '{{path}}'){DAMAGED}"),
         ("empty.parquet", b"", f"the records cannot be read (got '{{path}}'){DAMAGED}"),

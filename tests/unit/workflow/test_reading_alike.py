@@ -118,7 +118,7 @@ def test_people_without_an_id(tmp_path: Path, kind: str, missing: str) -> None:
     with pytest.raises(InputError) as refusal:
         publish(written(tmp_path, kind, without))
     assert str(refusal.value) == (
-        "some rows have no unit: their ids are missing (got 'person'). Mend the ids, or leave such rows out with "
+        "some rows have no unit: their ids are missing (got 'person'). Correct the ids, or leave such rows out with "
         'missing_unit="drop".'
     )
     assert not (tmp_path / "release").exists()

@@ -25,7 +25,7 @@ demo: $(STAMP)  ## publish an invented city from end to end into out/demo
 test: lint types  ## lint, types, layers and all tests
 	$(BIN)/python -m pytest -n 3 --dist worksteal --doctest-modules src tests
 
-quick: lint  ## lint and the tests of pure functions: for the inner loop, within a minute
+quick: lint  ## lint and the tests of pure functions: for the inner loop (three minutes on two cores)
 	$(BIN)/python -m pytest -n 2 --dist worksteal --quick tests/unit
 
 lint: $(STAMP)  ## ruff and the layers of the house

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol
@@ -48,12 +49,12 @@ class Bars(Protocol):
         """One entry per stored cell."""
 
 
-class Framed:
+class Framed(ABC):
     """What has rows: `to_arrow`, and from it the frames of other libraries."""
 
+    @abstractmethod
     def to_arrow(self) -> pa.Table:
         """The rows as an Arrow table."""
-        raise NotImplementedError
 
     def to_pandas(self) -> pd.DataFrame:
         """`to_arrow` as a pandas frame."""

@@ -25,6 +25,7 @@ from sudare.local.subset import RandomisedResponse
 from sudare.local.tally import Tally
 from sudare.noise import Bernoulli, Source, metered, respond
 from sudare.privacy import Budget, Guarantee, Number, Unit, positive
+from sudare.privacy.fact import Fact
 
 _STEPS = 1 << 32
 _NOT_DRAWN = 2
@@ -182,10 +183,16 @@ class OneBitMean:
         return EstimatedMean(middle, error, low, high, tally.reports, level, promised)
 
     def lifetime(self, reports: Number) -> Guarantee:
-        """What so many reports of one person promise together."""
+        """What so many reports of one person promise together, given the moments at which the number changes sides."""
         number = int(positive(reports, "reports"))
-        epsilon = min(number * self.encoding.epsilon, 2 * self.epsilon)
-        return replace(self.encoding.guarantee, epsilon=epsilon, unit=Unit("person", max_rows=number))
+        one = self.encoding.guarantee
+        known = (Fact("changes", changes=number - 1),) if number > 1 else ()
+        return replace(
+            one,
+            epsilon=min(number * self.encoding.epsilon, 2 * self.epsilon),
+            unit=Unit("person", max_rows=number),
+            assumptions=(*one.assumptions, *known),
+        )
 
     def _shares(self, numbers: ArrayLike) -> Floats:
         """``numbers`` as shares (n,) of the way from ``low`` to ``high``; refuses others without showing them."""

@@ -15,8 +15,9 @@ def numbers(count, rng):
 
 @pytest.mark.parametrize("first", [None, 0.5])
 def test_the_mean_of_each_day_lies_within_the_bound_of_the_paper(first):
-    """Ding et al. 2017, theorem 3: |mean - estimate| <= m/sqrt(2n) (e^epsilon+1)/(e^epsilon-1) sqrt(ln(2/delta)) with
-    probability 1 - delta, for the epsilon of a report; here delta = 1e-8 for each of four days."""
+    """Ding et al. 2017 (written from memory): |mean - estimate| <= m/sqrt(2n) (e^epsilon+1)/(e^epsilon-1)
+    sqrt(ln(2/delta)) with probability 1 - delta, for the epsilon of a report; here delta = 1e-8 for each of four days.
+    """
     hours, rng = OneBitMean(low=0, high=24, epsilon=1, first=first), np.random.default_rng(2)
     each = float(hours.encoding.epsilon)
     bound = 24 / math.sqrt(2 * 20_000) * (math.exp(each) + 1) / (math.exp(each) - 1) * math.sqrt(math.log(2 / 1e-8))
@@ -42,6 +43,18 @@ def test_two_answers_are_all_that_a_device_ever_gives():
     assert abs(right - 1 / (1 + math.exp(-1))) < 0.15  # of up to 400 independent answers: six standard errors
     assert hours.lifetime(400).epsilon == 2
     assert hours.lifetime(1).epsilon == 1
+    assert "at moments that may be known" in str(hours.lifetime(2))
+    assert "moments" not in str(hours.lifetime(1))
+
+
+def test_a_change_of_sides_shows_which_is_why_a_life_is_stated_with_known_moments():
+    """Without a second flip the two reports of a number that stays are alike, so that two unlike ones give it away."""
+    hours = OneBitMean(low=0, high=24, epsilon=1)
+    stays = hours.remember(np.zeros(2000), seed=1)
+    first, second = hours.report(stays).packed, hours.report(hours.remember(np.zeros(2000), stays)).packed
+    assert (first == second).all()
+    moved = hours.report(hours.remember(np.full(2000, 24.0), stays)).packed
+    assert (first != moved).any()
     assert hours.remember([1.0], hours.remember([1.0])).seeded is False
 
 

@@ -169,7 +169,7 @@ def test_the_largest_loss_of_one_answer_of_a_few_buckets_is_epsilon():
 
 
 def test_the_histogram_error_that_its_paper_promises():
-    """Ding et al. 2017, theorem 6: max |share - estimate| <= sqrt(5k/nd) (e^(epsilon/2)+1)/(e^(epsilon/2)-1)
+    """Ding et al. 2017 (written from memory): max |share - estimate| <= sqrt(5k/nd) (e^(epsilon/2)+1)/(e^(epsilon/2)-1)
     sqrt(ln(6k/delta)) with probability 1 - delta; here delta = 1e-7."""
     size, buckets, number = 32, 4, 40_000
     values = np.random.default_rng(1).integers(0, size, number) // 2

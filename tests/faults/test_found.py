@@ -37,8 +37,7 @@ from sudare.local.files import open_reports
 from sudare.privacy import Ledger
 from sudare.reconstruct.released import recover
 from sudare.studio.service import StudioService
-from sudare.studio.store import session
-from sudare.studio.workspace import Workspace
+from sudare.studio.workspace import Workspace, session
 from sudare.workflow import plan
 from sudare.workflow.certificate import verify
 from sudare.workflow.job import Job

@@ -1,6 +1,7 @@
 """The JSON addresses of the studio: what its pages ask for, and everything that they show.
 
 Each calls the `StudioService` in one or two lines. They run in threads; longer work runs in processes of its own.
+Unknown keys in the body of a request are refused.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ import json
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Query, Request, Response
+from pydantic import BaseModel, ConfigDict, Field
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect
 
@@ -16,15 +18,14 @@ from sudare.domain.mesh import LEVELS
 from sudare.language.catalogue import Words
 from sudare.render.map_data import WORLD, world
 from sudare.studio import models, rehearsals, releases
-from sudare.studio import requests as bodies
 from sudare.studio.access import Access
 from sudare.studio.drawings import expected_svg, rehearsed_svg, values_svg
 from sudare.studio.pages import chosen_language
+from sudare.studio.protection import window
 from sudare.studio.refusals import RequestError
 from sudare.studio.service import StudioService
 from sudare.studio.tasks import shown, shown_lines, shown_rows
 from sudare.studio.uploads import upload
-from sudare.studio.windows import window
 
 Level = Literal["80km", "10km", "1km", "500m", "250m", "125m"]
 assert set(Level.__args__) == set(LEVELS)  # type: ignore[attr-defined]  # noqa: S101 - a literal has its choices there
@@ -66,7 +67,7 @@ def routes(service: StudioService, access: Access) -> APIRouter:
     api = APIRouter(responses=_REFUSALS)
 
     @api.post("/api/session")
-    def post_session(asked: bodies.SessionRequest) -> models.SessionToken:
+    def post_session(asked: SessionRequest) -> models.SessionToken:
         """The session for the token of a link, once: send it with every request, as ``Authorization: Bearer``."""
         session = access.redeem(asked.token)
         if session is None:
@@ -83,7 +84,7 @@ def routes(service: StudioService, access: Access) -> APIRouter:
         return Response(status_code=204)
 
     @api.post("/api/tickets", status_code=201)
-    def post_ticket(asked: bodies.TicketRequest) -> models.Ticket:
+    def post_ticket(asked: TicketRequest) -> models.Ticket:
         """An address for a file of a release that works once, within a minute, and without the session."""
         releases.file_of(service.workspace, asked.file)
         return models.Ticket(address=f"/tickets/{access.ticket_for(asked.file)}")
@@ -94,27 +95,27 @@ def routes(service: StudioService, access: Access) -> APIRouter:
         return service.state(words)
 
     @api.put("/api/recipe")
-    def put_recipe(words: Spoken, asked: bodies.NewText) -> models.State:
+    def put_recipe(words: Spoken, asked: NewText) -> models.State:
         """Make a text the recipe; one that is not valid yet is kept too, and says so."""
         return service.state(words, service.versions.edit(asked.text, asked.based_on))
 
     @api.patch("/api/recipe")
-    def patch_recipe(words: Spoken, asked: bodies.RecipeChanges) -> models.State:
+    def patch_recipe(words: Spoken, asked: RecipeChanges) -> models.State:
         """Set or remove keys of the recipe; comments stay."""
         return service.state(words, service.change(asked.changes, asked.based_on))
 
     @api.post("/api/undo")
-    def undo(words: Spoken, asked: bodies.BasedOn) -> models.State:
+    def undo(words: Spoken, asked: BasedOn) -> models.State:
         """Back to the version before the last change."""
         return service.state(words, service.versions.undo(asked.based_on))
 
     @api.post("/api/redo")
-    def redo(words: Spoken, asked: bodies.BasedOn) -> models.State:
+    def redo(words: Spoken, asked: BasedOn) -> models.State:
         """Take back an undo."""
         return service.state(words, service.versions.redo(asked.based_on))
 
     @api.post("/api/versions/{version}")
-    def go(words: Spoken, version: int, asked: bodies.BasedOn) -> models.State:
+    def go(words: Spoken, version: int, asked: BasedOn) -> models.State:
         """Return to an earlier version, which becomes a new one."""
         return service.state(words, service.versions.go(version, asked.based_on))
 
@@ -164,7 +165,7 @@ def routes(service: StudioService, access: Access) -> APIRouter:
         return service.rehearse_page(words)
 
     @api.post("/api/rehearse", status_code=202)
-    def post_rehearse(words: Spoken, asked: bodies.RehearseRequest) -> models.JobStatus:
+    def post_rehearse(words: Spoken, asked: RehearseRequest) -> models.JobStatus:
         """Begin a rehearsal on data that are not private."""
         return service.rehearse(asked.based_on, asked.other).status(words)
 
@@ -196,7 +197,7 @@ def routes(service: StudioService, access: Access) -> APIRouter:
         return Response(json.dumps(world(service.outline(), box)), media_type="application/json")
 
     @api.post("/api/check")
-    def post_check(words: Spoken, asked: bodies.BasedOn) -> models.Look:
+    def post_check(words: Spoken, asked: BasedOn) -> models.Look:
         """A private look at the data of the recipe: for the steward alone, and it spends nothing."""
         return service.check(asked.based_on, words)
 
@@ -206,7 +207,7 @@ def routes(service: StudioService, access: Access) -> APIRouter:
         return service.publish_page(words)
 
     @api.post("/api/publish", status_code=202)
-    def post_publish(words: Spoken, asked: bodies.PublishRequest) -> models.JobStatus:
+    def post_publish(words: Spoken, asked: PublishRequest) -> models.JobStatus:
         """Publish the recipe, once: it spends, and cannot be undone."""
         return service.publish(asked.based_on, asked.confirm, words, asked.paid).status(words)
 
@@ -226,7 +227,7 @@ def routes(service: StudioService, access: Access) -> APIRouter:
         return service.ledger(words)
 
     @api.post("/api/verify")
-    def post_verify(words: Spoken, asked: bodies.VerifyRequest) -> models.Findings:
+    def post_verify(words: Spoken, asked: VerifyRequest) -> models.Findings:
         """Check a release from its public bytes."""
         return releases.findings(service.workspace, asked.release, words)
 
@@ -254,3 +255,61 @@ def routes(service: StudioService, access: Access) -> APIRouter:
 
 def _svg(drawn: str) -> Response:
     return Response(drawn, media_type="image/svg+xml")
+
+
+class RequestBody(BaseModel):
+    """A request: nothing in it that is not described."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class BasedOn(RequestBody):
+    """A change of what the page has seen."""
+
+    based_on: int = Field(ge=1, lt=2**53, description="the version that the change was made to; another one is refused")
+
+
+class NewText(BasedOn):
+    """The whole recipe."""
+
+    text: str
+
+
+class RecipeChanges(BasedOn):
+    """Keys of the recipe: dotted, as in TOML; null removes one."""
+
+    changes: dict[str, Any] = Field(min_length=1, max_length=200)
+
+
+class RehearseRequest(BasedOn):
+    """A rehearsal of the recipe, and of another version of it to compare with."""
+
+    other: int | None = Field(default=None, ge=1, lt=2**53)
+
+
+class PublishRequest(BasedOn):
+    """A publication; ``confirm`` is the name of the data set, typed out.
+
+    ``paid`` is for a release that was paid for and is not out: complete it at no cost, or pay for another one instead.
+    """
+
+    confirm: str
+    paid: Literal["complete", "anew"] | None = None
+
+
+class VerifyRequest(RequestBody):
+    """A release of the workspace: its folder, or its release.json."""
+
+    release: str
+
+
+class SessionRequest(RequestBody):
+    """The token of a link, for the session; it is good once."""
+
+    token: str
+
+
+class TicketRequest(RequestBody):
+    """A file of a release, by its name inside the workspace."""
+
+    file: str

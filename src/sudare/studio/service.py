@@ -19,7 +19,6 @@ from sudare.studio import releases
 from sudare.studio.editing import edited
 from sudare.studio.forecast import Forecasts
 from sudare.studio.guards import MOST_BYTES
-from sudare.studio.ledger_page import ledger_page
 from sudare.studio.models import (
     DataPage,
     JobStatus,
@@ -46,6 +45,7 @@ from sudare.studio.protection import (
 from sudare.studio.reading import RecipeReader, RecipeReading, plain, problem_parts
 from sudare.studio.refusals import RequestError, StaleError, error_parts
 from sudare.studio.rehearsals import listed as listed_rehearsals
+from sudare.studio.releases import ledger_page
 from sudare.studio.sources import LAYOUT, FileSelection, looked_at, public_tables
 from sudare.studio.tasks import JobRecord, kept_rows, shown_rows
 from sudare.studio.versions import Version, Versions

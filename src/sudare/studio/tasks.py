@@ -30,8 +30,7 @@ from sudare.privacy.private_files import is_locked, locked
 from sudare.studio.models import JobStatus
 from sudare.studio.refusals import RequestError, translated_parts
 from sudare.studio.refusals import kept as kept_error
-from sudare.studio.store import session
-from sudare.studio.workspace import Workspace
+from sudare.studio.workspace import Workspace, session
 
 
 def kept(value: Value) -> Any:

@@ -23,8 +23,7 @@ from typing import Any, Literal
 
 from sudare.recipe.model import recipe_text
 from sudare.studio.refusals import RequestError, StaleError
-from sudare.studio.store import alone, replace_file, session
-from sudare.studio.workspace import Workspace
+from sudare.studio.workspace import Workspace, alone, replace_file, session
 
 Change = Literal["start", "edit", "text", "undo", "redo", "back", "outside"]
 PASSED = "passed"

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from map_reading import values_of
 from sudare.domain import Categories, CountTable, Domain, Grid, Line, Mesh
 from sudare.render.drawing import View
+from sudare.studio.protection import window
 from sudare.studio.refusals import RequestError
 from sudare.studio.rehearsals import map_of
-from sudare.studio.windows import window
 
 
 @pytest.mark.parametrize(

@@ -173,7 +173,10 @@ class Domain:
         """Whether indices are logical cells; False for padding, masked cells and what is out of range."""
         array = whole_array(index, "an index")
         flat = array.reshape(-1)
-        inside = (flat >= 0) & (flat >> self.bits == 0)
+        if within(flat, 1 << self.bits):
+            inside = np.ones(flat.size, dtype=np.bool_)
+        else:
+            inside = (flat >= 0) & (flat >> self.bits == 0)
         if self.size < 1 << self.bits:
             for start in range(0, flat.size, _CELLS_AT_ONCE):
                 piece = slice(start, start + _CELLS_AT_ONCE)

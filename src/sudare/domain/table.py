@@ -212,10 +212,14 @@ def _released_values(value: Any) -> Integers | Floats:
 def _total_of_sizes(count: Integers | Floats) -> int | float:
     if count.dtype.kind == "f":
         return float(np.abs(count).sum())
+    if not count.size or int(count.min()) >= 0:
+        return _exact_sum(count)
     # The most negative int64 has no absolute value; anything that large is refused anyway.
     return _exact_sum(np.abs(np.maximum(count, -LARGEST_TOTAL - 1)))
 
 
 def _exact_sum(numbers: Any) -> int:
     """The sum of an int64 array as an exact int: halves of 32 bits cannot overflow."""
+    if numbers.size and max(-int(numbers.min()), int(numbers.max())) <= LARGEST_TOTAL // numbers.size:
+        return int(numbers.sum())
     return (int((numbers >> 32).sum()) << 32) + int((numbers & 0xFFFFFFFF).sum())

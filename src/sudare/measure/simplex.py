@@ -13,7 +13,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from sudare.arrays import Floats, Integers
+from sudare.arrays import Floats, Integers, Numbers
 from sudare.errors import ParameterError
 
 _GRAIN = 20
@@ -85,25 +85,27 @@ def round_real_to_total(values: NDArray[np.float64], total: int, generator: np.r
 
 
 _ROW_GRAIN = 2.0**20
-_AT_ONCE = 1 << 17
+_AT_ONCE = 1 << 15
+"""Values that are worked on at once: their scratch arrays stay in the second-level cache."""
 
 
 def project_rows(values: Floats, totals: Floats | Integers) -> Floats:
     """(rows, columns) -> the nearest non-negative rows with sums ``totals``: max(z - t, 0), t per row by sorting.
 
+    With S_k the sum of the k largest of a row, t is the largest of (S_k - total)/k: it rises as long as the next
+    value is above it.
+
     >>> project_rows(np.array([[10.0, 4.0, 1.0]]), np.array([9.0])).tolist()
     [[7.5, 1.5, 0.0]]
     """
-    projected = np.empty(values.shape)
-    for piece in _pieces(values):
-        own, whole = values[piece], totals[piece]
-        ordered = np.sort(own, axis=1)[:, ::-1]
-        excess = np.cumsum(ordered, axis=1)
-        excess -= whole[:, None]
-        excess /= np.arange(1, own.shape[1] + 1)
-        active = np.maximum((ordered > excess).sum(axis=1), 1)
-        threshold = np.take_along_axis(excess, active[:, None] - 1, axis=1)
-        np.maximum(own - threshold, 0.0, out=projected[piece])
+    projected, number = np.empty(values.shape), np.arange(1.0, values.shape[1] + 1)
+    for piece in pieces(values):
+        excess = np.cumsum(np.sort(values[piece], axis=1)[:, ::-1], axis=1)
+        excess -= totals[piece][:, None]
+        excess /= number
+        own = projected[piece]
+        np.subtract(values[piece], excess.max(axis=1, keepdims=True), out=own)
+        np.maximum(own, 0.0, out=own)
     projected[totals <= 0] = 0.0
     return projected
 
@@ -118,28 +120,38 @@ def round_rows(values: Floats, totals: Integers, generator: np.random.Generator)
     [[0, 2, 7]]
     """
     rounded = np.empty(values.shape, dtype=np.int64)
-    for piece in _pieces(values):
+    for piece in pieces(values):
         rounded[piece] = _rounded(values[piece], totals[piece], generator)
     return rounded
 
 
-def _pieces(values: Floats) -> Iterator[slice]:
-    """Rows that are worked on at once: what is made of them on the way stays small."""
+def pieces(values: Numbers) -> Iterator[slice]:
+    """Rows that are worked on at once."""
     step = max(1, _AT_ONCE // values.shape[1])
     return (slice(start, start + step) for start in range(0, len(values), step))
 
 
 def _rounded(values: Floats, totals: Integers, generator: np.random.Generator) -> Integers:
-    rounded = np.floor(values + 1e-9).astype(np.int64)
-    left_over = totals - rounded.sum(axis=1)
-    # Fractions as integers, so that equal cumulative sums are equal and the last one is the whole.
-    weight = np.cumsum(np.maximum((values - rounded) * _ROW_GRAIN, 0).astype(np.int64), axis=1)
-    whole = weight[:, -1]
-    usual = np.flatnonzero((left_over > 0) & (whole > 0))
-    offset = generator.random(len(usual))[:, None]
-    steps = np.floor(weight[usual] * (left_over[usual] / whole[usual])[:, None] + offset).astype(np.int64)
-    steps[:, -1] = np.maximum(left_over[usual], steps[:, -2] if values.shape[1] > 1 else 0)
-    rounded[usual] += np.diff(steps, axis=1, prepend=0)
+    # Whole numbers as floats, whose sums are exact.
+    floors = np.floor(values + 1e-9)
+    left_over = totals - floors.sum(axis=1)
+    # Fractions as whole numbers, so that equal cumulative sums are equal and the last one is the whole.
+    steps = values - floors
+    steps *= _ROW_GRAIN
+    np.floor(np.maximum(steps, 0.0, out=steps), out=steps)
+    np.cumsum(steps, axis=1, out=steps)
+    whole = steps[:, -1].copy()
+    usual = (left_over > 0) & (whole > 0)
+    left_over *= usual
+    offset = np.zeros(len(values))
+    offset[usual] = generator.random(np.count_nonzero(usual))
+    steps *= (left_over / np.maximum(whole, 1.0))[:, None]
+    steps += offset[:, None]
+    np.floor(steps, out=steps)
+    steps[:, -1] = np.maximum(left_over, steps[:, -2] if values.shape[1] > 1 else 0.0)
+    floors += steps
+    floors[:, 1:] -= steps[:, :-1]
+    rounded = floors.astype(np.int64)
     # What is left of rounding errors goes to (or comes from) the largest column.
     rest = totals - rounded.sum(axis=1)
     odd = np.flatnonzero(rest)

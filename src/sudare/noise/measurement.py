@@ -195,7 +195,8 @@ def measure(
     elif isinstance(values, Sparse):
         noisy = sparse_noise(values, law, source.child(label))
     else:
-        noisy = values + law.draw(source.child(label), values.size).reshape(values.shape)
+        noisy = law.draw(source.child(label), values.size).reshape(values.shape)
+        noisy += values
     if tape is not None:
         tape.measured.append(Measured(label, values, bound, budget, noisy, law))
     return noisy

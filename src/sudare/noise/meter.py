@@ -21,11 +21,6 @@ class Blocks:
 
     ``number`` ascends strictly, so that no block stands twice: block b holds the indices from b * 2**bits up to, and
     not including, (b + 1) * 2**bits.
-
-    >>> Blocks(np.array([0, 3]), 2).touches(Blocks(np.array([7, 12, 20]), 0))
-    True
-    >>> Blocks(np.array([0, 3]), 2).touches(Blocks(np.array([7, 11, 16]), 0))
-    False
     """
 
     number: Integers
@@ -35,19 +30,34 @@ class Blocks:
         if self.number.ndim != 1 or not (self.number[1:] > self.number[:-1]).all():
             raise AccountingError("the blocks of a measurement do not ascend, so that rows may be counted twice")
 
-    def touches(self, other: Blocks) -> bool:
+    def stretches(self) -> Stretches:
+        """The same rows: neighbouring blocks are one stretch."""
+        parted = np.flatnonzero(self.number[1:] - self.number[:-1] > 1)
+        bounds = np.append(parted, len(self.number) - 1), np.append(0, parted + 1)
+        last, first = (own[: len(self.number)] for own in bounds)
+        return Stretches(self.number[first] << self.bits, (self.number[last] + 1) << self.bits)
+
+
+@dataclass(frozen=True)
+class Stretches:
+    """Rows of neighbouring cells, from each ``first`` index up to, and not including, ``end``; they ascend.
+
+    >>> Blocks(np.array([0, 3]), 2).stretches().touch(Blocks(np.array([7, 12, 20]), 0).stretches())
+    True
+    >>> Blocks(np.array([0, 3]), 2).stretches().touch(Blocks(np.array([7, 11, 16]), 0).stretches())
+    False
+    """
+
+    first: Integers
+    end: Integers
+
+    def touch(self, other: Stretches) -> bool:
         """Whether a cell lies in both; the shorter list is searched in the longer."""
-        fine, coarse = sorted((self, other), key=lambda blocks: blocks.bits)
-        steps = coarse.bits - fine.bits
-        if not len(fine.number) or not len(coarse.number):
-            return False
-        if len(fine.number) < len(coarse.number):
-            wanted, many = fine.number >> steps, coarse.number
-            place = np.minimum(np.searchsorted(many, wanted), len(many) - 1)
-            return bool((many[place] == wanted).any())
-        # The first fine block from the beginning of a coarse one on lies in it, or none does.
-        place = np.minimum(np.searchsorted(fine.number, coarse.number << steps), len(fine.number) - 1)
-        return bool((fine.number[place] >> steps == coarse.number).any())
+        few, many = sorted((self, other), key=lambda stretches: len(stretches.first))
+        # Of the many, only the last one that begins before one of the few ends may reach into it.
+        place = np.searchsorted(many.first, few.end) - 1
+        before = place >= 0
+        return bool((many.end[place[before]] > few.first[before]).any())
 
 
 @dataclass
@@ -62,7 +72,7 @@ class Meter:
     """
 
     costs: list[tuple[str, Budget, bool]] = field(default_factory=list)
-    done: list[Blocks] = field(default_factory=list)
+    done: list[Stretches] = field(default_factory=list)
     """What was measured as final."""
     refinable: dict[str, Budget] = field(default_factory=dict)
     """By label: what values that are not final cost so far, with those that they refine."""
@@ -85,15 +95,16 @@ class Meter:
                 value=label,
                 hint="Give measure the blocks that its values count.",
             )
-        if rows is not None and any(rows.touches(done) for done in self.done):
+        stretches = None if rows is None else rows.stretches()
+        if stretches is not None and any(stretches.touch(done) for done in self.done):
             raise AccountingError("rows are measured again that were measured for the last time", value=label)
         self.costs.append((label, budget, final))
         if not final:
             self.refinable[label] = budget if refines is None else refines[1] + budget
             if refines is not None:
                 del self.refinable[refines[0]]
-        if final and rows is not None:
-            self.done.append(rows)
+        if final and stretches is not None:
+            self.done.append(stretches)
 
     def check(self, budget: Budget) -> None:
         """Refuse when the costs are not exactly ``budget``: then the guarantee would be a false statement."""

@@ -75,8 +75,7 @@ def _posterior(noisy: Floats, number: Integers, scale: float, gaussian: bool) ->
     likelihood = np.exp(-(apart**2) / 4 if gaussian else -apart)
     prior = np.exp(-true / 3)
     for _ in range(_ROUNDS):
-        joint = likelihood * prior
-        prior = prior * ((weight / joint.sum(axis=1)) @ likelihood) + 0.02
+        prior = prior * ((weight / (likelihood @ prior)) @ likelihood) + 0.02
         prior /= prior.sum()
     joint = likelihood * prior
     joint /= joint.sum(axis=1, keepdims=True)

@@ -22,8 +22,8 @@ MOST_PLACES = 1 << 20
 """Of the padded domain: it is worked on whole. In a larger one people are spread evenly."""
 _MOST_BITS = 16
 """Of the places of a block that is smoothed."""
-_REACH, _ROUNDS = 2, 5
-"""Places on each side that a mean is taken over, and how often: set on the tuning grids of benchmarks/held_out.py."""
+_BORDER, _ROUNDS = 2, 5
+"""The border: places on each side that a mean is taken over. And how often: set on the tuning grids of benchmarks/held_out.py."""
 
 Ends = tuple[int, Integers, Integers]
 """Bits below blocks that are not split, these blocks, and the people of each."""
@@ -65,7 +65,7 @@ def density(domain: Domain, ends: Sequence[Ends]) -> Density | None:
     """Of all blocks that the tree ends in, which together are the whole domain; None where nothing can be smoothed."""
     level = domain.place_level
     shape, where, logical = _places(domain)
-    people, owner, totals, number = np.zeros(len(where)), np.full(len(where), -1), [np.empty(0)], 0
+    people, smoothed = np.zeros(len(where)), []
     for below, block, count in ends:
         if below <= level:
             people += np.bincount(block >> (level - below), count, minlength=len(people))
@@ -73,20 +73,21 @@ def density(domain: Domain, ends: Sequence[Ends]) -> Density | None:
         rows, width = people.reshape(-1, 1 << (below - level)), logical.reshape(-1, 1 << (below - level))
         rows[block] = width[block] * (count / np.maximum(width[block].sum(axis=1), 1.0))[:, None]
         if below <= level + _MOST_BITS:
-            owner.reshape(rows.shape)[block] = np.arange(number, number + len(block))[:, None]
-            totals.append(count.astype(np.float64))
-            number += len(block)
-    if not number:
+            smoothed.append((where.reshape(rows.shape)[block], width[block], count))
+    if not smoothed:
         return None
     grid, weight = np.zeros((2, *shape))
     grid.reshape(-1)[where], weight.reshape(-1)[where] = people, logical
-    free = np.flatnonzero(owner >= 0)
-    place, own, total = where[free], owner[free], np.concatenate(totals)
-    around = np.maximum(_box(weight), 1.0)
+    around = np.maximum(_around(weight), 1.0)
+    parts = [(place, own / around[place], count) for place, own, count in smoothed]
     for _ in range(_ROUNDS):
-        mean = (_box(grid) / around).reshape(-1)[place] * logical[free]
-        sums = np.bincount(own, mean, minlength=number)
-        grid.reshape(-1)[place] = mean * (total / np.where(sums > 0, sums, 1.0))[own]
+        around = _around(grid)
+        for place, own, count in parts:
+            mean = around[place]
+            mean *= own
+            sums = mean.sum(axis=1)
+            mean *= (count / np.where(sums > 0, sums, 1.0))[:, None]
+            grid.reshape(-1)[place] = mean
     # So small a share that it is nobody, but a block whose mean is 0 keeps its people.
     smooth = grid.reshape(-1)[where] + 1e-12 * logical
     return Density(level, np.concatenate([[0.0], np.cumsum(smooth)]))
@@ -94,23 +95,23 @@ def density(domain: Domain, ends: Sequence[Ends]) -> Density | None:
 
 @lru_cache(maxsize=4)
 def _places(domain: Domain) -> tuple[tuple[int, ...], Integers, Floats]:
-    """The padded shape of the places, where each of them in index order stands there, and 1 for those with cells."""
+    """The shape of a map with a border, where each place in index order stands on it, and 1 for those with cells."""
     own = [axis for axis, name in enumerate(domain.axes) if domain.attributes[name.name].spatial]
     index = np.arange(1 << (domain.bits - domain.place_level))
     coordinates = domain.coordinates(index << domain.place_level)
-    shape = tuple(1 << (domain.shape[axis] - 1).bit_length() for axis in own)
-    where = np.ravel_multi_index(tuple(coordinates[axis] for axis in own), shape)
+    shape = tuple((1 << (domain.shape[axis] - 1).bit_length()) + 2 * _BORDER for axis in own)
+    where = np.ravel_multi_index(tuple(coordinates[axis] + _BORDER for axis in own), shape)
     logical = (domain.block_sizes(index, domain.place_level) > 0).astype(np.float64)
     return shape, np.asarray(where, dtype=np.int64), logical
 
 
-def _box(values: Floats) -> Floats:
-    """Sums over neighbours up to ``_REACH`` away along every axis; nothing is beyond the border."""
-    for axis in range(values.ndim):
-        before = np.moveaxis(values, axis, 0)
-        values = values.copy()
-        after = np.moveaxis(values, axis, 0)
-        for step in range(1, min(_REACH, len(before) - 1) + 1):
-            after[step:] += before[:-step]
-            after[:-step] += before[step:]
-    return values
+def _around(grid: Floats) -> Floats:
+    """Sums (flat) over the 5 x 5 places around each place; what stands on the border means nothing."""
+    sums = grid.reshape(-1)
+    for step in (grid.shape[1], 1):
+        one, two = sums, sums[step:] + sums[:-step]
+        sums = np.zeros(len(one))
+        inner = sums[2 * step : -2 * step]
+        np.add(two[: -3 * step], two[2 * step : -step], out=inner)
+        inner += one[4 * step :]
+    return sums

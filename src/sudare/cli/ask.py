@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from sudare.cli.console import json_option, language_option, print_facts, print_json, quiet_option
+from sudare.cli.console import output_options, print_facts, print_json
 from sudare.errors import ParameterError
 from sudare.language.catalogue import current_language
 
@@ -14,9 +14,7 @@ from sudare.language.catalogue import current_language
 @click.argument("conditions", nargs=-1, metavar="[ATTRIBUTE=VALUE,...]...")
 @click.option("--level", type=float, default=0.9, show_default=True, help="The probability of the interval.")
 @click.option("--publisher", metavar="KEY", help="The publisher's public key: a PEM file, or 64 hexadecimal digits.")
-@language_option
-@json_option
-@quiet_option
+@output_options
 def ask(
     release: str, conditions: tuple[str, ...], level: float, publisher: str | None, as_json: bool, quiet: bool
 ) -> None:

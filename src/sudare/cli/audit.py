@@ -7,15 +7,7 @@ from pathlib import Path
 
 import click
 
-from sudare.cli.console import (
-    json_option,
-    page_language_option,
-    print_facts,
-    print_json,
-    print_table,
-    quiet_option,
-    stages,
-)
+from sudare.cli.console import page_options, print_facts, print_json, print_table, stages
 from sudare.language.catalogue import Words, current_language
 
 
@@ -25,9 +17,7 @@ from sudare.language.catalogue import Words, current_language
 @click.option(
     "--folder", type=click.Path(path_type=Path), default=Path("out/audit"), show_default=True, help="Where to."
 )
-@page_language_option("Of the page.", default="en")
-@json_option
-@quiet_option
+@page_options("Of the page.", default="en")
 @click.pass_context
 def audit(
     context: click.Context, quick: bool, exact: bool, folder: Path, language: str, as_json: bool, quiet: bool

@@ -9,7 +9,6 @@ import click
 from sudare.cli.console import (
     json_option,
     language_option,
-    period_option,
     print_facts,
     print_json,
     print_note,
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
 
 @click.command()
 @recipe_argument
-@period_option
 @click.option("--values", is_flag=True, help="Also show the most frequent values that do not fit: they are private.")
 @language_option
 @json_option

@@ -8,8 +8,8 @@ import click
 
 from sudare.cli.console import (
     LocalPath,
-    json_option,
     language_option,
+    output_options,
     page_language_option,
     print_facts,
     print_json,
@@ -64,9 +64,7 @@ def serve(survey: str, host: str, port: int, quiet: bool) -> None:
 @click.option("--other-people", is_flag=True, help="These answers are of other people than those sent before.")
 @click.option("--codes", type=LocalPath(path_type=Path), help="A file of the organiser's codes, one a line.")
 @click.option("--yes", is_flag=True, help="Agree beforehand to what is sent.")
-@language_option
-@json_option
-@quiet_option
+@output_options
 def send(
     url: str,
     answers: Path,

@@ -56,14 +56,20 @@ def _language(help_text: str, **more: Any) -> Callable[[Command], Command]:
     return click.option("--language", type=choice, help=help_text, **more)
 
 
+def output_options(command: Command) -> Command:
+    """``--language`` of what is printed, ``--json`` and ``--quiet``."""
+    return language_option(json_option(quiet_option(command)))
+
+
+def page_options(help_text: str, default: str | None = None) -> Callable[[Command], Command]:
+    """``--language`` of pages and of what is printed, ``--json`` and ``--quiet``."""
+    return lambda command: page_language_option(help_text, default)(json_option(quiet_option(command)))
+
+
 def recipe_argument(command: Command) -> Command:
-    """The recipe file."""
-    return click.argument("recipe", type=LocalPath())(command)
-
-
-def period_option(command: Command) -> Command:
-    """The period of a series."""
-    return click.option("--period", metavar="NAME", help="The period, where RECIPE is a series.")(command)
+    """The recipe file, and ``--period`` of a series."""
+    period = click.option("--period", metavar="NAME", help="The period, where RECIPE is a series.")
+    return click.argument("recipe", type=LocalPath())(period(command))
 
 
 def print_json(value: object) -> None:

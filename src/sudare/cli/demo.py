@@ -6,25 +6,14 @@ from pathlib import Path
 
 import click
 
-from sudare.cli.console import (
-    LocalPath,
-    json_option,
-    language_option,
-    print_errors,
-    print_facts,
-    print_json,
-    quiet_option,
-    stages,
-)
+from sudare.cli.console import LocalPath, output_options, print_errors, print_facts, print_json, stages
 from sudare.language.catalogue import current_language
 
 
 @click.command()
 @click.option("--folder", type=LocalPath(path_type=Path), default="out/demo", show_default=True, help="Where to.")
 @click.option("--people", type=click.IntRange(min=1), default=3_000_000, show_default=True, help="Inhabitants.")
-@language_option
-@json_option
-@quiet_option
+@output_options
 def demo(folder: Path, people: int, as_json: bool, quiet: bool) -> None:
     """Invent a city, publish its population by mesh, sex and age, and compare the release with the truth.
 

@@ -6,15 +6,7 @@ from pathlib import Path
 
 import click
 
-from sudare.cli.console import (
-    LocalPath,
-    json_option,
-    language_option,
-    print_facts,
-    print_json,
-    print_table,
-    quiet_option,
-)
+from sudare.cli.console import LocalPath, output_options, print_facts, print_json, print_table
 from sudare.language.catalogue import current_language
 
 
@@ -25,9 +17,7 @@ from sudare.language.catalogue import current_language
 @click.option("--labels", type=LocalPath(path_type=Path), help="A text file that names the values, one a line.")
 @click.option("--top", type=click.IntRange(min=1), help="Print only so many of the largest counts.")
 @click.option("--csv", "table", type=LocalPath(path_type=Path), help="Write all counts into this file.")
-@language_option
-@json_option
-@quiet_option
+@output_options
 def estimate(
     reports: tuple[Path, ...],
     method: str,

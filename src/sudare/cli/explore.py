@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from sudare.cli.console import LocalPath, json_option, page_language_option, print_facts, print_json, quiet_option
+from sudare.cli.console import LocalPath, page_options, print_facts, print_json
 from sudare.language.catalogue import current_language
 
 
@@ -16,9 +16,7 @@ from sudare.language.catalogue import current_language
 @click.option("--port", default=0, show_default=True, type=click.IntRange(0, 65535), help="0 takes a free one.")
 @click.option("--no-browser", is_flag=True, help="Print the address, and open no browser.")
 @click.option("--publisher", metavar="KEY", help="The publisher's public key: a PEM file, or 64 hexadecimal digits.")
-@page_language_option("The language of the page, if not the browser's.")
-@json_option
-@quiet_option
+@page_options("The language of the page, if not the browser's.")
 def explore(
     release: str,
     static: Path | None,

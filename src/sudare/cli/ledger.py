@@ -23,7 +23,7 @@ from sudare.language.catalogue import current_language
 from sudare.language.translation import text
 
 if TYPE_CHECKING:
-    from sudare.privacy import Balance, Entry
+    from sudare.privacy import Balance, Entry, Ledger
 
 
 def _common_options(command: Command) -> Command:
@@ -33,6 +33,24 @@ def _common_options(command: Command) -> Command:
         type=LocalPath(path_type=Path),
         help="The ledger's file; if not given, the configured one (SUDARE_LEDGER), or sudare-ledger.db here.",
     )(language_option(json_option(command)))
+
+
+def _cap_options(command: Command) -> Command:
+    for option in (
+        click.option("--rho", metavar="NUMBER", help="Instead of epsilon: the most rho in all; needs --delta."),
+        click.option("--delta", metavar="NUMBER", default="0", show_default=True, help="The most delta in all."),
+        click.option("--epsilon", metavar="NUMBER", help="The most epsilon in all: a decimal or a fraction."),
+    ):
+        command = option(command)
+    return command
+
+
+def _books(path: Path | None, *, whole: bool = False) -> Ledger:
+    """The ledger of ``--ledger``, or the configured one; where ``whole``, it has to exist and its chain is verified."""
+    from sudare.privacy import Ledger
+    from sudare.privacy.settings import default_ledger
+
+    return (Ledger.open if whole else Ledger)(path or default_ledger())
 
 
 @click.group()
@@ -54,14 +72,12 @@ def show(dataset: str | None, path: Path | None, as_json: bool) -> None:
 
     Example: sudare ledger show --dataset census
     """
-    from sudare.privacy import Ledger
     from sudare.privacy.fingerprint import source_text
     from sudare.privacy.notebook import balance_row, entry_words, explanation
-    from sudare.privacy.settings import default_ledger
     from sudare.workflow.pending import PendingReleases
 
     remove_leftovers()
-    books = Ledger.open(path or default_ledger())
+    books = _books(path, whole=True)
     words = current_language()
     records = PendingReleases(books)
     pending, elsewhere = (
@@ -105,10 +121,7 @@ def verify(head: str | None, path: Path | None, as_json: bool) -> None:
 
     Example: sudare ledger verify --head 5f2c...
     """
-    from sudare.privacy import Ledger
-    from sudare.privacy.settings import default_ledger
-
-    books = Ledger.open(path or default_ledger())
+    books = _books(path, whole=True)
     rows, entries = books.verify(head), books.entries()
     back = [row.id for before, row in pairwise(entries) if row.time < before.time]
     last = entries[-1].hash if entries else None
@@ -124,9 +137,7 @@ def verify(head: str | None, path: Path | None, as_json: bool) -> None:
 
 @ledger.command("set-cap")
 @click.argument("dataset")
-@click.option("--epsilon", metavar="NUMBER", help="The most epsilon in all: a decimal or a fraction.")
-@click.option("--delta", metavar="NUMBER", default="0", show_default=True, help="The most delta in all.")
-@click.option("--rho", metavar="NUMBER", help="Instead of epsilon: the most rho in all; needs --delta.")
+@_cap_options
 @click.option("--confirm", is_flag=True, help="Change the cap of a data set, or name one much like another.")
 @_common_options
 def set_cap(
@@ -136,23 +147,15 @@ def set_cap(
 
     Example: sudare ledger set-cap census --epsilon 1 --delta 1e-6
     """
-    from sudare.privacy import Ledger
-    from sudare.privacy.settings import default_ledger
-
-    books = Ledger(path or default_ledger())
+    books = _books(path)
     entry = books.set_cap(dataset, epsilon=epsilon, delta=delta, rho=rho, confirm=confirm)
-    if as_json:
-        print_json(entry.to_json())
-    else:
-        _print_balance(books.balance(dataset))
+    _say_booked(entry, books.balance(dataset), as_json)
 
 
 @ledger.command()
 @click.argument("account")
 @click.option("--unit", metavar="NAME", default="person", show_default=True, help="Whose losses are added up.")
-@click.option("--epsilon", metavar="NUMBER", help="The most epsilon in all: a decimal or a fraction.")
-@click.option("--delta", metavar="NUMBER", default="0", show_default=True, help="The most delta in all.")
-@click.option("--rho", metavar="NUMBER", help="Instead of epsilon: the most rho in all; needs --delta.")
+@_cap_options
 @click.option("--confirm", is_flag=True, help="Change the cap of an account that has one already.")
 @_common_options
 def account(
@@ -169,15 +172,9 @@ def account(
 
     Example: sudare ledger account residents --epsilon 2 --delta 1e-6
     """
-    from sudare.privacy import Ledger
-    from sudare.privacy.settings import default_ledger
-
-    books = Ledger(path or default_ledger())
+    books = _books(path)
     entry = books.set_account(account, unit=unit, epsilon=epsilon, delta=delta, rho=rho, confirm=confirm)
-    if as_json:
-        print_json(entry.to_json())
-    else:
-        _print_balance(books.account(account))
+    _say_booked(entry, books.account(account), as_json)
 
 
 @ledger.command()
@@ -194,15 +191,9 @@ def join(
 
     Example: sudare ledger join census-tokyo residents --part tokyo
     """
-    from sudare.privacy import Ledger
-    from sudare.privacy.settings import default_ledger
-
-    books = Ledger(path or default_ledger())
+    books = _books(path)
     entry = books.join(dataset, account, part=part, units=units, confirm=confirm)
-    if as_json:
-        print_json(entry.to_json())
-    else:
-        _print_balance(books.account(account))
+    _say_booked(entry, books.account(account), as_json)
 
 
 @ledger.command()
@@ -225,11 +216,9 @@ def reconcile(
 
     Example: sudare ledger reconcile releases --publisher sudare-publisher.pem
     """
-    from sudare.privacy import Ledger
-    from sudare.privacy.settings import default_ledger
     from sudare.workflow.reconcile import reconcile as run
 
-    made = run(Ledger(path or default_ledger()), folders, publisher=publisher)
+    made = run(_books(path), folders, publisher=publisher)
     if as_json:
         print_json(made.to_json())
     else:
@@ -288,6 +277,13 @@ def _say_moved(entries: Sequence[Entry], written: Path, as_json: bool) -> None:
         shown = head or words("command.no_head")
         click.echo(words("command.moved", file=str(written), rows=len(entries), head=shown))
         print_note(words("command.moved_key"))
+
+
+def _say_booked(entry: Entry, balance: Balance, as_json: bool) -> None:
+    if as_json:
+        print_json(entry.to_json())
+    else:
+        _print_balance(balance)
 
 
 def _print_balance(balance: Balance) -> None:

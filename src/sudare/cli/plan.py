@@ -10,7 +10,6 @@ from sudare.cli.check import print_check
 from sudare.cli.console import (
     json_option,
     language_option,
-    period_option,
     print_errors,
     print_facts,
     print_json,
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
 
 @click.command()
 @recipe_argument
-@period_option
 @click.option("--private", is_flag=True, help="Also look at the private data, as sudare check does: for you alone.")
 @language_option
 @json_option

@@ -7,14 +7,11 @@ import sys
 import click
 
 from sudare.cli.console import (
-    json_option,
     noted_warnings,
-    page_language_option,
-    period_option,
+    page_options,
     print_facts,
     print_json,
     print_note,
-    quiet_option,
     recipe_argument,
     remove_leftovers,
     stages,
@@ -42,13 +39,10 @@ def confirm_rows(recipe: str, period: str | None = None) -> None:
 
 @click.command()
 @recipe_argument
-@period_option
 @click.option("--resume", is_flag=True, help="Complete the release that was paid for and is not out; it costs nothing.")
 @click.option("--anew", is_flag=True, help="Give that release up, and pay for another one.")
 @click.option("--yes", is_flag=True, help="Do not look at the data first and ask, as is done in a terminal.")
-@page_language_option("The language of pages, if not the recipe's or English.")
-@json_option
-@quiet_option
+@page_options("The language of pages, if not the recipe's or English.")
 def publish(
     recipe: str,
     period: str | None,

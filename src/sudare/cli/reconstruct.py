@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 import numpy as np
 
-from sudare.cli.console import LocalPath, json_option, language_option, print_json, print_table, quiet_option
+from sudare.cli.console import LocalPath, output_options, print_json, print_table
 from sudare.language.catalogue import current_language
 
 
@@ -40,9 +40,7 @@ from sudare.language.catalogue import current_language
 @click.option("--cross", multiple=True, metavar="A,B", help="Two columns whose cross table is wanted.")
 @click.option("--clusters", is_flag=True, help="Write the likeliest component of each record; takes a mixture.")
 @click.option("--folder", type=LocalPath(path_type=Path), help="Where tables and pictures go; out/reconstruct.")
-@language_option
-@json_option
-@quiet_option
+@output_options
 def reconstruct(
     released: Path,
     columns: tuple[str, ...],

@@ -8,13 +8,10 @@ import click
 
 from sudare.cli.console import (
     LocalPath,
-    json_option,
-    page_language_option,
-    period_option,
+    page_options,
     print_errors,
     print_facts,
     print_json,
-    quiet_option,
     recipe_argument,
     remove_leftovers,
     stages,
@@ -25,12 +22,9 @@ from sudare.language.messages import Progress, Stage, lines, said
 
 @click.command()
 @recipe_argument
-@period_option
 @click.option("--page", type=LocalPath(path_type=Path), help="Write a page that compares true and released.")
-@page_language_option("The language of pages, if not the recipe's or English.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Another draw of the noise.")
-@json_option
-@quiet_option
+@page_options("The language of pages, if not the recipe's or English.")
 def rehearse(
     recipe: str, period: str | None, page: Path | None, language: str | None, seed: int, as_json: bool, quiet: bool
 ) -> None:

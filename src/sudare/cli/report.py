@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import click
 
-from sudare.cli.console import json_option, page_language_option, print_facts, print_json, quiet_option
+from sudare.cli.console import page_options, print_facts, print_json
 from sudare.language.catalogue import current_language
 
 
 @click.command()
 @click.argument("release", type=click.Path())
-@page_language_option("The language of the report, if not that of the one before.")
 @click.option("--key", metavar="KEY", help="The publisher's private key, to list the report as certified: a PEM file.")
-@json_option
-@quiet_option
+@page_options("The language of the report, if not that of the one before.")
 def report(release: str, language: str | None, key: str | None, as_json: bool, quiet: bool) -> None:
     """Draw the public report of RELEASE (its folder, or its certificate) again, from the released files alone.
 

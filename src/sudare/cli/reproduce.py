@@ -11,15 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from sudare.cli.console import (
-    LocalPath,
-    json_option,
-    language_option,
-    print_facts,
-    print_json,
-    print_table,
-    quiet_option,
-)
+from sudare.cli.console import LocalPath, output_options, print_facts, print_json, print_table
 from sudare.language.catalogue import current_language
 from sudare.language.messages import OnProgress, Progress, lines, unheard
 from sudare.papers.catalogue import BY_KEY, PAPERS, Paper
@@ -56,9 +48,7 @@ class _WithPapers(click.Command):
 @click.option("--quick", is_flag=True, help="Fewer runs, for a first look.")
 @click.option("--folder", type=LocalPath(path_type=Path), help="Where to; out/PAPER if not given.")
 @click.option("--anew", is_flag=True, help="Do not go on with a run that was interrupted: start from the beginning.")
-@language_option
-@json_option
-@quiet_option
+@output_options
 def reproduce(paper: str, quick: bool, folder: Path | None, anew: bool, as_json: bool, quiet: bool) -> None:
     """Run the experiments of PAPER, print its tables beside ours, and write them with figures and a page in each
     language into a folder.

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import click
 
-from sudare.cli.console import LocalPath, json_option, language_option, print_json, quiet_option
+from sudare.cli.console import LocalPath, output_options, print_json
 from sudare.language.catalogue import current_language
 
 
 @click.command()
 @click.argument("certificate", type=LocalPath())
 @click.option("--publisher", metavar="KEY", help="The publisher's public key: a PEM file, or 64 hexadecimal digits.")
-@language_option
-@json_option
-@quiet_option
+@output_options
 def verify(certificate: str, publisher: str | None, as_json: bool, quiet: bool) -> None:
     """Check a release from its CERTIFICATE (release.json) and the files beside it: sums, signs, hashes, signature.
 

@@ -23,7 +23,7 @@ MOST_PLACES = 1 << 20
 _MOST_BITS = 16
 """Of the places of a block that is smoothed."""
 _BORDER, _ROUNDS = 2, 5
-"""The border: places on each side that a mean is taken over. And how often: set on the tuning grids of benchmarks/held_out.py."""
+"""Places on each side that a mean is taken over, and how often: set on the tuning grids of benchmarks/held_out.py."""
 
 Ends = tuple[int, Integers, Integers]
 """Bits below blocks that are not split, these blocks, and the people of each."""

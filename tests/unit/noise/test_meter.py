@@ -102,8 +102,8 @@ def test_blocks_touch_where_they_have_a_cell_in_common(one, bits, other, other_b
         return {(number << width) + step for number in numbers for step in range(1 << width)}
 
     touching = bool(cells(one, bits) & cells(other, other_bits))
-    assert blocks(*sorted(one), bits=bits).touches(blocks(*sorted(other), bits=other_bits)) == touching
-    assert blocks(*sorted(other), bits=other_bits).touches(blocks(*sorted(one), bits=bits)) == touching
+    here, there = blocks(*sorted(one), bits=bits).stretches(), blocks(*sorted(other), bits=other_bits).stretches()
+    assert here.touch(there) == there.touch(here) == touching
 
 
 def test_a_tree_that_splits_what_it_measured_for_the_last_time_is_stopped(monkeypatch):

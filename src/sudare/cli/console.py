@@ -16,7 +16,6 @@ from sudare.errors import PrivacyWarning
 from sudare.language.catalogue import LANGUAGES, Words, current_language
 from sudare.language.messages import OnProgress, Value, said, unheard
 from sudare.language.translation import text
-from sudare.recipe.kind import ranges
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -111,6 +110,8 @@ def print_note(text: str, *, err: bool = False) -> None:
 
 def print_errors(rows: Sequence[dict[str, Any]]) -> None:
     """Rows of a rehearsal or a plan: a column for each name that has a value somewhere."""
+    from sudare.recipe.kind import ranges
+
     words = current_language()
     rows = ranges(rows, lambda value: _cell(value, words))
     names = [name for name in dict.fromkeys(key for row in rows for key in row) if name != "block_level"]

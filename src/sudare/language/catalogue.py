@@ -10,6 +10,7 @@ from __future__ import annotations
 import datetime
 import os
 import re
+import struct
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -21,7 +22,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from babel.lists import format_list
-from babel.messages.mofile import read_mo
 
 from sudare.errors import ParameterError, did_you_mean
 from sudare.language import writing as dates
@@ -160,17 +160,19 @@ def choose_language(language: str) -> Iterator[None]:
 
 @cache
 def catalogue(language: str) -> dict[str, Entry]:
-    """All messages of one language by their keys."""
-    messages = {}
-    with _file(language).open("rb") as file:
-        for each in read_mo(file):
-            if isinstance(each.id, str):
-                messages[each.id] = Entry((str(each.string),))
-            else:
-                key, counted = each.id
-                messages[key] = Entry(tuple(each.string or ()), counted)
-    del messages[""]
-    return messages
+    """All messages of one language by their keys, which `make messages` writes in little-endian order.
+
+    gettext's own reader drops the plural msgids, which name gaps here; Babel's takes 20 ms at the start of a command.
+    """
+    data = _file(language).read_bytes()
+    count, *tables = struct.unpack_from("<3I", data, 8)
+    places = zip(*(struct.iter_unpack("<2I", data[table : table + 8 * count]) for table in tables), strict=True)
+    found = {}
+    for key, message in places:
+        (name, *counted), forms = (data[at : at + length].decode().split("\0") for length, at in (key, message))
+        found[name] = Entry(tuple(forms), *counted)
+    del found[""]
+    return found
 
 
 @cache

@@ -10,7 +10,8 @@ import csv
 import hashlib
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -188,7 +189,7 @@ def check_table(folder: Path, certificate: dict[str, Any]) -> list[PageMessage]:
         where = listed[0] if len(listed) == 1 else PageMessage("verified.parts", parts=len(listed))
         checks.append(PageMessage("verified.cells", file=where))
     if FILE_OF["csv"] in files:
-        counts = counts_of(map(number, read_csv(folder / FILE_OF["csv"], ["count"])["count"]))
+        counts = counts_of(read_csv(folder / FILE_OF["csv"], ["count"])["count"])
         if len(counts) != summary["nonzero_cells"] or not _agrees(counts.sum().item(), summary["total"]):
             raise VerificationError("the table's sum is not the certified one", value=FILE_OF["csv"])
         checks.append(PageMessage("verified.sum", file=FILE_OF["csv"]))
@@ -225,24 +226,17 @@ def read_csv(path: Path, names: Sequence[str] | None = None) -> dict[str, list[s
     with path.open(encoding="utf-8-sig", newline="") as file:
         rows = csv.reader(file)
         header = next(rows)
-        places = {name: header.index(name) for name in names or header}
-        found: dict[str, list[str]] = {name: [] for name in places}
-        for row in rows:
-            for name, place in places.items():
-                found[name].append(row[place])
-    return found
+        wanted = list(names or header)
+        first, *others = map(header.index, wanted)
+        if not others:
+            return {wanted[0]: list(map(itemgetter(first), rows))}
+        found = list(zip(*map(itemgetter(first, *others), rows), strict=True))
+    return {name: list(column) for name, column in zip(wanted, found or [()] * len(wanted), strict=True)}
 
 
-def number(text: str) -> int | float:
-    """A count as it is written in a file: a whole number, or a float."""
+def counts_of(counts: Sequence[str]) -> NDArray[Any]:
+    """Counts as they are written in a file: as int64, or as float64 where one is no whole number."""
     try:
-        return int(text)
+        return np.array(list(map(int, counts)), dtype=np.int64)
     except ValueError:
-        return float(text)
-
-
-def counts_of(counts: Iterable[int | float]) -> NDArray[Any]:
-    """Counts as int64, or as float64 where one is no whole number."""
-    listed = list(counts)
-    whole = all(isinstance(count, int) for count in listed)
-    return np.array(listed, dtype=np.int64 if whole else np.float64)
+        return np.array(list(map(float, counts)), dtype=np.float64)

@@ -118,7 +118,7 @@ def gathered(truth: CountTable, level: int) -> CountTable:
     A tree measures areas before cells, so its large areas fare alike in both.
     """
     below = level
-    while below and len(truth.block_sums(below)[0]) < 8 * _FEW_BLOCKS:
+    while below and len(truth.block_sums(below)[0]) < 2 * _FEW_BLOCKS:
         below -= 1
     block, people = truth.block_sums(below)
     first = truth.index[np.searchsorted(truth.index, block << below)]

@@ -28,7 +28,7 @@ from sudare.render.map_pages import MapPage
 from sudare.render.outlines import Outline, countries
 from sudare.render.sections import Chart, Facts, Map, Part, Section, Table, Text, Tiles
 from sudare.tables.examples import block_bars
-from sudare.tables.files import FILE_OF, OUTLINE, counts_of, number, read_csv
+from sudare.tables.files import FILE_OF, OUTLINE, counts_of, read_csv
 from sudare.tables.method import Method, cost_of_replacing
 from sudare.tables.release import Release
 from sudare.tables.trust import trust_section
@@ -196,9 +196,9 @@ def _cells(folder: Path, files: dict[str, Any], domain: Domain) -> tuple[NDArray
     if named["geojson"]:
         features = json.loads((folder / named["geojson"][0]).read_text(encoding="utf-8"))["features"]
         both = [(feature["properties"]["index"], feature["properties"]["count"]) for feature in features]
-        return np.array([index for index, _ in both], dtype=np.int64), counts_of(count for _, count in both)
+        return np.array([index for index, _ in both], dtype=np.int64), counts_of([str(count) for _, count in both])
     columns = read_csv(folder / named["csv"][0])
-    return _index(domain, columns), counts_of(map(number, columns["count"]))
+    return _index(domain, columns), counts_of(columns["count"])
 
 
 def _index(domain: Domain, rows: Mapping[str, Sequence[str]]) -> NDArray[np.int64]:

@@ -14,7 +14,7 @@ import json
 import math
 import os
 import re
-import tempfile
+import sys
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -26,6 +26,7 @@ from typing import Any, TypeAlias
 
 from sudare.errors import Message, MissingExtraError, ParameterError, did_you_mean
 from sudare.language.catalogue import ENGLISH, Words
+from sudare.privacy.private_files import write_secret
 
 Spec: TypeAlias = dict[str, Any]
 _GAP = re.compile(r"\{\{(\w+)\}\}")
@@ -202,8 +203,9 @@ def _figure(name: str, layouts: Mapping[int, Spec], words: Words) -> str:
 def _script() -> str:
     """Vega and `draw.js` in one module script.
 
-    Compiling it takes more than a second, so that the user's cache folder keeps it by the version of Vega's package and
-    the hash of `draw.js`. A cache that is not there, cannot be written, or holds something else changes nothing.
+    Compiling it takes more than a second, so the user's cache folder keeps it, by the version of Vega's package and the
+    hash of `draw.js`. Only a file that nobody else can have written is read, since it becomes part of public pages; one
+    that is not there, not whole, or cannot be written changes nothing.
     """
     vl_convert = _vega()
     drawing = (files("sudare.render") / "draw.js").read_bytes()
@@ -214,26 +216,32 @@ def _script() -> str:
     script = f'<script type="module">{vl_convert.javascript_bundle(drawing.decode())}</script>'
     if path:
         with suppress(OSError):
-            _keep(path, script)
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            path.unlink(missing_ok=True)
+            write_secret(path, f"{script}\n{hashlib.sha256(script.encode()).hexdigest()}".encode())
     return script
 
 
 def _cache_folder() -> Path | None:
-    bases = (os.environ.get("XDG_CACHE_HOME"), os.environ.get("LOCALAPPDATA"), Path("~/.cache").expanduser())
+    usual = Path("~/Library/Caches" if sys.platform == "darwin" else "~/.cache")
+    with suppress(RuntimeError):  # a user without a home
+        usual = usual.expanduser()
+    bases = (os.environ.get("XDG_CACHE_HOME"), os.environ.get("LOCALAPPDATA"), usual)
     return next((Path(base) / "sudare" for base in bases if base and Path(base).is_absolute()), None)
 
 
 def _kept(path: Path) -> str:
-    """The text of a file that ends in the hash of what stands before; "" where it is not whole."""
+    """The text of a file that ends in the hash of what stands before, which finds damage.
+
+    "" where it is not whole, a link, of another user, or open to the writing of others: who can write to files of this
+    user can as well change Sudare itself.
+    """
     with suppress(OSError, UnicodeDecodeError):
-        script, _, sha256 = path.read_text(encoding="utf-8").rpartition("\n")
+        handle = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0))
+        with os.fdopen(handle, "rb") as file:
+            facts = os.fstat(handle)
+            own = sys.platform == "win32" or (facts.st_uid == os.geteuid() and not facts.st_mode & 0o022)
+            script, _, sha256 = file.read().decode().rpartition("\n") if own else ("", "", "")
         if hashlib.sha256(script.encode()).hexdigest() == sha256:
             return script
     return ""
-
-
-def _keep(path: Path, script: str) -> None:
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile("w", dir=path.parent, encoding="utf-8", newline="\n", delete=False) as file:
-        file.write(f"{script}\n{hashlib.sha256(script.encode()).hexdigest()}")
-    Path(file.name).replace(path)

@@ -15,7 +15,6 @@ from dataclasses import replace
 import numpy as np
 
 from sudare.arrays import Integers
-from sudare.measure.simplex import project_rows
 from sudare.noise import Source, noise_variance
 from sudare.tables.tree_level import Level
 from sudare.tables.tree_passes import Counted, Start, Sums, TreePlan, count_children, descend, sharpen
@@ -43,11 +42,12 @@ def grow(plan: TreePlan, start: Start, sums: Sums, source: Source) -> tuple[Tree
         looked.append(counted)
         seems_even = _is_even(plan, counted, depth)
         counted.level.goes[...] = counted.level.logical
-        node = counted.level.children[counted.level.goes]
+        node = counted.level.numbers(counted.level.goes)
     if seems_even:
         plan, last = replace(plan, budgets=plan.even, even=None), None
     else:
-        looked = [_sharpened(plan, counted, depth, source) for depth, counted in enumerate(looked)]
+        for depth, counted in enumerate(looked):
+            _sharpen(plan, counted, depth, source)
         plan, last = replace(plan, even=None), looked.pop()
     if not looked:
         return plan, [], descend(plan, start, sums, source, last)
@@ -55,8 +55,9 @@ def grow(plan: TreePlan, start: Start, sums: Sums, source: Source) -> tuple[Tree
     if start.variance:
         people = np.array([max(0.0, looked[0].level.joined_root(float(start.people[0]), start.variance))])
     for counted in looked:
-        counted.level.expected = project_rows(counted.level.value, people)
-        node, people = counted.level.children[counted.level.goes], counted.level.expected[counted.level.goes]
+        level = counted.level
+        level.expected = level.project(people)
+        node, people = level.numbers(level.goes), level.expected[level.goes]
     below = descend(plan, Start(len(looked), node, people), sums, source, last)
     return plan, [counted.level for counted in looked], below
 
@@ -65,26 +66,25 @@ def _is_even(plan: TreePlan, counted: Counted, depth: int) -> bool:
     """Whether blocks have about as many people for each logical cell, and these are many."""
     assert plan.even is not None  # noqa: S101 - asked only where it is looked for
     level = counted.level
-    cells: Integers = plan.domain.block_sizes(level.children[level.logical], level.below)
-    each = float(counted.noisy.sum()) / float(cells.sum())
+    cells: Integers = plan.domain.block_sizes(level.numbers(level.logical), level.below)
+    noisy = level.noisy[level.logical].astype(np.float64)
+    each = float(noisy.sum()) / float(cells.sum())
     if each < _THICK * noise_variance(plan.sensitivity, plan.even[-1]) ** 0.5:
         return False
     if plan.any_even:
         return True
     expected, noise = each * cells, noise_variance(plan.sensitivity, plan.even[depth])
     scale = float(expected @ expected)
-    spread = float(((counted.noisy - expected) ** 2).sum()) - len(cells) * noise
+    spread = float(((noisy - expected) ** 2).sum()) - len(cells) * noise
     # The square of Laplace noise of variance v has the variance 5 v**2.
     doubt = noise * (5 * len(cells)) ** 0.5
     return bool(spread <= _SPREAD * scale + _DOUBT * doubt)
 
 
-def _sharpened(plan: TreePlan, counted: Counted, depth: int, source: Source) -> Counted:
-    """A level that was measured with a small share, refined to its usual share."""
+def _sharpen(plan: TreePlan, counted: Counted, depth: int, source: Source) -> None:
+    """Refine a level that was measured with a small share to its usual share."""
     assert plan.even is not None  # noqa: S101 - asked only where it was looked for
     first, usual = plan.even[depth], plan.budgets[depth]
     more = usual.times(1 - first.amount / usual.amount)
     labels = f"level {depth + 1}, at first", f"level {depth + 1}"
-    which = counted.level.logical
-    noisy = sharpen(plan, counted, which, (first, more), source, labels, final=False)
-    return replace(counted, noisy=noisy)
+    sharpen(plan, counted, counted.level.logical, (first, more), source, labels, final=False)

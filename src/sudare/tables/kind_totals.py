@@ -16,7 +16,7 @@ import numpy as np
 
 from sudare.arrays import Floats, Integers
 from sudare.domain import CountTable, Domain
-from sudare.measure.simplex import project_rows
+from sudare.measure.simplex import pieces, project_rows
 from sudare.tables.mix import NOWHERE, Mix, kinds, mix_level
 from sudare.tables.tree_level import Level
 
@@ -51,32 +51,38 @@ class KindTotals:
             self.left -= self.mix.rest * split[ends].sum()
             return
         number = 1 << (self.mix.level - level.below)
-        people = np.bincount((level.children & (number - 1))[ends], split[ends], minlength=number)
+        people = np.bincount(level.numbers(ends) & (number - 1), split[ends], minlength=number)
         weight = self.mix.within.reshape(number, -1)
         whole = weight.sum(axis=1, keepdims=True)
         shares = np.divide(weight, whole, out=np.zeros_like(weight), where=whole > 0)
         self.left -= (shares * people[:, None]).reshape(-1)
 
-    def agreeing(self, level: Level, people: Integers) -> Floats:
-        """What was measured of a level's children, and for each kind a number more: projections of it add up.
+    def shift(self, level: Level, people: Integers) -> Floats | None:
+        """What to add to the estimate of each kind of a level's children: projections then add up for each kind.
 
         Newton's method with the diagonal alone: a number moves the cells of its kind that are above 0, one for one.
+        None where the level does not divide kinds.
         """
         if level.below >= self.mix.level or not len(level.node):
-            return level.value
-        number = 1 << (self.mix.level - level.below)
-        kind = level.children & (number - 1)
-        logical = np.bincount(kind[level.logical], minlength=number) > 0
+            return None
+        bits = self.mix.level - level.below
+        number = 1 << bits
+        logical = np.zeros(number, dtype=np.bool_)
+        for piece in pieces(level.noisy):
+            logical[level.places(piece, bits)[level.logical[piece]]] = True
         left = np.where(logical, self.left.reshape(number, -1).sum(axis=1), NOWHERE)
         wanted = project_rows(left[None], np.array([float(people.sum())]))[0]
-        more, moved = np.zeros(number), level.value
+        more = np.zeros(number)
         for _ in range(min(max(_ROWS // len(people), 3), _MOST_ROUNDS)):
-            found = project_rows(moved, people)
-            sums = np.bincount(kind.reshape(-1), found.reshape(-1), minlength=number)
-            above = np.bincount(kind[found > 0], minlength=number)
+            sums, above = np.zeros((2, number))
+            for piece, value in level.rows():
+                kind = level.places(piece, bits)
+                value += more[kind]
+                found = project_rows(value, people[piece]).reshape(-1)
+                sums += np.bincount(kind.reshape(-1), found, minlength=number)
+                above += np.bincount(kind.reshape(-1), found > 0, minlength=number)
             more += np.where(logical, (wanted - sums) / np.maximum(above, 1), 0.0)
-            moved = np.where(level.logical, level.value + more[kind], NOWHERE)
-        return moved
+        return more
 
 
 @dataclass(frozen=True, eq=False)

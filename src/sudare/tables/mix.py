@@ -82,11 +82,20 @@ class MixMeasurements:
 
 
 def _sums(level: Level, bits: int) -> Floats:
-    kind = (level.children & ((1 << bits) - 1)).reshape(-1)
     total, _ = level.sums()
-    columns = (level.value, project_rows(level.value, np.maximum(total, 0.0)), level.variance)
-    own = [np.where(level.logical, column, 0.0).reshape(-1) for column in columns]
-    return np.array([np.bincount(kind, column, minlength=1 << bits) for column in own])
+    np.maximum(total, 0.0, out=total)
+    sums = np.zeros((3, 1 << bits))
+    for piece, value in level.rows():
+        logical, kind = level.logical[piece], level.places(piece, bits).reshape(-1)
+        projected = project_rows(value, total[piece])
+        for own, column in zip(sums, (np.where(logical, value, 0.0), projected), strict=False):
+            own += np.bincount(kind, column.reshape(-1), minlength=1 << bits)
+        sums[2] += level.variance[0] * np.bincount(kind[logical.reshape(-1)], minlength=1 << bits)
+    if level.goes.any():
+        more = (level.variance[1] if level.joined is None else level.joined[1]) - level.variance[0]
+        split = level.numbers(level.goes) & ((1 << bits) - 1)
+        sums[2] += np.bincount(split, np.broadcast_to(more, split.shape), minlength=1 << bits)
+    return sums
 
 
 @dataclass(frozen=True)

@@ -7,59 +7,89 @@ mean of a cell under this prior is nearer to the truth. It sees noisy values onl
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 
-from sudare.arrays import Booleans, Floats, Integers
+from sudare.arrays import Floats, Integers
+from sudare.measure.simplex import pieces
 from sudare.tables.tree_level import Level
 
 _NODES_PER_PRIOR = 60
 """With three times as many nodes, thin, middling and thick ones have a prior each."""
 _LARGEST, _USUAL = 20.0, 15.0
 """The largest true value of a prior, and the value from which a cell is left as it is, in scales of the noise."""
+_BEYOND = np.inf
+"""Stands where a cell is left as it is."""
+_MOST_STEPS = 16
+"""Bits of the steps of a table."""
+_FEWEST_CELLS = 32
+"""Of a prior."""
 _ROUNDS, _GRAIN = 60, 8
 """Of EM; noisy values are told apart by so many steps in a scale of the noise."""
 
 
-def posterior_rows(cells: Level, totals: Integers, *, gaussian: bool) -> Floats:
-    """Rows (nodes, cells) >= 0 that add up to ``totals``: posterior means, and what is missing by their variances.
+@dataclass(frozen=True)
+class Posterior:
+    """``mean`` and ``doubt`` (priors, steps): of the truth of a cell, by its prior and its noisy value.
 
-    ``cells`` are the last level of a tree, all measured alike with Laplace or with Gaussian noise.
+    Steps are 2**``coarse`` noisy values each, from ``least`` on; from the last one on a cell is left as it is. The
+    nodes of a prior are those from one of ``parted`` people to the next.
     """
-    values, logical, variance = cells.value, cells.logical, float(cells.variance.max(initial=0.0))
-    scale = (variance / 2) ** 0.5
-    mean, doubt = np.where(logical, values, 0.0), np.where(logical, variance, 0.0)
-    for rows in _alike(totals):
-        known = logical & rows[:, None] & (values < _USUAL * scale)
-        noisy = values[known].astype(np.int64)  # as whole as they were measured
-        if len(noisy) >= 32:
-            different, place, number = _counted(noisy)
-            possible = different / scale
-            steps, means, variances = _posterior(possible, number, scale, gaussian)
-            mean[known] = (scale * np.interp(possible, steps, means))[place]
-            doubt[known] = (variance / 2 * np.interp(possible, steps, variances))[place]
-    return _adding_up(mean, doubt, totals)
 
+    mean: Floats
+    doubt: Floats
+    least: int
+    coarse: int
+    parted: Floats
 
-def _counted(values: Integers) -> tuple[Integers, Integers, Integers]:
-    """Different values, the place of each of ``values`` among them, and how often each occurs (perhaps never)."""
-    least, most = int(values.min()), int(values.max())
-    if most - least > len(values):
-        return np.unique(values, return_inverse=True, return_counts=True)
-    place = values - least
-    return np.arange(least, most + 1), place, np.bincount(place)
+    @classmethod
+    def of(cls, cells: Level, totals: Integers, *, gaussian: bool) -> Self:
+        """From the last level of a tree, all measured alike with Laplace or Gaussian noise, and its nodes' people.
 
+        Nodes share a prior by thirds of their people.
+        """
+        variance = cells.variance[0]
+        scale, parted = (variance / 2) ** 0.5, np.empty(0)
+        if len(totals) >= 3 * _NODES_PER_PRIOR:
+            parted = np.quantile(totals, [1 / 3, 2 / 3])
+        least, end = int(cells.noisy.min(initial=0)), int(np.ceil(_USUAL * scale))
+        coarse = max(0, (end - least).bit_length() - _MOST_STEPS)
+        mean, doubt = np.zeros((2, len(parted) + 1, (max(end - least, 0) >> coarse) + 1))
+        learned = cls(mean, doubt, least, coarse, parted)
+        number = np.zeros(mean.size)
+        for piece in pieces(cells.noisy):
+            steps = learned._steps(cells, piece, totals[piece])[cells.logical[piece]]
+            number += np.bincount(steps, minlength=len(number))
+        values = np.arange(mean.shape[1] - 1) << coarse
+        values += least
+        mean[:, :-1], mean[:, -1], doubt[...] = values, _BEYOND, variance
+        for which, own in enumerate(number.reshape(mean.shape)):
+            if own[:-1].sum() >= _FEWEST_CELLS:
+                grid, means, variances = _posterior(values / scale, own[:-1], scale, gaussian)
+                mean[which, :-1] = scale * np.interp(values / scale, grid, means)
+                doubt[which, :-1] = variance / 2 * np.interp(values / scale, grid, variances)
+        return learned
 
-def _alike(totals: Integers) -> Iterator[Booleans]:
-    """Which nodes share a prior: thirds by their people."""
-    if len(totals) < 3 * _NODES_PER_PRIOR:
-        yield np.ones(len(totals), dtype=np.bool_)
-        return
-    first, second = np.quantile(totals, [1 / 3, 2 / 3])
-    yield totals < first
-    yield (totals >= first) & (totals < second)
-    yield totals >= second
+    def _steps(self, cells: Level, piece: slice, totals: Integers) -> Integers:
+        """Where the cells of some nodes stand in the tables."""
+        steps = cells.noisy[piece].astype(np.int64)  # as whole as they were measured
+        steps -= self.least
+        steps >>= self.coarse
+        np.minimum(steps, self.mean.shape[1] - 1, out=steps)
+        steps += (np.searchsorted(self.parted, totals, side="right") * self.mean.shape[1])[:, None]
+        return steps
+
+    def rows(self, cells: Level, piece: slice, totals: Integers) -> Floats:
+        """(nodes, cells) >= 0 that add up to ``totals``: posterior means, and what is missing by their variances."""
+        steps = self._steps(cells, piece, totals)
+        mean, doubt = self.mean.take(steps), self.doubt.take(steps)
+        np.copyto(mean, cells.noisy[piece], where=mean == _BEYOND)
+        if not cells.whole:
+            for column in (mean, doubt):
+                column *= cells.logical[piece]
+        return _adding_up(mean, doubt, totals)
 
 
 def _posterior(noisy: Floats, number: Integers, scale: float, gaussian: bool) -> tuple[Floats, Floats, Floats]:

@@ -233,8 +233,8 @@ def _work(subtrees: Subtrees, top: list[Level], cut: Cut) -> Work:
 def _rows(level: Level, which: Booleans, bits: int) -> Work:
     """Some children of a level, of 2**bits subtrees each."""
     rows = np.zeros(np.count_nonzero(which), dtype=_WORK)
-    rows["node"], rows["block_level"], rows["seal"] = level.children[which] << bits, level.below, _NONE
-    rows["people"] = level.expected[which]
+    rows["node"], rows["block_level"], rows["seal"] = level.numbers(which) << bits, level.below, _NONE
+    rows["people"] = 0.0 if level.expected is None else level.expected[which]
     return rows
 
 

@@ -236,7 +236,10 @@ class Tree(MeasuredSums):
             return np.flatnonzero(only), only[only > 0]
         plan = self.plan(task, budgets)
         plan, top, below = grow(plan, Start.root(total, variance), cell_sums(plan, 0, index, count), task.source)
-        levels = [level.passed() for level in chain(top, below)]
+        levels = []
+        for level in chain(top, below):
+            level.expected = None  # only the way down needs it
+            levels.append(level)
         ascend(levels)
         if variance:
             total = levels[0].joined_root(total, variance)

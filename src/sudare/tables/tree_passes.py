@@ -8,7 +8,7 @@ place and the subtrees below it in others.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,8 +20,8 @@ from sudare.noise import Source, measure, noise_variance, refine
 from sudare.privacy import Budget
 from sudare.tables.kind_totals import KindTotals
 from sudare.tables.mix import Mix
-from sudare.tables.posterior import posterior_rows
-from sudare.tables.smoothing import Ends, can_smooth, density
+from sudare.tables.posterior import Posterior
+from sudare.tables.smoothing import Density, Ends, can_smooth, density
 from sudare.tables.spread import spread
 from sudare.tables.tree_level import Level, populated_levels
 
@@ -31,7 +31,7 @@ WORTH = 12 / 2**0.5
 """A node is split if its people are at least this many standard deviations of the noise of all its remaining budget."""
 
 _DENSE = 2
-"""If one of 2**2 cells or more is released, they are sorted by writing them into an array of all."""
+"""Where one of 2**2 cells or more is measured, all cells are written into one array."""
 _FEW_CELLS = 4
 """Bits of blocks whose children are cells, or nearly so."""
 _SMOOTH_BLOCKS, _SMOOTH_CELLS = (4.0, 0.5, 6.0), (2.0, 0.25, 2.0)
@@ -92,11 +92,10 @@ def cell_sums(plan: TreePlan, depth: int, index: Integers, count: Integers) -> S
 
 @dataclass(frozen=True)
 class Counted:
-    """The children of a level with their exact sums and, of the logical ones, the last noisy values."""
+    """The children of a level, measured for the first time, and their exact sums."""
 
     level: Level
     truth: Integers
-    noisy: Integers
 
 
 def count_children(
@@ -108,7 +107,7 @@ def count_children(
     own = level.blocks(level.logical)
     noisy = measure(truth[level.logical], plan.sensitivity, budget, source, label, rows=own)
     level.learn(level.logical, noisy, noise_variance(plan.sensitivity, budget))
-    return Counted(level, truth, noisy)
+    return Counted(level, truth)
 
 
 def descend(
@@ -129,12 +128,12 @@ def descend(
             people = np.array([max(0.0, level.joined_root(float(start.people[0]), start.variance))])
         if depth < len(plan.branching) - 1:
             rest = sum(plan.budgets[depth + 2 :], plan.budgets[depth + 1])
-            level.expected = project_rows(level.value, people)
+            level.expected = level.project(people)
             least = least_people(rest, plan.sensitivity, worth(level, people) if plan.by_unevenness else WORTH)
-            level.goes[...] = level.expected >= least
+            np.greater_equal(level.expected, least, out=level.goes)
+            node, people = level.numbers(level.goes), level.expected[level.goes]
             stops = level.logical & ~level.goes
             sharpen(plan, counted, stops, (budget, rest), source, (label, f"rest of {label}"), final=True)
-            node, people = level.children[level.goes], level.expected[level.goes]
         counted = None
         yield level
 
@@ -155,9 +154,11 @@ def worth(level: Level, people: Floats) -> float:
     """
     number = level.logical.sum(axis=1)
     mean = people / np.maximum(number, 1)
-    apart = np.where(level.logical, level.value - mean[:, None], 0.0)
-    noise = (number - 1) @ (level.variance.sum(axis=1) / np.maximum(number, 1))
-    uneven = ((apart**2).sum() - noise) / max((number - 1) @ mean**2, 1e-9)
+    apart = sum(
+        float((np.where(level.logical[piece], value - mean[piece, None], 0.0) ** 2).sum())
+        for piece, value in level.rows()
+    )
+    uneven = (apart - float((number - 1).sum()) * level.variance[0]) / max((number - 1) @ mean**2, 1e-9)
     spread, power, most = _SMOOTH_CELLS if level.below <= _FEW_CELLS else _SMOOTH_BLOCKS
     return WORTH * float(np.clip((spread / max(uneven, 1e-3)) ** power, 1.0, most))
 
@@ -171,8 +172,8 @@ def sharpen(
     labels: tuple[str, str],
     *,
     final: bool,
-) -> Integers:
-    """Some logical children known as well as both budgets buy, where the first is spent: their last noisy values.
+) -> None:
+    """Some logical children known as well as both budgets buy, where the first is spent; ``final``, those that end.
 
     Laplace noise is refined; Gaussian noise, whose precisions add up, is drawn a second time and joined.
     """
@@ -180,12 +181,11 @@ def sharpen(
     truth, rows = counted.truth[which], level.blocks(which)
     if more.epsilon is None:
         noisy = measure(truth, plan.sensitivity, more, source, label, final=final, rows=rows)
-        level.learn_again(which, noisy, noise_variance(plan.sensitivity, more))
+        level.learn_again(which, noisy, noise_variance(plan.sensitivity, more), ends=final)
     else:
-        coarse = counted.noisy[which[level.logical]]
+        coarse = level.noisy[which].astype(np.int64)
         noisy = refine(truth, coarse, plan.sensitivity, first, more, source, label, of=of, final=final, rows=rows)
-        level.learn(which, noisy, noise_variance(plan.sensitivity, first + more))
-    return noisy
+        level.learn(which, noisy, noise_variance(plan.sensitivity, first + more), ends=final)
 
 
 def ascend(levels: Sequence[Level]) -> None:
@@ -196,7 +196,7 @@ def ascend(levels: Sequence[Level]) -> None:
 
 def split_down(
     plan: TreePlan,
-    levels: Sequence[Level],
+    levels: list[Level],
     people: Integers,
     generator: np.random.Generator,
     totals: KindTotals | None = None,
@@ -205,17 +205,28 @@ def split_down(
 ) -> Iterator[tuple[Level, Integers]]:
     """Third pass, down: the people of each node of the first level, projected onto its children in whole numbers.
 
-    With ``totals``, the people of each kind add up to them (only where all of the tree is split at once).
-    With gamma = 1 - strength, the projection of z/gamma onto the total is that of z onto gamma times it, over gamma.
-    With ``posterior``, cells are the mean of the projection and of `posterior_rows`: the second alone is as exact in
-    cells and less so in rectangles.
+    The list of ``levels`` is emptied on the way. With ``totals``, the people of each kind add up to them (only where
+    all of the tree is split at once). With gamma = 1 - strength, the projection of z/gamma onto the total is that of z
+    onto gamma times it, over gamma. With ``posterior``, cells are the mean of the projection and of `Posterior`: the
+    second alone is as exact in cells and less so in rectangles.
     """
-    for level in levels:
-        value = level.value if totals is None else totals.agreeing(level, people)
-        shares = project_rows(value, np.multiply(people, plan.gamma)) / plan.gamma
+    while levels:
+        level = levels.pop(0)
+        shift = None if totals is None else totals.shift(level, people)
+        learned = None
         if posterior and not level.below:
-            shares = (shares + posterior_rows(level, people, gaussian=plan.budgets[-1].epsilon is None)) / 2
-        split = round_rows(shares, people, generator)
+            learned = Posterior.of(level, people, gaussian=plan.budgets[-1].epsilon is None)
+        split = np.empty(level.noisy.shape, dtype=np.int64)
+        for piece, value in level.rows():
+            own = people[piece]
+            if shift is not None:
+                value += shift[level.places(piece, len(shift).bit_length() - 1)]
+            shares = project_rows(value, np.multiply(own, plan.gamma))
+            shares /= plan.gamma
+            if learned is not None:
+                shares += learned.rows(level, piece, own)
+                shares /= 2
+            split[piece] = round_rows(shares, own, generator)
         if totals is not None:
             totals.placed(level, split)
         yield level, split
@@ -224,7 +235,7 @@ def split_down(
 
 def released_cells(
     plan: TreePlan,
-    levels: Sequence[Level],
+    levels: list[Level],
     people: Integers,
     generator: np.random.Generator,
     group: int,
@@ -238,25 +249,40 @@ def released_cells(
     domains without kinds learn from each other.
     """
     posterior = whole and not plan.domain.place_level and plan.gamma == 1
-    ends: Iterable[Ends] = (
-        (level.below, level.children[~level.goes], split[~level.goes])
-        for level, split in split_down(plan, levels, people, generator, KindTotals.of(mix), posterior=posterior)
-    )
-    surface = None
-    if whole and can_smooth(plan.domain):
-        ends = list(ends)
-        surface = density(plan.domain, ends)
-    index, count = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int64)]
-    for below, block, own in ends:
-        some = own > 0
-        cells = spread(plan.domain, block[some], below, own[some], generator, group, mix, surface)
-        index.append(cells[0])
-        count.append(cells[1])
-    merged, counts = np.concatenate(index), np.concatenate(count)
-    if len(merged) << _DENSE >= 1 << plan.domain.bits:
-        dense = np.zeros(1 << plan.domain.bits, dtype=np.int64)
-        dense[merged] = counts
-        merged = np.flatnonzero(dense)
-        return merged, dense[merged]
-    order = np.argsort(merged, kind="stable")  # each level's cells ascend already, so this merges a few runs
-    return merged[order], counts[order]
+    smooth, width = whole and can_smooth(plan.domain), levels[-1].noisy.shape[1]
+    # Many cells are sorted by writing them into an array of all.
+    many = not levels[-1].below and levels[-1].noisy.size << _DENSE >= 1 << plan.domain.bits
+    dense = np.zeros((1 << plan.domain.bits) // width if many else 0, dtype=(np.int64, width))
+    ends: list[Ends] = []
+    found: list[Cells] = []
+
+    def place(below: int, block: Integers, own: Integers, surface: Density | None = None) -> None:
+        index, count = spread(plan.domain, block, below, own, generator, group, mix, surface)
+        if many:
+            dense.reshape(-1)[index] = count
+        else:
+            found.append((index, count))
+
+    for level, split in split_down(plan, levels, people, generator, KindTotals.of(mix), posterior=posterior):
+        if many and not level.below:
+            dense[level.node] = split
+            if not smooth:
+                continue
+        here = split > 0
+        here &= ~level.goes
+        end = level.below, level.numbers(here), split[here]
+        if smooth:
+            ends.append(end)
+        else:
+            place(*end)
+    surface = density(plan.domain, ends) if smooth else None
+    for end in ends:
+        if end[0] or not many:
+            place(*end, surface)
+    if many:
+        listed = dense.reshape(-1) > 0
+        return np.flatnonzero(listed), dense.reshape(-1)[listed]
+    index, count = (np.concatenate([cells[column] for cells in found]) for column in (0, 1))
+    found.clear()
+    order = np.argsort(index, kind="stable")  # each level's cells ascend already, so this merges a few runs
+    return index[order], count[order]

@@ -98,7 +98,7 @@ def test_tallies_of_parts_add_up():
     halves = []
     for node in (0, 1):
         own = Level.of(domain, np.array([node]), 2, 0)
-        own.learn(own.logical, level.value[node, :3].astype(int), 2.0)
+        own.learn(own.logical, level.noisy[node, :3], 2.0)
         halves.append(MixMeasurements.of(domain, [own]).flat())
     assert np.allclose(MixMeasurements(()).joined([2], halves).sums[0], whole.sums[0])
     assert np.array_equal(MixMeasurements(()).joined([2], []).sums[0], np.zeros((3, 4)))

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 import sudare as sd
-from sudare.measure.simplex import project_rows
-from sudare.tables.posterior import posterior_rows
+from sudare.tables.posterior import Posterior
 from sudare.tables.tree_level import Level
 
 
@@ -16,6 +15,10 @@ def noisy_level(truth: np.ndarray, scale: float, gaussian: bool) -> Level:
     noise = rng.normal(0, 2**0.5 * scale, truth.shape) if gaussian else rng.laplace(0, scale, truth.shape)
     level.learn(level.logical, (truth + noise)[level.logical], 2 * scale**2)
     return level
+
+
+def posterior_rows(level: Level, totals: np.ndarray, *, gaussian: bool) -> np.ndarray:
+    return Posterior.of(level, totals, gaussian=gaussian).rows(level, slice(None), totals)
 
 
 def sparse(nodes: int) -> np.ndarray:
@@ -31,15 +34,15 @@ def test_sparse_cells_are_nearer_than_by_the_projection(gaussian: bool, nodes: i
     made = posterior_rows(level, totals, gaussian=gaussian)
     np.testing.assert_allclose(made.sum(axis=1), totals, rtol=1e-9, atol=1e-9)
     assert made.min() >= 0
-    projected = project_rows(level.value, totals.astype(np.float64))
+    projected = level.project(totals.astype(np.float64))
     assert np.square(made - truth).sum() < 0.9 * np.square(projected - truth).sum()
 
 
 def test_padding_and_nodes_without_people_get_nobody() -> None:
     truth = sparse(40)
     level = noisy_level(truth, 20.0, gaussian=False)
-    level.logical[:, 12:] = False
-    level.value[:, 12:] = -(2.0**60)
+    level.logical = np.tile(np.arange(16) < 12, (len(truth), 1))
+    level.noisy[:, 12:] = 0
     totals = truth[:, :12].sum(axis=1)
     totals[:3] = 0
     made = posterior_rows(level, totals, gaussian=False)

@@ -28,7 +28,7 @@ from sudare.anonymity import Anonymized, Hierarchy, anonymize
 from sudare.anonymity.frames import read_tuples
 from sudare.anonymity.lattice import Generalisation, Lattice, penalty
 from sudare.anonymity.recoding import Recoding
-from sudare.papers.data import adult_columns, adult_folder
+from sudare.papers.data import adult_columns, data_folder
 from timing import core_seconds
 
 K = 10
@@ -154,12 +154,11 @@ def goal(rows: list[Row], peer: str, case: str) -> Iterator[Row]:
 
 def rows(quick: bool) -> Iterator[Row]:
     """Four columns beside both peers, then nine columns."""
-    source = adult_folder()
-    if source is None:
+    columns, real = adult_columns()
+    if not real:
         yield Row("Adult", None, "CPU s", note="Adult is not at hand: name its folder's parent in SUDARE_DATA")
         return
-    trees = source / "arx-hierarchies"
-    columns = adult_columns(source)
+    trees = data_folder() / "adult" / "arx-hierarchies"
     frame = pa.table({**columns, "salary-class": columns["income"]})
     paths = {name: trees / f"adult_hierarchy_{name}.csv" for name in NINE}
     four = {name: paths[name] for name in FOUR}

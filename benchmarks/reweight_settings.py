@@ -46,7 +46,7 @@ class Setting:
 
 @cache
 def adult() -> Columns:
-    columns = adult_columns(data_folder() / "adult")
+    columns, _ = adult_columns()
     return {name: np.array(values).astype(float if name in BOUNDS else str) for name, values in columns.items()}
 
 

@@ -13,7 +13,6 @@ import click
 
 from sudare.cli import main as cli
 from sudare.language.catalogue import Words
-from sudare.papers import doors
 from sudare.papers.catalogue import placed
 from sudare.workflow.job import json_schema
 
@@ -135,8 +134,6 @@ def recipe_page() -> str:
 def pages() -> dict[Path, str]:
     """Path to text of every generated page."""
     made = {FOLDER / "cli.md": cli_page(), FOLDER / "recipe.md": recipe_page()}
-    for path, language in ((FOLDER / "papers.md", "en"), (FOLDER.parent / "ja" / "papers.md", "ja")):
-        made[path] = doors.markdown(Words(language))
     for name, language in PAPERS_ON.items():
         page = (ROOT / name).read_text(encoding="utf-8")
         made[ROOT / name] = placed(page, Words(language))

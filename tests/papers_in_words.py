@@ -4,8 +4,6 @@ import re
 
 from sudare.language.catalogue import Words
 from sudare.language.messages import lines
-from sudare.papers.catalogue import BY_KEY
-from sudare.papers.page import page
 from sudare.papers.sheet import NOT_TEXT, Phrase, in_words
 
 JAPANESE = Words("ja")
@@ -23,7 +21,7 @@ def untranslated(made):
     left |= {name for name in drawn if JAPANESE.label("paper_figure", name) == name}
     left |= {text for spec in made.figures.values() for text in english_in(spec)}
     left |= {text for text in lines(made.facts, JAPANESE).values() if not re.search("[\u3040-\u9fff]", text)}
-    assert page(BY_KEY[made.key], made, JAPANESE).startswith("<!DOCTYPE html>")
+    assert made.page(JAPANESE).startswith("<!DOCTYPE html>")
     return left
 
 

@@ -90,7 +90,7 @@ def test_what_is_english_only_is_listed_on_the_japanese_first_page():
     link = re.compile(r"\(\.\./((?:tutorials|how-to|explanation|reference)/[\w-]+\.md)\)")
     first = (docs / "ja" / "index.md").read_text(encoding="utf-8")
     listed = set(link.findall(first.split("## 英語だけの文書")[1]))
-    translated = {"reference/papers.md"}  # both are written by `sudare.papers.catalogue`
+    translated = {"reference/papers.md"}  # whose rows name the same code in both languages
     for page in (docs / "ja").glob("*.md"):
         translated |= set(
             re.findall(r"(?:\[English\]|英語版は \[Errata\])\(\.\./([\w/-]+\.md)\)", page.read_text("utf-8"))

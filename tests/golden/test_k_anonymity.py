@@ -20,7 +20,12 @@ COLUMNS = ("age", "education", "marital-status", "native-country")
 def adult(data_folder: Path) -> tuple[pa.Table, dict[str, Path]]:
     folder = data_folder / "adult"
     trees = {name: folder / "arx-hierarchies" / f"adult_hierarchy_{name}.csv" for name in COLUMNS}
-    return pa.table(adult_columns(folder)), trees
+    monkeypatch = pytest.MonkeyPatch()
+    monkeypatch.setenv("SUDARE_DATA", str(data_folder))
+    columns, real = adult_columns()
+    monkeypatch.undo()
+    assert real
+    return pa.table(columns), trees
 
 
 def loss(made: Anonymized) -> float:

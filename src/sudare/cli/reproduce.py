@@ -28,16 +28,8 @@ class _WithPapers(click.Command):
         rows: list[tuple[str, str]] = []
         for paper in PAPERS:
             names = f"{paper.text('authors', words)}{paper.dated}: {paper.text('title', words)}{paper.elsewhere(words)}"
-            described = {
-                "says": paper.text("says", words),
-                "function": paper.function.replace("`", ""),
-                "recipe": paper.recipe.replace("`", ""),
-                "command": f"sudare reproduce {paper.key}",
-                "near": paper.text("near", words),
-                "duration": paper.duration(words),
-            }
-            rows.append((paper.key, names))
-            rows += [("", f"{words(f'paper.column.{name}')}: {text}") for name, text in described.items()]
+            described = paper.described(words, "says", "function", "recipe", "command", "near", "duration")
+            rows += [(paper.key, names), *(("", f"{title}: {text}") for title, text in described.items())]
         quick = sum(paper.minutes[0] for paper in PAPERS)
         with formatter.section(words("paper.papers")):
             formatter.write_dl([*rows, ("all", words("paper.all", quick=words.number(round(quick))))])
@@ -78,8 +70,7 @@ def _run(
     paper: Paper, folder: Path, quick: bool, anew: bool, listeners: tuple[OnProgress, ...]
 ) -> tuple[Reproduction, tuple[Path, ...]]:
     """The experiment, its pages, and all files written; what was kept on the way is removed at the end."""
-    from sudare.papers.page import write_pages
-    from sudare.papers.units import forget_units
+    from sudare.papers.reproduction import forget_units
 
     def progress(now: Progress) -> None:
         for each in listeners:
@@ -88,7 +79,7 @@ def _run(
     if anew:
         forget_units(folder)
     made: Reproduction = import_module(f"sudare.papers.{paper.module}").reproduce(folder, quick, progress)
-    pages = write_pages(folder, made)
+    pages = made.write_pages(folder)
     forget_units(folder)
     return made, (*made.files, *pages)
 

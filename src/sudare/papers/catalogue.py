@@ -48,10 +48,16 @@ class Paper:
         others = [Words(language) for language in LANGUAGES if language != words.language]
         return "".join(f"; {self.text('authors', one)}: {self.text('title', one)}" for one in others)
 
-    def duration(self, words: Words) -> str:
-        """How long it takes."""
+    def described(self, words: Words, *what: str) -> dict[str, str]:
+        """Some of the columns of the table, by their titles; ``duration`` is how long it takes."""
         quick, full = (words.number(max(1, round(minutes))) for minutes in self.minutes)
-        return words("paper.duration", quick=quick, full=full)
+        known = {
+            "function": self.function.replace("`", ""),
+            "recipe": self.recipe.replace("`", ""),
+            "command": f"sudare reproduce {self.key}",
+            "duration": words("paper.duration", quick=quick, full=full),
+        }
+        return {words(f"paper.column.{name}"): known.get(name) or self.text(name, words) for name in what}
 
 
 PAPERS = (

@@ -11,7 +11,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
@@ -72,33 +71,6 @@ def dc_iteration(noisy: Floats, total: int, strength: float, *, tolerance: float
     return now, steps
 
 
-class ClosedFormCheck(NamedTuple):
-    """Where the iteration ends on one noisy table: its steps, and its farthest cell from (14) with either gamma."""
-
-    epsilon: float
-    strength: float
-    steps: int
-    right: float | None
-    printed: float | None
-    """None where the printed gamma, 1 - n lambda, is not positive."""
-
-
-def check_closed_form(table: CountTable, epsilons: Sequence[float]) -> list[ClosedFormCheck]:
-    """The iteration against the closed form at each epsilon: with a common lambda, and with one below 1/n, where the
-    printed gamma = 1 - n lambda is positive too (errata N1)."""
-    checks, total = [], int(table.total)
-    for epsilon in epsilons:
-        noisy = _noisy(table, epsilon, np.random.default_rng(0))
-        for strength in (0.05, 0.5 / len(noisy)):
-            found, steps = dc_iteration(noisy, total, strength)
-            right, printed = 1 - strength, 1 - strength * len(noisy)
-            away = [
-                float(np.abs(found - simplex(noisy / gamma, total)).max()) for gamma in (right, printed) if gamma > 0
-            ]
-            checks.append(ClosedFormCheck(epsilon, strength, steps, *away, *[None] * (2 - len(away))))
-    return checks
-
-
 def nonnegative_lasso(noisy: Floats, total: int, strength: float) -> Floats:
     """Equation (5) in closed form, scaled to the total; with strength 0 it is the paper's LM."""
     above = np.maximum(noisy - strength / 2, 0.0)
@@ -111,16 +83,11 @@ def float_release(table: CountTable, estimator: Estimator, strength: float, epsi
     The domain's cells are its first indices: a grid whose sides are powers of two, or a line.
     """
     generator = np.random.default_rng(seed)
-    noisy, total = _noisy(table, epsilon, generator), int(table.total)
+    noisy, total = generator.laplace(0.0, 1 / epsilon, table.domain.size), int(table.total)
+    noisy[table.index] += table.count
     rounded = round_real_to_total(estimator(noisy, total, strength), total, generator)
     stored = np.flatnonzero(rounded)
     return CountTable.released(table.domain, stored, rounded[stored])
-
-
-def _noisy(table: CountTable, epsilon: float, generator: np.random.Generator) -> Floats:
-    noisy = generator.laplace(0.0, 1 / epsilon, table.domain.size)
-    noisy[table.index] += table.count
-    return noisy
 
 
 Estimate = Callable[[float, int], CountTable]
@@ -162,14 +129,11 @@ class CellScore:
 class ContestOutcome:
     """What a contender did on one table: with float noise as in the paper (None for our own), and with whole noise.
 
-    ``strengths`` are the ones used with each; ``seconds`` are for one run with whole noise, NaN where nothing is tuned.
+    ``seconds`` are for one run with whole noise, NaN where nothing is tuned.
     """
 
-    contender: SparseContender
-    epsilon: float
     floats: CellScore | None
     whole: CellScore
-    strengths: tuple[float | None, float | None]
     first: CountTable
     seconds: float
     seconds_tuned: float
@@ -196,33 +160,26 @@ def compete(
     def whole(strength: float, seed: int) -> CountTable:
         return release(truth, contender.method(strength), epsilon, total="public", seed=seed).table
 
-    paper = strength = None
+    paper = None
     if floats and (estimator := contender.floats) is not None:
 
         def as_paper(strength: float, seed: int) -> CountTable:
             return float_release(truth, estimator, strength, epsilon, seed)
 
-        strength = _strength(truth, contender, as_paper, epsilon, runs)
+        strength = strength_of(truth, contender, as_paper, epsilon, runs)
         paper = score(truth, [as_paper(strength, seed) for seed in range(runs)])
     start = time.perf_counter()
-    own_strength = _strength(truth, contender, whole, epsilon, runs)
+    strength = strength_of(truth, contender, whole, epsilon, runs)
     tuning = time.perf_counter() - start
     start = time.perf_counter()
-    made = [whole(own_strength, seed) for seed in range(runs)]
+    made = [whole(strength, seed) for seed in range(runs)]
     seconds = time.perf_counter() - start
-    return ContestOutcome(
-        contender,
-        epsilon,
-        paper,
-        score(truth, made),
-        (strength, own_strength if contender.floats else None),
-        made[0],
-        seconds / runs,
-        (tuning + seconds) / runs if contender.bounds else float("nan"),
-    )
+    tuned_seconds = (tuning + seconds) / runs if contender.bounds else float("nan")
+    return ContestOutcome(paper, score(truth, made), made[0], seconds / runs, tuned_seconds)
 
 
-def _strength(truth: CountTable, contender: SparseContender, estimate: Estimate, epsilon: float, runs: int) -> float:
+def strength_of(truth: CountTable, contender: SparseContender, estimate: Estimate, epsilon: float, runs: int) -> float:
+    """The contender's own, or the one of least error on the truth."""
     unit = 1 / epsilon if contender.per_noise else 1.0
     if contender.bounds is None:
         return contender.strength * unit

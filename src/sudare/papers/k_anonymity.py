@@ -5,40 +5,44 @@
 income are not printed, so the sizes of epsilon need not agree (errata K4); what should is that epsilon grows with the
 rate and falls with k. Recodings that could explain the paper's sizes stand beside it, and so does the utility of a
 differentially private table at the epsilon that the sample guarantees: the paper's future work.
+
+Its section 3.2: the probability of an output counts the samples with these class sizes. But where all classes with some
+node are large enough to be divided among its children, a sample with the same sizes may allow further specialisation,
+and then the algorithm does not end with this output. The thesis excludes such outputs in its proof and ignores them in
+its experiment; `excluded` finds them.
 """
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, partial
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from sudare.anonymity.anonymized import class_epsilons, excluded
+from sudare.anonymity import Hierarchy
+from sudare.anonymity.anonymized import class_epsilons
 from sudare.anonymity.delta import smallest_epsilon
 from sudare.anonymity.lattice import Tuples
 from sudare.anonymity.recoders import recode
 from sudare.anonymity.recoding import Classes
 from sudare.arrays import Floats, Integers
-from sudare.language.messages import OnProgress, Progress, Stage, Value, unheard
+from sudare.language.messages import Value
 from sudare.noise import Source
 from sudare.noise.response import draw_sample
 from sudare.papers.data import adult_tuples, six_leaves
 from sudare.papers.k_anonymity_figures import figures
 from sudare.papers.k_anonymity_utility import Utility, sampled, utility
-from sudare.papers.reproduction import Reproduction, repetitions
+from sudare.papers.reproduction import Reproduction, Units
 from sudare.papers.sheet import Entry, Sheet
-from sudare.papers.units import Unit, run_units
 from sudare.render.charts import Spec
 
-RUNS, VARIANT_RUNS = (100, 10), 10
-"""In full and if quick, and of other recodings at most."""
+VARIANT_RUNS = 10
+"""Of other recodings at most."""
 DELTA = Fraction(1, 10**6)
 
 
@@ -49,6 +53,22 @@ class Setting(NamedTuple):
     k: int
     mean: float
     deviation: float
+
+    @property
+    def name(self) -> str:
+        return f"beta {float(self.sample):g}, k {self.k}"
+
+    @property
+    def floor(self) -> float:
+        """-ln(1 - beta)."""
+        return -math.log1p(-float(self.sample))
+
+    @property
+    def guaranteed(self) -> float | None:
+        """The epsilon that holds for a generalisation fixed beforehand at delta = 10**-6, if any does."""
+        if self.sample**self.k >= DELTA:
+            return None
+        return float(smallest_epsilon(k=self.k, sample=self.sample, delta=DELTA))
 
 
 SETTINGS = (
@@ -65,16 +85,34 @@ SETTINGS = (
 
 
 class SampleOutput(NamedTuple):
-    """What one sample gave: n_t and d_t of its classes, the cuts as bytes, and whether section 3.2 sets it aside."""
+    """What one sample gave: n_t and d_t of its classes, and whether section 3.2 sets it aside."""
 
     taken: Integers
     held: Integers
-    cuts: bytes = b""
     excluded: bool = False
 
     def largest(self, sample: Fraction) -> float:
         """The largest epsilon of a class by the proposition as printed; 0 without classes."""
         return float(max(class_epsilons(self.taken, self.held, sample, printed=True), default=0.0))
+
+
+def excluded(hierarchies: Sequence[Hierarchy], cells: Integers, sizes: Integers, k: int) -> bool:
+    """Whether an output (``cells``: classes x attributes, ``sizes``: their records) is one that section 3.2 sets aside.
+
+    That is when, for some node with c children, every class with that node has at least c k records.
+
+    >>> work = Hierarchy.from_nested({"Government": ["State", "Local"], "Private": None})
+    >>> government, private = np.array([[1], [4]])
+    >>> cells = np.stack([government, private])
+    >>> excluded([work], cells, np.array([19, 50]), k=10), excluded([work], cells, np.array([20, 50]), k=10)
+    (False, True)
+    """
+    for place, tree in enumerate(hierarchies):
+        for node in np.unique(cells[:, place]):
+            children = len(tree.children(int(node)))
+            if children and sizes[cells[:, place] == node].min() >= children * k:
+                return True
+    return False
 
 
 Variant = Callable[[Tuples, Setting, Source], SampleOutput]
@@ -87,9 +125,8 @@ def _on_sample(method: str, limit: float = 0.0, relaxed: bool = False) -> Varian
         drawn = sampled(population, setting.sample, source)
         made = recode(drawn, drawn.judge(setting.k), method, limit, relaxed).published(setting.k)
         classes = Classes(made, population)
-        cuts = b"" if made.generalisation is None else b"".join(cut.tobytes() for cut in made.generalisation.cuts)
         aside = excluded(population.hierarchies, classes.cells, classes.taken, setting.k)
-        return SampleOutput(classes.taken, classes.held, cuts, aside)
+        return SampleOutput(classes.taken, classes.held, aside)
 
     return variant
 
@@ -107,14 +144,12 @@ def _sampled_last(population: Tuples, setting: Setting, source: Source) -> Sampl
     return SampleOutput(draw_sample(made.sizes, setting.sample, source), made.sizes)
 
 
-def _six_leaves(population: Tuples, setting: Setting, source: Source) -> SampleOutput:
-    """The paper's algorithm under the trees of figure 2.1 as printed."""
-    return _on_sample("greedy")(six_leaves(population), setting, source)
-
-
 VARIANTS: dict[str, Variant] = {
     "greedy": _on_sample("greedy"),
-    "greedy, trees of figure 2.1": _six_leaves,
+    # Under the trees of figure 2.1 as printed.
+    "greedy, trees of figure 2.1": lambda all_, setting, source: _on_sample("greedy")(
+        six_leaves(all_), setting, source
+    ),
     "greedy, a twentieth suppressed": _on_sample("greedy", 0.05),
     "suppression alone": _suppressed,
     "passes": _on_sample("passes"),
@@ -138,22 +173,16 @@ class SettingOutcome:
         return np.array([output.largest(self.setting.sample) for output in self.outputs])
 
     @property
-    def floor(self) -> float:
-        """-ln(1 - beta)."""
-        return -math.log1p(-float(self.setting.sample))
+    def finite(self) -> Floats:
+        """Those of the runs where it is finite; NaN where there is none."""
+        kept = self.epsilons[np.isfinite(self.epsilons)]
+        return kept if len(kept) else np.array([np.nan])
 
-    @property
-    def guaranteed(self) -> float | None:
-        """The epsilon that holds for a generalisation fixed beforehand at delta = 10**-6, if any does."""
-        if self.setting.sample**self.setting.k >= DELTA:
-            return None
-        return float(smallest_epsilon(k=self.setting.k, sample=self.setting.sample, delta=DELTA))
-
-    def variant(self, name: str) -> tuple[float, float]:
-        """Mean of the largest epsilon over the runs where it is finite, and the share of the others."""
+    def variant(self, name: str) -> float:
+        """Mean of the largest epsilon over the runs where it is finite."""
         largest = np.array([output.largest(self.setting.sample) for output in self.variants[name]])
         finite = largest[np.isfinite(largest)]
-        return float(finite.mean()) if len(finite) else math.nan, float(np.isinf(largest).mean())
+        return float(finite.mean()) if len(finite) else math.nan
 
 
 PRINTED_CUTS = {5: ("10s-20s", "30s", "40s", "50s", "60s"), 10: ("10s-20s", "30s", "40s", "50s-60s")}
@@ -190,15 +219,41 @@ def age_cuts(population: Tuples, k: int, runs: int) -> AgeCuts:
     return AgeCuts(PRINTED_CUTS[k], here, found[PRINTED_CUTS[k]] / runs, often / runs)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class KAnonymityReproduction(Reproduction):
-    """On a ``population``: table 4.1 by setting, what age is generalised to by k, and utility."""
+    """On the tuples of ``data``: table 4.1 by setting, what age is generalised to by k, and utility."""
 
     key = "k-anonymity"
-    population: Tuples
-    outcomes: tuple[SettingOutcome, ...]
-    cuts: dict[int, AgeCuts]
-    utilities: dict[Setting, tuple[float, dict[str, Utility]]]
+    usual = 100, 10
+
+    def read(self) -> tuple[Tuples, Value]:
+        return adult_tuples()
+
+    @property
+    def population(self) -> Tuples:
+        assert self.data is not None  # noqa: S101 - `reproduce` reads it
+        found: Tuples = self.data[0]
+        return found
+
+    def units(self) -> Units:
+        few = min(self.runs, VARIANT_RUNS)
+        return (
+            {setting.name: partial(_outcome, self.population, self.runs, setting) for setting in SETTINGS}
+            | {f"age at k = {k}": partial(age_cuts, self.population, k, self.runs) for k in PRINTED_CUTS}
+            | {
+                f"utility, {one.name}": partial(utility, self.population, one.sample, one.k, one.guaranteed, few)
+                for one in UTILITY
+                if one.guaranteed is not None
+            }
+        )
+
+    @property
+    def outcomes(self) -> tuple[SettingOutcome, ...]:
+        return tuple(self.found[setting.name] for setting in SETTINGS)
+
+    @property
+    def cuts(self) -> dict[int, AgeCuts]:
+        return {k: self.found[f"age at k = {k}"] for k in PRINTED_CUTS}
 
     @property
     def said(self) -> dict[str, dict[str, Value]]:
@@ -210,7 +265,7 @@ class KAnonymityReproduction(Reproduction):
             "size": {"percent": round(100 * self.nearest[1])},
         }
 
-    @property
+    @cached_property
     def figures(self) -> dict[str, Spec]:
         return figures(self)
 
@@ -218,7 +273,7 @@ class KAnonymityReproduction(Reproduction):
     def nearest(self) -> tuple[str, float]:
         """The variant whose epsilons are nearest to the paper's in the mean of |ln ratio|, and its typical ratio."""
         ratios = {
-            name: np.array([outcome.variant(name)[0] / outcome.setting.mean for outcome in self.outcomes])
+            name: np.array([outcome.variant(name) / outcome.setting.mean for outcome in self.outcomes])
             for name in VARIANTS
         }
         name = min(ratios, key=lambda each: float(np.nanmean(np.abs(np.log(np.maximum(ratios[each], 1e-9))))))
@@ -227,146 +282,80 @@ class KAnonymityReproduction(Reproduction):
     @property
     def sheets(self) -> tuple[Sheet, ...]:
         """Table 4.1, its nearest reading and what could explain it, proposition 1, figures 2.2 and 2.3, utility."""
-        explained = self._table(), self._nearest(), self._explanations()
-        return *explained, self._plain(), self._cuts(), self._utility()
-
-    def _nearest(self) -> Sheet:
         name, _ = self.nearest
-        rows = [
+        nearest = [
             (float(one.setting.sample), one.setting.k, one.setting.mean, found, found / one.setting.mean)
             for one in self.outcomes
-            for found in [one.variant(name)[0]]
+            for found in [one.variant(name)]
         ]
-        return Sheet("nearest", ("beta", "k", "paper", name, "here/paper"), tuple(rows))
-
-    def _cuts(self) -> Sheet:
-        rows = tuple(
-            (k, ", ".join(cuts.paper), cuts.as_paper, ", ".join(cuts.here), cuts.as_here)
-            for k, cuts in self.cuts.items()
-        )
+        explained = [
+            (float(one.setting.sample), one.setting.k, one.setting.mean, *map(one.variant, VARIANTS))
+            for one in self.outcomes
+        ]
+        cuts = [
+            (k, ", ".join(one.paper), one.as_paper, ", ".join(one.here), one.as_here) for k, one in self.cuts.items()
+        ]
+        by_method: dict[Setting, dict[str, Utility]]
+        by_method = {one: self.found.get(f"utility, {one.name}", {}) for one in UTILITY}
+        useful = [
+            (float(setting.sample), setting.k, setting.guaranteed, method, found.one, found.two)
+            for setting, methods in by_method.items()
+            for method, found in methods.items()
+        ]
         header = ("k", "paper", "share of samples here", "most often here", "share of samples")
-        return Sheet("figures2_2_and_2_3", header, rows)
-
-    def _utility(self) -> Sheet:
-        rows = tuple(
-            (float(setting.sample), setting.k, epsilon, name, found.one, found.two)
-            for setting, (epsilon, by_method) in self.utilities.items()
-            for name, found in by_method.items()
+        utility_header = ("beta", "k", "epsilon, delta 1e-6", "method", "one attribute", "two attributes")
+        return (
+            self._table(),
+            Sheet("nearest", ("beta", "k", "paper", name, "here/paper"), tuple(nearest)),
+            Sheet("explanations", ("beta", "k", "paper", *VARIANTS), tuple(explained)),
+            self._plain(),
+            Sheet("figures2_2_and_2_3", header, tuple(cuts)),
+            Sheet("utility", utility_header, tuple(useful)),
         )
-        header = ("beta", "k", "epsilon, delta 1e-6", "method", "one attribute", "two attributes")
-        return Sheet("utility", header, rows)
 
     def _table(self) -> Sheet:
         rows: list[tuple[Entry, ...]] = []
         for outcome in self.outcomes:
-            setting, largest = outcome.setting, outcome.epsilons
-            finite = largest[np.isfinite(largest)]
-            _, often = np.unique([output.cuts for output in outcome.outputs], return_counts=True)
+            setting, finite = outcome.setting, outcome.finite
             rows.append(
                 (
                     float(setting.sample),
                     setting.k,
                     setting.mean,
                     setting.deviation,
-                    float(finite.mean()) if len(finite) else math.nan,
+                    float(finite.mean()),
                     float(finite.std(ddof=1)) if len(finite) > 1 else math.nan,
-                    float(np.maximum(finite, outcome.floor).mean()) if len(finite) else math.nan,
-                    int(np.isinf(largest).sum()),
+                    float(np.maximum(finite, setting.floor).mean()),
+                    int(np.isinf(outcome.epsilons).sum()),
                     float(np.mean([len(output.taken) for output in outcome.outputs])),
                     float(np.mean([output.excluded for output in outcome.outputs])),
-                    float(often.max() / len(outcome.outputs)),
-                    outcome.guaranteed,
+                    setting.guaranteed,
                 )
             )
-        header = (
-            "beta",
-            "k",
-            "paper: mean",
-            "paper: sd",
-            "here: mean",
-            "here: sd",
-            "with the floor",
-            "infinite",
-            "classes",
-            "set aside (3.2)",
-            "same recoding",
-            "guaranteed, delta 1e-6",
-        )
-        return Sheet("table4_1", header, tuple(rows))
-
-    def _explanations(self) -> Sheet:
-        rows = [
-            (
-                float(outcome.setting.sample),
-                outcome.setting.k,
-                outcome.setting.mean,
-                *(outcome.variant(name)[0] for name in VARIANTS),
-            )
-            for outcome in self.outcomes
-        ]
-        header = ("beta", "k", "paper", *VARIANTS)
-        return Sheet("explanations", header, tuple(rows))
+        paper, here = ("paper: mean", "paper: sd"), ("here: mean", "here: sd", "with the floor", "infinite", "classes")
+        return Sheet("table4_1", ("beta", "k", *paper, *here, "set aside (3.2)", "guaranteed, delta 1e-6"), tuple(rows))
 
     def _plain(self) -> Sheet:
         """Proposition 1: sampling alone."""
         rows = []
         counts = self.population.counts
-        for rate in sorted({outcome.setting.sample for outcome in self.outcomes}):
+        for rate, floor in sorted({setting.sample: setting.floor for setting in SETTINGS}.items()):
             taken = draw_sample(counts, rate, Source.from_seed(int(rate * 10**6)))
             epsilons = class_epsilons(taken, counts, rate)
             finite = epsilons[np.isfinite(epsilons)]
-            infinite = int(np.isinf(epsilons).sum())
-            rows.append((float(rate), len(counts), infinite, float(finite.max(initial=0.0)), -math.log1p(-float(rate))))
+            rows.append(
+                (float(rate), len(counts), int(np.isinf(epsilons).sum()), float(finite.max(initial=0.0)), floor)
+            )
         header = ("beta", "distinct tuples", "of them wholly drawn (infinite)", "largest finite", "floor")
         return Sheet("proposition_1", header, tuple(rows))
 
 
-def reproduce(
-    folder: Path,
-    quick: bool = False,
-    progress: OnProgress = unheard,
-    *,
-    data: tuple[Tuples, Value] | None = None,
-    runs: int | None = None,
-) -> KAnonymityReproduction:
-    """Run the experiment, 100 samples a setting or 10 if ``quick``, and write tables (CSV) and figures (PNG).
-
-    ``data`` are other tuples with what to call them, ``runs`` another number of samples. It evaluates private counts:
-    its files are as private as the records.
-    """
-    runs = repetitions(runs, quick, RUNS)
-    progress(Progress(Stage.READING))
-    population, basis = data or adult_tuples()
-    units = [
-        Unit(f"beta {float(setting.sample):g}, k {setting.k}", partial(_outcome, population, runs, number))
-        for number, setting in enumerate(SETTINGS)
-    ]
-    units += [Unit(f"age at k = {k}", partial(age_cuts, population, k, runs)) for k in PRINTED_CUTS]
-    guaranteed = {setting: SettingOutcome(setting, (), {}).guaranteed for setting in UTILITY}
-    units += [
-        Unit(
-            f"utility, beta {float(setting.sample):g}",
-            partial(utility, population, setting.sample, setting.k, epsilon, few),
-        )
-        for few in [min(runs, VARIANT_RUNS)]
-        for setting, epsilon in guaranteed.items()
-        if epsilon is not None
-    ]
-    settings = {"paper": "k-anonymity", "runs": runs, "basis": basis, "records": population.total}
-    found = run_units(folder, units, settings, progress)
-    outcomes = tuple(found[unit.name] for unit in units[: len(SETTINGS)])
-    cuts = {k: found[f"age at k = {k}"] for k in PRINTED_CUTS}
-    utilities = {
-        setting: (epsilon, found[f"utility, beta {float(setting.sample):g}"])
-        for setting, epsilon in guaranteed.items()
-        if epsilon is not None
-    }
-    return KAnonymityReproduction(basis, runs, population, outcomes, cuts, utilities).written(folder, progress)
+reproduce = KAnonymityReproduction.reproduce
 
 
-def _outcome(population: Tuples, runs: int, number: int) -> SettingOutcome:
+def _outcome(population: Tuples, runs: int, setting: Setting) -> SettingOutcome:
     algorithm, *_ = VARIANTS.values()
-    setting = SETTINGS[number]
+    number = SETTINGS.index(setting)
 
     def source(kind: int, run: int) -> Source:
         return Source.from_seed((number * 100 + kind) * 10**6 + run)

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sudare.anonymity import Hierarchy
-from sudare.anonymity.lattice import Tuples
 from sudare.papers.data import PRINTED_TREES
 from sudare.papers.sheet import Phrase
 from sudare.render.charts import Spec, fill
@@ -24,20 +23,9 @@ def figures(made: KAnonymityReproduction) -> dict[str, Spec]:
     """2.2 and 2.3 what age is generalised to, 4.1 the record counts, 4.2 and 4.3 epsilon by rate and by k."""
     by_rate = [outcome for outcome in made.outcomes if outcome.setting.k == 10]
     by_k = [outcome for outcome in made.outcomes if outcome.setting.sample == Fraction(1, 5)]
-    return {
-        "2_2_and_2_3_age": age_trees(made),
-        "4_1_record_counts": _record_counts(made.population, made.basis),
-        "4_2_epsilon_by_rate": _curves(by_rate, lambda setting: float(setting.sample), "sampling rate beta", "k = 10"),
-        "4_3_epsilon_by_k": _curves(by_k, lambda setting: float(setting.k), "k", "beta = 0.2"),
-    }
-
-
-def age_trees(made: KAnonymityReproduction) -> Spec:
-    """2.2 and 2.3: the tree of age, its published nodes filled, in the thesis and here."""
-    tree = PRINTED_TREES["age"]
     charts = [
         cut_tree(
-            tree,
+            PRINTED_TREES["age"],
             cut,
             title=Phrase("{figure}  k = {k}, {where}", figure=figure, k=k, where=where),
             subtitle=Phrase("in {share:.0%} of our samples", share=often),
@@ -48,12 +36,13 @@ def age_trees(made: KAnonymityReproduction) -> Spec:
             ("most often here", cuts.here, cuts.as_here),
         )
     ]
-    return beside(
-        charts,
-        2,
-        title="What age is generalised to",
-        subtitle=Phrase("filled: published; {runs} samples at beta = 0.2", runs=made.runs),
-    )
+    filled = Phrase("filled: published; {runs} samples at beta = 0.2", runs=made.runs)
+    return {
+        "2_2_and_2_3_age": beside(charts, 2, title="What age is generalised to", subtitle=filled),
+        "4_1_record_counts": _record_counts(made),
+        "4_2_epsilon_by_rate": _curves(by_rate, lambda setting: float(setting.sample), "sampling rate beta", "k = 10"),
+        "4_3_epsilon_by_k": _curves(by_k, lambda setting: float(setting.k), "k", "beta = 0.2"),
+    }
 
 
 def cut_tree(tree: Hierarchy, cut: Sequence[str | None], *, title: str, subtitle: str = "") -> Spec:
@@ -62,6 +51,7 @@ def cut_tree(tree: Hierarchy, cut: Sequence[str | None], *, title: str, subtitle
     first, behind = tree.spans(nodes)
     x, depth = (first + behind - 1) / 2, tree.depth
     published = np.array([label in cut for label in tree.labels])
+    covered = np.zeros(len(nodes), dtype=np.bool_)
     boxes, branches = [], []
     for node in nodes.tolist():
         label = str(tree.labels[node])
@@ -70,9 +60,9 @@ def cut_tree(tree: Hierarchy, cut: Sequence[str | None], *, title: str, subtitle
         sides = {"left": place["x"] - half, "right": place["x"] + half, "top": place["y"] - 0.2}
         boxes.append({**place, **sides, "bottom": place["y"] + 0.2, "label": label, "published": bool(published[node])})
         if (parent := int(tree.parents[node])) >= 0:
+            covered[node] = covered[parent] or published[parent]  # a parent comes before its children
             ends = {"x2": float(x[parent]), "y2": int(depth[parent])}
-            covered = any(published[above] for above in _above(tree, node))
-            branches.append({**place, **ends, "below": covered})
+            branches.append({**place, **ends, "below": bool(covered[node])})
     return fill(
         "cut_tree",
         nodes=boxes,
@@ -86,18 +76,9 @@ def cut_tree(tree: Hierarchy, cut: Sequence[str | None], *, title: str, subtitle
     )
 
 
-def _above(tree: Hierarchy, node: int) -> list[int]:
-    """The nodes on the way from ``node`` to the root, without itself."""
-    found = []
-    while (node := int(tree.parents[node])) >= 0:
-        found.append(node)
-    return found
-
-
-def _record_counts(population: Tuples, basis: object) -> Spec:
+def _record_counts(made: KAnonymityReproduction) -> Spec:
     """How many distinct tuples have so many records, in doubling steps."""
-    step = np.floor(np.log2(population.counts)).astype(int)
-    often = np.bincount(step)
+    often = np.bincount(np.floor(np.log2(made.population.counts)).astype(int))
     labels = ["1", *(f"{2**each}-{2 ** (each + 1) - 1}" for each in range(1, len(often)))]
     return fill(
         "record_counts",
@@ -105,9 +86,9 @@ def _record_counts(population: Tuples, basis: object) -> Spec:
         title="Records per distinct tuple",
         subtitle=Phrase(
             "{basis}: {records:,} records, {tuples:,} tuples",
-            basis=basis,
-            records=population.total,
-            tuples=len(population.counts),
+            basis=made.basis,
+            records=made.population.total,
+            tuples=len(made.population.counts),
         ),
         label_title="records with the same values",
         value_title="distinct tuples",
@@ -119,19 +100,18 @@ def _record_counts(population: Tuples, basis: object) -> Spec:
 def _curves(outcomes: list[SettingOutcome], where: Callable[[Setting], float], title: str, fixed: str) -> Spec:
     points: list[dict[str, Any]] = []
 
-    def add(series: str, outcome: SettingOutcome, mean: float, spread: float = 0.0) -> None:
+    def add(series: str, setting: Setting, mean: float, spread: float = 0.0) -> None:
         if math.isfinite(mean):
             low, high = max(mean - spread, 0.0), mean + spread
-            points.append({"series": series, "x": where(outcome.setting), "y": mean, "low": low, "high": high})
+            points.append({"series": series, "x": where(setting), "y": mean, "low": low, "high": high})
 
     for outcome in sorted(outcomes, key=lambda outcome: where(outcome.setting)):
-        finite = outcome.epsilons[np.isfinite(outcome.epsilons)]
-        spread = float(finite.std()) if len(finite) else 0.0
-        add("paper", outcome, outcome.setting.mean, outcome.setting.deviation)
-        add("here: the paper's algorithm", outcome, float(finite.mean()) if len(finite) else math.nan, spread)
+        setting, finite = outcome.setting, outcome.finite
+        add("paper", setting, setting.mean, setting.deviation)
+        add("here: the paper's algorithm", setting, float(finite.mean()), float(finite.std()))
         for name in ("passes", "passes on all records, then the sample"):
-            add(Phrase("here: {name}", name=name), outcome, outcome.variant(name)[0])
-        add("floor -ln(1 - beta)", outcome, outcome.floor)
+            add(Phrase("here: {name}", name=name), setting, outcome.variant(name))
+        add("floor -ln(1 - beta)", setting, setting.floor)
     return fill(
         "epsilon_curves",
         points=points,

@@ -8,13 +8,11 @@ import numpy as np
 
 from sudare.local import SymmetricUnary, estimate
 from sudare.measure.science import scipy_of
-from sudare.papers import traces
 from sudare.papers.data import CORRELATION, EPSILONS, HOURS, PAPER, WARDS, people, tiles
 from sudare.papers.sheet import Phrase
 from sudare.privacy import exact
 from sudare.render.charts import Spec
 from sudare.render.curves import Series, beside, curves
-from sudare.render.maps import Frame, Panel, panels
 from sudare.render.place_charts import TileMap, estimates, tile_maps
 
 if TYPE_CHECKING:
@@ -27,18 +25,16 @@ _AFTERNOON = HOURS.index("14:00")
 
 
 def figures(made: RapporReproduction) -> dict[str, Spec]:
-    """Every figure of the appendix that shows numbers, and the real traces."""
+    """The figures of the appendix that show what its methods do."""
     return {
         "a1_flip_chance": flip_chance(),
         "a2_law_of_count": law_of_count(),
         "a3_by_iteration": by_iteration(),
-        "a4_by_hour": by_hour(),
         "a8_wards": by_ward(made),
         "a9_scatter": scatter(made),
         "a10_a11_error_by_people": error_by_people(made),
         "a6_a7_a12_a14_maps": maps(made),
         "a15_a20_error_by_epsilon": error_by_epsilon(made),
-        "traces": trace_maps(made),
     }
 
 
@@ -112,26 +108,6 @@ def by_iteration() -> Spec:
     )
 
 
-def by_hour() -> Spec:
-    """A.4: people of four wards over the day. Koto's are invented (`data`); the others are the paper's."""
-    hours = [int(hour.split(":")[0]) for hour in HOURS]
-    counts = np.array([people(hour) for hour in range(len(HOURS))])
-    wards = ("Nakano", "Koto", "Chuo", "Bunkyo")
-    chart = curves(
-        [
-            Series(
-                Phrase("{ward} (invented)", ward=ward) if ward == "Koto" else ward, hours, counts[:, WARDS.index(ward)]
-            )
-            for ward in wards
-        ],
-        title="A.4  People by time of day",
-        x_title="hour",
-        y_title="people",
-    )
-    chart["encoding"]["x"]["axis"] = {"values": hours}
-    return chart
-
-
 def by_ward(made: RapporReproduction) -> Spec:
     """A.8: mean estimates per ward."""
     true = people(made.shown)
@@ -197,7 +173,6 @@ def maps(made: RapporReproduction) -> Spec:
         TileMap("MLE", made.errors["MLE"].shown[0], "one run; people, colours as the truth", (low, high)),
         TileMap("EM (plain)", made.errors["EM (plain)"].shown[0], "A.14; the same run", (low, high)),
         TileMap("Simplex", made.errors["Simplex"].shown[0], "the same run", (low, high)),
-        TileMap("EM (held out)", made.errors["EM (held out)"].shown[0], "the same run", (low, high)),
         TileMap("EM (prior)", made.errors["EM (prior)"].shown[0], "the same run", (low, high)),
     ]
     return tile_maps(
@@ -245,19 +220,6 @@ def _by_epsilon(series: list[Series], title: str, top: float, width: int = 260, 
     )
 
 
-def trace_maps(made: RapporReproduction) -> Spec:
-    """The 1,024 regions: truth and estimates from one set of reports."""
-    frame = Frame(traces.SIDE, traces.SIDE, x_title="region, west to east", y_title="region, south to north")
-    names = {"truth": Phrase("{basis}", basis=made.basis)} | dict.fromkeys(
-        traces.METHODS, Phrase("subset selection, epsilon {epsilon:g}", epsilon=traces.SHOWN)
-    )
-    drawn = [
-        Panel(name.capitalize() if name == "truth" else name, made.traces.maps[name].reshape(traces.SIDE, -1), subtitle)
-        for name, subtitle in names.items()
-    ]
-    return panels(frame, drawn, columns=2, what="people per region", width=340)
-
-
 def _what(made: RapporReproduction) -> str:
     return Phrase("{hour}, epsilon {epsilon:g}", hour=HOURS[made.shown], epsilon=made.epsilons[0])
 
@@ -267,7 +229,7 @@ def _runs(made: RapporReproduction) -> str:
 
 
 def _correlated(made: RapporReproduction, name: str) -> str:
-    here, printed = made.correlation(name), CORRELATION.get({"MLE": "MLE", "EM (plain)": "EM"}.get(name, ""))
+    here, printed = made.correlation(name), CORRELATION.get(name)
     if printed is None:
         return Phrase("correlation {here:.3f}", here=here)
     return Phrase("correlation {here:.3f} (paper: {printed:.3f})", here=here, printed=printed)

@@ -9,32 +9,27 @@ Its rows for NNL are those of another lambda than the best (errata N2): both are
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
-from pathlib import Path
-from typing import Any
+from functools import cached_property, partial
 
 import numpy as np
 
 from sudare.domain import CountTable
 from sudare.errors import ParameterError
-from sudare.language.messages import OnProgress, Progress, Stage, Value, unheard
+from sudare.language.messages import Value
 from sudare.papers.contest import (
     CellScore,
-    ClosedFormCheck,
     ContestOutcome,
     SparseContender,
-    check_closed_form,
     compete,
     negative_l2,
     nonnegative_lasso,
     simplex,
 )
 from sudare.papers.data import JAPAN, census_window
-from sudare.papers.reproduction import Reproduction, repetitions
+from sudare.papers.reproduction import Reproduction, Units
 from sudare.papers.sheet import Entry, Phrase, Sheet
-from sudare.papers.units import Unit, run_units
 from sudare.render.charts import Spec
 from sudare.render.drawing import View, map_frame
 from sudare.render.error_charts import Bars, error_by_value
@@ -47,8 +42,8 @@ from sudare.tables.simplex import Simplex
 
 EPSILONS = (0.1, 1.0, 10.0)
 SIDES = (64, 256, 1024)
-RUNS, JAPAN_RUNS = (100, 10), (25, 3)
-"""In full, and if quick."""
+JAPAN_RUNS = 25
+"""Of the paper, in which its seconds for Japan are stated: a quarter of the others."""
 RANGES = ("0", "1-9", "10-99", "100 or more", "all")
 _PEOPLE, _POPULATED = 125_000_000, 0.0275  # of the census in this window, for the stand-in
 _PEAK, _SPREAD = 1000.0, 0.16
@@ -105,65 +100,8 @@ CONTENDERS = (
 )
 PAPER_ON_JAPAN = {"Proposed": (5.30, 250.62, 2409.15), "Simplex": (5.96, 233.96, None)}
 """Non-zero %, seconds for 25 runs, and seconds with tuning."""
-
-
-@dataclass(frozen=True)
-class SparseL2Reproduction(Reproduction):
-    """``small`` is the bump with its ``outcomes``, ``large`` Japan with its own; ``timed`` are outcomes by side."""
-
-    key = "sparse-l2"
-    japan_runs: int
-    small: CountTable
-    outcomes: list[ContestOutcome]
-    timed: dict[int, list[ContestOutcome]]
-    large: CountTable
-    largest: list[ContestOutcome]
-    checks: list[ClosedFormCheck]
-
-    @property
-    def said(self) -> dict[str, dict[str, Value]]:
-        return {"data": {"basis": self.basis}, "runs": {"runs": self.runs, "japan": self.japan_runs}, "note": {}}
-
-    @property
-    def sheets(self) -> tuple[Sheet, ...]:
-        """Tables 1 to 4, figures 2 to 4 and 6 in numbers, the strengths, and the closed form against the iteration."""
-        side = self.small.domain.shape[0]
-        return (
-            _against_paper("table1", self.outcomes, "error"),
-            _against_paper("table2", self.outcomes, "nonzero"),
-            _times(self.timed),
-            _japan(self.largest),
-            _ranges({f"{side} x {side}": self.outcomes, "Japan": self.largest}),
-            _choices([*self.outcomes, *self.largest]),
-            _checked(self.checks),
-        )
-
-    @property
-    def figures(self) -> dict[str, Spec]:
-        """Figure 1 with what the methods make of it, 2 to 4, 5 and 6."""
-        frame = map_frame(next(iter(self.small.domain.attributes.values())))
-        raw = release(self.small, Laplace(), EPSILONS[0], seed=0).table
-        maps = [Panel("Data", self.small.to_array()), Panel("Laplace", raw.to_array(), "negative cells in red")]
-        maps += [Panel(one.contender.name, one.first.to_array()) for one in self.outcomes if one.epsilon == EPSILONS[0]]
-        drawn = {"maps": panels(frame, maps, columns=4, width=210)}
-        for epsilon in EPSILONS:
-            chosen = [outcome for outcome in self.outcomes if outcome.epsilon == epsilon]
-            drawn[f"ranges_epsilon_{epsilon:g}"] = _bars(
-                chosen, Phrase("Error by true count, epsilon {epsilon:g}", epsilon=epsilon)
-            )
-            # LM is so far off that the others need a scale of their own.
-            others = [outcome for outcome in chosen if outcome.contender.name != "LM"]
-            drawn[f"ranges_epsilon_{epsilon:g}_closer"] = _bars(
-                others, Phrase("The same without LM, epsilon {epsilon:g}", epsilon=epsilon)
-            )
-        released = {"True counts": self.large, "Released counts": self.largest[0].first}
-        drawn["japan"] = View.of(self.large.domain).picture(released, 430)
-        for part, table in zip(drawn["japan"]["concat"], released.values(), strict=True):
-            part["title"]["subtitle"] = Phrase("{people:,} people", people=int(table.total))
-        title = Phrase(
-            "Error by true count, Japan ({basis}), epsilon {epsilon:g}", basis=self.basis, epsilon=_TIMED_EPSILON
-        )
-        return drawn | {"ranges_japan": _bars(self.largest, title)}
+_ON_JAPAN = tuple(one for one in CONTENDERS if one.name in PAPER_ON_JAPAN or one.floats is None)
+Outcomes = Mapping[SparseContender, ContestOutcome]
 
 
 def bump(side: int) -> CountTable:
@@ -180,141 +118,146 @@ def bump(side: int) -> CountTable:
     return CountTable.from_array(np.floor(_PEAK * np.exp(-_SPREAD * radius)))
 
 
-def reproduce(
-    folder: Path,
-    quick: bool = False,
-    progress: OnProgress = unheard,
-    *,
-    sides: Sequence[int] = SIDES,
-    runs: int | None = None,
-    japan: tuple[CountTable, Value] | None = None,
-    japan_runs: int | None = None,
-) -> SparseL2Reproduction:
-    """Run the experiments, 100 times (Japan 25) or 10 (3) if ``quick``; write tables and figures into ``folder``.
+@dataclass(frozen=True, kw_only=True)
+class SparseL2Reproduction(Reproduction):
+    """The bump on grids of these ``sides``, the first of them for errors; and Japan, the table of ``data``."""
 
-    ``sides`` are the grids: errors are those of the first. ``japan`` is another table with what to call it. It reads
-    the true counts: its files are as private as the tables.
-    """
-    runs, japan_runs = repetitions(runs, quick, RUNS), repetitions(japan_runs, quick, JAPAN_RUNS)
-    small = bump(sides[0])
-    progress(Progress(Stage.READING))
-    large, basis = japan or census_window(JAPAN, _PEOPLE, _POPULATED)
-    rivals = [one for one in CONTENDERS if one.name in PAPER_ON_JAPAN or one.floats is None]
-    asked = {
-        f"epsilon {epsilon:g}, {one.name}": (small, one, epsilon, runs, True)
-        for epsilon in EPSILONS
-        for one in CONTENDERS
-    }
-    asked |= {
-        f"{side} x {side} cells, {one.name}": (bump(side), one, _TIMED_EPSILON, runs, False)
-        for side in sides[1:]
-        for one in CONTENDERS
-    }
-    asked |= {f"Japan, {one.name}": (large, one, _TIMED_EPSILON, japan_runs, False) for one in rivals}
-    units = [Unit(name, partial(_part, *what)) for name, what in asked.items()]
-    units.append(Unit("DC iteration", partial(check_closed_form, small, EPSILONS)))
-    settings = {"paper": "sparse-l2", "runs": (runs, japan_runs), "basis": basis, "sides": tuple(sides)}
-    parts = run_units(folder, units, settings, progress)
-    # Contenders hold functions, which cannot be kept between runs.
-    made_of = {name: ContestOutcome(one, epsilon, *parts[name]) for name, (_, one, epsilon, *_) in asked.items()}
-    outcomes = [made_of[f"epsilon {epsilon:g}, {one.name}"] for epsilon in EPSILONS for one in CONTENDERS]
-    timed = {sides[0]: [outcome for outcome in outcomes if outcome.epsilon == _TIMED_EPSILON]}
-    timed |= {side: [made_of[f"{side} x {side} cells, {one.name}"] for one in CONTENDERS] for side in sides[1:]}
-    largest = [made_of[f"Japan, {one.name}"] for one in rivals]
-    checks = parts["DC iteration"]
-    made = SparseL2Reproduction(basis, runs, japan_runs, small, outcomes, timed, large, largest, checks)
-    return made.written(folder, progress)
+    key = "sparse-l2"
+    usual = 100, 10
+    sides: tuple[int, ...] = SIDES
+
+    def read(self) -> tuple[CountTable, Value]:
+        return census_window(JAPAN, _PEOPLE, _POPULATED)
+
+    @property
+    def japan_runs(self) -> int:
+        found: int = -(-self.runs // 4)
+        return found
+
+    @property
+    def large(self) -> CountTable:
+        assert self.data is not None  # noqa: S101 - `reproduce` reads it
+        found: CountTable = self.data[0]
+        return found
+
+    def units(self) -> Units:
+        def of(place: str, table: CountTable, epsilon: float, runs: int, floats: bool = False) -> Units:
+            return {
+                f"{place}, {one.name}": partial(compete, table, one, epsilon, runs, floats=floats)
+                for one in (_ON_JAPAN if table is self.large else CONTENDERS)
+            }
+
+        found: Units = {}
+        for epsilon in EPSILONS:
+            found |= of(f"epsilon {epsilon:g}", bump(self.sides[0]), epsilon, self.runs, floats=True)
+        for side in self.sides[1:]:
+            found |= of(f"{side} x {side} cells", bump(side), _TIMED_EPSILON, self.runs)
+        return found | of("Japan", self.large, _TIMED_EPSILON, self.japan_runs)
+
+    def outcomes(self, place: str) -> Outcomes:
+        """What the contenders did: ``epsilon 0.1`` and so on, ``256 x 256 cells`` and so on, ``Japan``."""
+        return {one: self.found[name] for one in CONTENDERS if (name := f"{place}, {one.name}") in self.found}
+
+    @property
+    def by_epsilon(self) -> dict[float, Outcomes]:
+        return {epsilon: self.outcomes(f"epsilon {epsilon:g}") for epsilon in EPSILONS}
+
+    @property
+    def said(self) -> dict[str, dict[str, Value]]:
+        return {"data": {"basis": self.basis}, "runs": {"runs": self.runs, "japan": self.japan_runs}, "note": {}}
+
+    @property
+    def sheets(self) -> tuple[Sheet, ...]:
+        """Tables 1 to 4, and figures 2 to 4 and 6 in numbers."""
+        side = self.sides[0]
+        timed = {side: self.by_epsilon[_TIMED_EPSILON]}
+        timed |= {side: self.outcomes(f"{side} x {side} cells") for side in self.sides[1:]}
+        japan = self.outcomes("Japan")
+        ranges = [(f"{side} x {side}", epsilon, made) for epsilon, made in self.by_epsilon.items()]
+        return (
+            _against_paper("table1", self.by_epsilon, "error"),
+            _against_paper("table2", self.by_epsilon, "nonzero"),
+            _times(timed),
+            _japan(japan),
+            _ranges([*ranges, ("Japan", _TIMED_EPSILON, japan)]),
+        )
+
+    @cached_property
+    def figures(self) -> dict[str, Spec]:
+        """Figure 1 with what the methods make of it, 2 to 4, 5 and 6."""
+        small, japan = bump(self.sides[0]), self.outcomes("Japan")
+        frame = map_frame(next(iter(small.domain.attributes.values())))
+        raw = release(small, Laplace(), EPSILONS[0], seed=0).table
+        maps = [Panel("Data", small.to_array()), Panel("Laplace", raw.to_array(), "negative cells in red")]
+        maps += [Panel(one.name, made.first.to_array()) for one, made in self.by_epsilon[EPSILONS[0]].items()]
+        drawn = {"maps": panels(frame, maps, columns=4, width=210)}
+        for epsilon, outcomes in self.by_epsilon.items():
+            title = Phrase("Error by true count, epsilon {epsilon:g}", epsilon=epsilon)
+            drawn[f"ranges_epsilon_{epsilon:g}"] = _bars(outcomes, title)
+        released = {"True counts": self.large, "Released counts": next(iter(japan.values())).first}
+        drawn["japan"] = View.of(self.large.domain).picture(released, 430)
+        for part, table in zip(drawn["japan"]["concat"], released.values(), strict=True):
+            part["title"]["subtitle"] = Phrase("{people:,} people", people=int(table.total))
+        title = Phrase(
+            "Error by true count, Japan ({basis}), epsilon {epsilon:g}", basis=self.basis, epsilon=_TIMED_EPSILON
+        )
+        return drawn | {"ranges_japan": _bars(japan, title)}
 
 
-def _part(truth: CountTable, contender: SparseContender, epsilon: float, runs: int, floats: bool) -> tuple[Any, ...]:
-    """What a contender did, without the contender."""
-    made = compete(truth, contender, epsilon, runs, floats=floats)
-    return made.floats, made.whole, made.strengths, made.first, made.seconds, made.seconds_tuned
+reproduce = SparseL2Reproduction.reproduce
 
 
-def _against_paper(name: str, outcomes: Sequence[ContestOutcome], metric: str) -> Sheet:
+def _against_paper(name: str, by_epsilon: dict[float, Outcomes], metric: str) -> Sheet:
     factor = 100 if metric == "nonzero" else 1
     rows: list[tuple[Entry, ...]] = []
-    for outcome in outcomes:
-        papers = getattr(outcome.contender, metric)
-        paper = papers[EPSILONS.index(outcome.epsilon)] if papers else None
-        ours = getattr(outcome.floats, metric) * factor if outcome.floats else None
-        whole = getattr(outcome.whole, metric) * factor
-        ratio = ours / paper if paper and ours is not None else None
-        rows.append((outcome.contender.name, outcome.epsilon, paper, ours, ratio, whole))
+    for place, (epsilon, outcomes) in enumerate(by_epsilon.items()):
+        for contender, outcome in outcomes.items():
+            papers = getattr(contender, metric)
+            paper = papers[place] if papers else None
+            ours = getattr(outcome.floats, metric) * factor if outcome.floats else None
+            ratio = ours / paper if paper and ours is not None else None
+            rows.append((contender.name, epsilon, paper, ours, ratio, getattr(outcome.whole, metric) * factor))
     header = ("method", "epsilon", "paper", "here, float noise", "here/paper", "here, whole noise")
     return Sheet(name, header, tuple(rows))
 
 
-def _times(timed: dict[int, list[ContestOutcome]]) -> Sheet:
+def _times(timed: dict[int, Outcomes]) -> Sheet:
     rows: list[tuple[Entry, ...]] = []
     for place, (side, outcomes) in enumerate(timed.items()):
-        for outcome in outcomes:
+        for contender, outcome in outcomes.items():
             for what, papers, seconds in (
-                ("", outcome.contender.seconds, outcome.seconds),
-                (", with tuning", outcome.contender.seconds_tuned, outcome.seconds_tuned),
+                ("", contender.seconds, outcome.seconds),
+                (", with tuning", contender.seconds_tuned, outcome.seconds_tuned),
             ):
                 if not np.isnan(seconds):
                     paper = papers[place] if place < len(papers) else None
                     ours = 100 * seconds
-                    rows.append((outcome.contender.name + what, side**2, paper, ours, ours / paper if paper else None))
-    header = ("method", "cells", "paper", "here, whole noise", "here/paper")
-    return Sheet("table3", header, tuple(rows))
+                    rows.append((contender.name + what, side**2, paper, ours, ours / paper if paper else None))
+    return Sheet("table3", ("method", "cells", "paper", "here, whole noise", "here/paper"), tuple(rows))
 
 
-def _japan(outcomes: Sequence[ContestOutcome]) -> Sheet:
+def _japan(outcomes: Outcomes) -> Sheet:
     rows: list[tuple[Entry, ...]] = []
-    for outcome in outcomes:
-        nonzero, seconds, with_tuning = PAPER_ON_JAPAN.get(outcome.contender.name, (None, None, None))
-        times = (seconds, JAPAN_RUNS[0] * outcome.seconds, with_tuning, JAPAN_RUNS[0] * outcome.seconds_tuned)
-        rows.append((outcome.contender.name, nonzero, 100 * outcome.whole.nonzero, *times, outcome.whole.error))
-    header = (
-        "method",
-        "not zero %, paper",
-        "not zero %, here",
-        "seconds, paper",
-        "seconds, here",
-        "with tuning, paper",
-        "with tuning, here",
-        "RMSE, here",
-    )
-    return Sheet("table4", header, tuple(rows))
+    for contender, outcome in outcomes.items():
+        nonzero, seconds, with_tuning = PAPER_ON_JAPAN.get(contender.name, (None, None, None))
+        times = (seconds, JAPAN_RUNS * outcome.seconds, with_tuning, JAPAN_RUNS * outcome.seconds_tuned)
+        rows.append((contender.name, nonzero, 100 * outcome.whole.nonzero, *times, outcome.whole.error))
+    shares = ("not zero %, paper", "not zero %, here")
+    times_header = ("seconds, paper", "seconds, here", "with tuning, paper", "with tuning, here")
+    return Sheet("table4", ("method", *shares, *times_header, "RMSE, here"), tuple(rows))
 
 
-def _ranges(tables: dict[str, Sequence[ContestOutcome]]) -> Sheet:
+def _ranges(tables: Sequence[tuple[str, float, Outcomes]]) -> Sheet:
     rows: list[tuple[Entry, ...]] = []
-    for table, outcomes in tables.items():
-        for outcome in outcomes:
-            of_paper = outcome.floats or outcome.whole
-            for name, *errors in zip(RANGES, *_with_all(of_paper), strict=True):
-                rows.append((table, outcome.epsilon, outcome.contender.name, name, *errors))
-    header = ("table", "epsilon", "method", "true count", "RMSE", "mean error")
-    return Sheet("ranges", header, tuple(rows))
+    for table, epsilon, outcomes in tables:
+        for contender, outcome in outcomes.items():
+            for name, *errors in zip(RANGES, *_with_all(outcome.floats or outcome.whole), strict=True):
+                rows.append((table, epsilon, contender.name, name, *errors))
+    return Sheet("ranges", ("table", "epsilon", "method", "true count", "RMSE", "mean error"), tuple(rows))
 
 
-def _choices(outcomes: Sequence[ContestOutcome]) -> Sheet:
-    rows: list[tuple[Entry, ...]] = [
-        (outcome.contender.name, outcome.first.domain.size, outcome.epsilon, *outcome.strengths, outcome.whole.error)
-        for outcome in outcomes
-        if outcome.contender.bounds or outcome.contender.floats is None
-    ]
-    header = ("method", "cells", "epsilon", "lambda, float noise", "lambda, whole noise", "RMSE, whole noise")
-    return Sheet("strengths", header, tuple(rows))
-
-
-def _checked(checks: Sequence[ClosedFormCheck]) -> Sheet:
-    header = (
-        "epsilon",
-        "lambda",
-        "steps of (12), (13)",
-        "farthest cell, gamma = 1 - lambda",
-        "with gamma = 1 - n lambda",
-    )
-    return Sheet("closed_form", header, tuple(checks))
-
-
-def _bars(outcomes: Sequence[ContestOutcome], title: str) -> Spec:
-    scores = [(outcome.contender.name, outcome.floats or outcome.whole) for outcome in outcomes]
+def _bars(outcomes: Outcomes, title: str) -> Spec:
+    scores = [(contender.name, outcome.floats or outcome.whole) for contender, outcome in outcomes.items()]
     return error_by_value([Bars(name, *_with_all(one)) for name, one in scores], RANGES, title=title)
 
 

@@ -9,22 +9,20 @@ them the law itself stands beside both. Its theorem 3, that top-down is never wo
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, replace
-from functools import partial
-from pathlib import Path
+from dataclasses import dataclass
+from functools import cached_property, partial
 
 import numpy as np
 
 from sudare.arrays import Floats
 from sudare.domain import CountTable
-from sudare.language.messages import OnProgress, Progress, Stage, Value, unheard
+from sudare.language.messages import Value
 from sudare.measure import density, error_by_block
 from sudare.papers.data import TOKYO, census_window
-from sudare.papers.reproduction import Reproduction, repetitions
+from sudare.papers.reproduction import Reproduction, Units
 from sudare.papers.rivals import Rival, barak, barak_error, hay, li, li_error
 from sudare.papers.sheet import Phrase, Sheet
 from sudare.papers.top_down_theorem import Concentrated, by_density, concentrated, density_chart, density_sheet
-from sudare.papers.units import Unit, run_units
 from sudare.privacy import Budget, exact
 from sudare.render.charts import Spec
 from sudare.render.drawing import map_frame
@@ -39,8 +37,6 @@ from sudare.tables.top_down import TopDown
 from sudare.tables.tree import Tree
 
 EPSILON = exact("0.1")
-RUNS = 100, 10
-"""In full, and if quick."""
 _LEAST_EXAMPLES = 200  # of theorem 3: fewer would hide a bias of two deviations
 _PEOPLE, _POPULATED = 48_070_008, 0.391  # of the census in this window, for the stand-in
 _ZOOM = 800.0  # where the paper's second figure ends
@@ -115,7 +111,6 @@ class Outcome:
     ``law`` is the exact RMSE where it does not depend on the data, else NaN; ``seconds`` are for one run.
     """
 
-    contender: Contender
     mean_absolute_error: Floats
     root_mean_square_error: Floats
     law: Floats
@@ -125,21 +120,46 @@ class Outcome:
     seconds: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class TopDownReproduction(Reproduction):
-    """On ``truth``, by areas of 2**level cells for each of ``levels``."""
+    """On the table of ``data``, over a grid or a mesh."""
 
     key = "top-down"
-    truth: CountTable
-    levels: tuple[int, ...]
-    outcomes: tuple[Outcome, ...]
-    concentrated: Concentrated
-    by_density: dict[float, Floats]
+    usual = 100, 10
+
+    def read(self) -> tuple[CountTable, Value]:
+        return census_window(TOKYO, _PEOPLE, _POPULATED)
+
+    @property
+    def truth(self) -> CountTable:
+        assert self.data is not None  # noqa: S101 - `reproduce` reads it
+        found: CountTable = self.data[0]
+        return found
+
+    @property
+    def levels(self) -> tuple[int, ...]:
+        """Of areas of 2**level cells."""
+        bits = self.truth.domain.bits
+        return tuple(sorted({*range(0, bits + 1, 2), bits}))
+
+    def units(self) -> Units:
+        return {
+            one.name: partial(_outcome, self.truth, one.method, self.levels, self.runs, 1 + min(number, 6) * 10**6)
+            for number, one in enumerate(CONTENDERS)
+        } | {
+            "theorem 3": partial(concentrated, max(_LEAST_EXAMPLES, 4 * self.runs)),
+            "gain by density": partial(by_density, max(1, self.runs // 10)),
+        }
+
+    @property
+    def outcomes(self) -> list[tuple[Contender, Outcome]]:
+        return [(contender, self.found[contender.name]) for contender in CONTENDERS]
 
     @property
     def said(self) -> dict[str, dict[str, Value]]:
-        found, populated = self.concentrated, round(100 * density(self.truth), 1)
+        found: Concentrated = self.found["theorem 3"]
         rounded = {"top_down": found.top_down[2], "privelet": found.privelet[2], "bound": found.bound}
+        populated = round(100 * density(self.truth), 1)
         return {
             "data": {"basis": self.basis, "cells": self.truth.domain.size, "populated": populated},
             "runs": {"runs": self.runs},
@@ -150,80 +170,62 @@ class TopDownReproduction(Reproduction):
     @property
     def sheets(self) -> tuple[Sheet, ...]:
         """Table 2, the shares named in the paper's text, table 1, theorem 3, and the gain by density."""
-        return self._errors(), self._shares(), self._marks(), self.concentrated.sheet, density_sheet(self.by_density)
+        theorem, gain = self.found["theorem 3"].sheet, density_sheet(self.found["gain by density"])
+        return self._errors(), self._shares(), self._marks(), theorem, gain
 
-    @property
+    @cached_property
     def figures(self) -> dict[str, Spec]:
         """1 to 5 as one picture of maps, 6 on logarithmic axes, 7 its zoom; the gain by density."""
-        attribute = next(iter(self.truth.domain.attributes.values()))
+        frame = map_frame(next(iter(self.truth.domain.attributes.values())))
         subtitle = Phrase(
             "{basis}; {runs} runs, epsilon {epsilon:g}", basis=self.basis, runs=self.runs, epsilon=float(EPSILON)
         )
+        cells = [1 << level for level in self.levels]
         curves = [
-            Curve(
-                outcome.contender.name,
-                [1 << level for level in self.levels],
-                outcome.root_mean_square_error,
-                outcome.mean_absolute_error,
-            )
-            for outcome in self.outcomes
-            if outcome.contender.method is not barak  # a hundred times the others
+            Curve(contender.name, cells, outcome.root_mean_square_error, outcome.mean_absolute_error)
+            for contender, outcome in self.outcomes
+            if contender.method is not barak  # a hundred times the others
         ]
         maps = [Panel("Data", self.truth.to_array(), Phrase("{basis}", basis=self.basis))]
-        maps += [
-            Panel(
-                outcome.contender.name,
-                outcome.first.to_array(),
-                Phrase("{share:.1%} of cells negative (red)", share=outcome.negative)
-                if outcome.negative
-                else "no cell negative",
-            )
-            for outcome in self.outcomes
-            if outcome.contender.mapped
-        ]
+        for contender, outcome in self.outcomes:
+            if contender.mapped:
+                negative = Phrase("{share:.1%} of cells negative (red)", share=outcome.negative)
+                shown = negative if outcome.negative else "no cell negative"
+                maps.append(Panel(contender.name, outcome.first.to_array(), shown))
+        zoom = Phrase("Error by size of area, up to {size:g}", size=_ZOOM)
         return {
-            "maps": panels(map_frame(attribute), maps, columns=3),
+            "maps": panels(frame, maps, columns=3),
             "error_by_area": error_by_area(curves, subtitle=subtitle, width=560, height=380),
             "error_by_area_zoom": error_by_area(
-                curves,
-                title=Phrase("Error by size of area, up to {size:g}", size=_ZOOM),
-                subtitle=subtitle,
-                width=560,
-                height=380,
-                up_to=_ZOOM,
+                curves, title=zoom, subtitle=subtitle, width=560, height=380, up_to=_ZOOM
             ),
-            "gain_by_density": density_chart(self.by_density),
+            "gain_by_density": density_chart(self.found["gain by density"]),
         }
-
-    def _papers(self, numbers: tuple[float, ...]) -> tuple[float, ...]:
-        """The paper's numbers, where it has them for blocks of these sizes."""
-        return numbers if len(numbers) == len(self.levels) else ()
 
     def _errors(self) -> Sheet:
         rows: list[tuple[str | float | None, ...]] = []
-        for outcome in self.outcomes:
-            contender = outcome.contender
+        for contender, outcome in self.outcomes:
+            printed = contender.mean_absolute_error, contender.root_mean_square_error
             lines = [
-                ("MAE", "paper", self._papers(contender.mean_absolute_error)),
+                ("MAE", "paper", printed[0]),
                 ("MAE", "here", tuple(outcome.mean_absolute_error.tolist())),
-                ("RMSE", "paper", self._papers(contender.root_mean_square_error)),
+                ("RMSE", "paper", printed[1]),
                 ("RMSE", "here", tuple(outcome.root_mean_square_error.tolist())),
                 ("RMSE", "law", () if np.isnan(outcome.law).any() else tuple(outcome.law.tolist())),
             ]
-            rows += [(contender.name, metric, source, *numbers) for metric, source, numbers in lines if numbers]
+            # The paper's numbers, where it has them for blocks of these sizes.
+            rows += [(contender.name, *what, *errors) for *what, errors in lines if len(errors) == len(self.levels)]
         header = ("method", "error", "source", *(f"2^{level}" for level in self.levels))
         return Sheet("table2", header, tuple(rows))
 
     def _shares(self) -> Sheet:
         rows = [
             (
-                outcome.contender.name,
-                _percent(outcome.contender.negative),
-                _percent(outcome.negative),
-                _percent(outcome.contender.density),
-                _percent(outcome.density),
+                contender.name,
+                *(_percent(share) for share in (contender.negative, outcome.negative)),
+                *(_percent(share) for share in (contender.density, outcome.density)),
             )
-            for outcome in self.outcomes
+            for contender, outcome in self.outcomes
         ]
         header = ("method", "negative %, paper", "negative %, here", "not zero %, paper", "not zero %, here")
         return Sheet("shares", header, tuple(rows))
@@ -231,74 +233,31 @@ class TopDownReproduction(Reproduction):
     def _marks(self) -> Sheet:
         rows = [
             (
-                outcome.contender.name,
-                *outcome.contender.marks,
+                contender.name,
+                *contender.marks,
                 "yes" if outcome.negative == 0 else "no",
                 float(outcome.root_mean_square_error[-2] / outcome.root_mean_square_error[0]),
                 round(outcome.density * self.truth.domain.size),
                 1000 * outcome.seconds,
             )
-            for outcome in self.outcomes
-            if any(outcome.contender.marks)
+            for contender, outcome in self.outcomes
+            if any(contender.marks)
         ]
-        header = (
-            "method",
-            "non-negative",
-            "sums of blocks",
-            "cost",
-            "here: non-negative",
-            "here: RMSE, large over small",
-            "here: cells out",
-            "here: ms a trial",
-        )
-        return Sheet("table1", header, tuple(rows))
+        paper = ("non-negative", "sums of blocks", "cost")
+        here = ("here: non-negative", "here: RMSE, large over small", "here: cells out", "here: ms a trial")
+        return Sheet("table1", ("method", *paper, *here), tuple(rows))
 
 
-def reproduce(
-    folder: Path,
-    quick: bool = False,
-    progress: OnProgress = unheard,
-    *,
-    truth: tuple[CountTable, Value] | None = None,
-    runs: int | None = None,
-) -> TopDownReproduction:
-    """Run the experiment, 100 times or 10 if ``quick``, and write tables (CSV) and figures (PNG) into ``folder``.
-
-    ``truth`` is another table over a grid or mesh with what to call it, ``runs`` another number of runs. It reads
-    the true counts to compare with them: its files are as private as the table.
-    """
-    runs = repetitions(runs, quick, RUNS)
-    progress(Progress(Stage.READING))
-    table, basis = truth or census_window(TOKYO, _PEOPLE, _POPULATED)
-    levels = tuple(sorted({*range(0, table.domain.bits + 1, 2), table.domain.bits}))
-    units = [
-        Unit(contender.name, partial(_outcome, table, contender, levels, runs, 1 + min(number, 6) * 10**6))
-        for number, contender in enumerate(CONTENDERS)
-    ]
-    units += [
-        Unit("theorem 3", partial(concentrated, max(_LEAST_EXAMPLES, 4 * runs))),
-        Unit("gain by density", partial(by_density, max(1, runs // 10))),
-    ]
-    settings = {"paper": "top-down", "runs": runs, "basis": basis, "table": str(table.domain.describe())}
-    found = run_units(folder, units, settings, progress)
-    outcomes = tuple(replace(found[contender.name], contender=contender) for contender in CONTENDERS)
-    made = TopDownReproduction(basis, runs, table, levels, outcomes, found["theorem 3"], found["gain by density"])
-    return made.written(folder, progress)
+reproduce = TopDownReproduction.reproduce
 
 
-def _outcome(
-    table: CountTable,
-    contender: Contender,
-    levels: tuple[int, ...],
-    runs: int,
-    seed: int,
-) -> Outcome:
+def _outcome(table: CountTable, method: Method | Rival, levels: tuple[int, ...], runs: int, seed: int) -> Outcome:
     """Errors pooled over runs: mean of absolute errors, root of the mean of squared ones."""
     absolute, square = np.zeros(len(levels)), np.zeros(len(levels))
     negative = filled = seconds = 0.0
     for run in range(runs):
         start = time.perf_counter()
-        made = _released(table, contender.method, seed + run)
+        made = _released(table, method, seed + run)
         seconds += time.perf_counter() - start
         errors = error_by_block(table, made, levels)
         absolute += errors.mean_absolute_error
@@ -307,12 +266,9 @@ def _outcome(
         filled += density(made)
         if run == 0:
             first = made
-    law = [_law(contender.method, table, level) for level in levels]
-    rmse = np.sqrt(square / runs)
-    # The contender is put back by the caller: functions cannot be kept between runs.
-    return Outcome(
-        CONTENDERS[0], absolute / runs, rmse, np.array(law), negative / runs, filled / runs, first, seconds / runs
-    )
+    law = np.array([_law(method, table, level) for level in levels])
+    errors_of = absolute / runs, np.sqrt(square / runs)
+    return Outcome(*errors_of, law, negative / runs, filled / runs, first, seconds / runs)
 
 
 def _released(table: CountTable, method: Method | Rival, seed: int) -> CountTable:

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from sudare.arrays import Floats
 from sudare.language.messages import PageMessage
 from sudare.noise import Source
-from sudare.papers.data import adult_columns, adult_folder
-from sudare.papers.spherical_noise import Classifier
+from sudare.papers.data import STAND_IN, adult_columns
+from sudare.papers.ulsif_setting import Classifier
 from sudare.reweight import Space
 from sudare.reweight.choice import BasisChoice
 from sudare.reweight.estimators import fit_tilt
@@ -22,27 +22,36 @@ from sudare.reweight.rows import PublicFeatures, Rows
 
 Columns: TypeAlias = dict[str, NDArray[Any]]
 
-BOUNDS = {"age": (17.0, 90.0), "education-num": (1.0, 16.0), "hours-per-week": (1.0, 99.0)}
+HOURS = "hours-per-week"
+BOUNDS = {"age": (17.0, 90.0), "education-num": (1.0, 16.0), HOURS: (1.0, 99.0)}
 CATEGORICAL = ("workclass", "marital-status", "occupation", "race", "income")
 PAIRS = (
     ("income", "education-num"),
     ("income", "age"),
     ("income", "marital-status"),
-    ("hours-per-week", "education-num"),
+    (HOURS, "education-num"),
 )
 STRENGTHS = (3e-4, 1e-3, 3e-3, 1e-2)
-QUERIES = (
-    "income > 50K",
-    "mean hours / 100",
-    "50 hours or more",
-    "less than 35 hours",
-    "income > 50K with a degree",
-    "income > 50K under 35",
-    "income > 50K from 50 on",
-    "40 hours or more with a degree",
-    "hours / 100 of those > 50K",
-    "income > 50K, never married",
-)
+QUERIES: dict[str, Callable[[Columns], NDArray[Any]]] = {
+    "income > 50K": lambda of: _rich(of),
+    "mean hours / 100": lambda of: of[HOURS] / 100,
+    "50 hours or more": lambda of: of[HOURS] >= 50,
+    "less than 35 hours": lambda of: of[HOURS] < 35,
+    "income > 50K with a degree": lambda of: _rich(of) & _degree(of),
+    "income > 50K under 35": lambda of: _rich(of) & (of["age"] < 35),
+    "income > 50K from 50 on": lambda of: _rich(of) & (of["age"] >= 50),
+    "40 hours or more with a degree": lambda of: (of[HOURS] >= 40) & _degree(of),
+    "hours / 100 of those > 50K": lambda of: _rich(of) * of[HOURS] / 100,
+    "income > 50K, never married": lambda of: _rich(of) & (of["marital-status"] == "Never-married"),
+}
+
+
+def _rich(columns: Columns) -> NDArray[Any]:
+    return np.asarray(columns["income"] == ">50K")
+
+
+def _degree(columns: Columns) -> NDArray[Any]:
+    return np.asarray(columns["education-num"] >= 13)
 
 
 @dataclass(frozen=True)
@@ -60,65 +69,19 @@ class AdultCase:
 
 
 def load() -> AdultCase:
-    """Adult, if it is at hand."""
-    folder = adult_folder()
-    if folder is None:
-        return _invented()
-    columns = {name: np.array(values) for name, values in adult_columns(folder).items()}
-    women = columns["sex"] == "Female"
-    kept: Columns = {name: columns[name].astype(np.float64) for name in BOUNDS}
-    kept |= {name: columns[name] for name in CATEGORICAL}
-    space = Space.declare(BOUNDS, {name: sorted(set(columns[name].tolist())) for name in CATEGORICAL})
-    return _split(kept, women, space, PageMessage("paper.basis.adult_women"))
-
-
-def _invented() -> AdultCase:
-    """Two groups whose columns differ, as many as Adult has."""
-    generator = np.random.default_rng(20_130_601)
-    rows = 45_222
-    women = generator.random(rows) < 0.325
-    shift = women.astype(np.float64)
-    columns: Columns = {
-        "age": np.clip(generator.normal(39 - 2 * shift, 13), 17, 90).round(),
-        "education-num": np.clip(generator.normal(10, 2.5, rows), 1, 16).round(),
-        "hours-per-week": np.clip(generator.normal(42 - 6 * shift, 11), 1, 99).round(),
-    }
-    for name, size in (("workclass", 7), ("marital-status", 7), ("occupation", 14), ("race", 5)):
-        weight = 0.7 ** np.arange(size)
-        codes = generator.choice(size, rows, p=weight / weight.sum()) + (generator.random(rows) < 0.3 * shift)
-        columns[name] = np.array([f"{name} {code}" for code in range(size)])[np.minimum(codes, size - 1)]
-    rich = generator.random(rows) < 1 / (1 + np.exp(2.6 + shift - (columns["education-num"] - 10) / 2))
-    columns["income"] = np.where(rich, ">50K", "<=50K")
-    columns["marital-status"] = np.where(
-        generator.random(rows) < 0.3, "Never-married", columns["marital-status"].astype("U20")
-    )
-    space = Space.declare(BOUNDS, {name: sorted(set(columns[name].tolist())) for name in CATEGORICAL})
-    return _split(columns, women, space, PageMessage("paper.basis.stand_in"))
-
-
-def _split(columns: Columns, women: NDArray[np.bool_], space: Space, basis: PageMessage) -> AdultCase:
-    private = {name: column[women] for name, column in columns.items()}
-    return AdultCase(private, {name: column[~women] for name, column in columns.items()}, space, basis)
+    """Adult where it is at hand, else the stand-in."""
+    found, real = adult_columns()
+    columns: Columns = {name: np.array(found[name]).astype(np.float64) for name in BOUNDS}
+    columns |= {name: np.array(found[name]) for name in CATEGORICAL}
+    women = np.array(found["sex"]) == "Female"
+    space = Space.declare(BOUNDS, {name: sorted(set(found[name])) for name in CATEGORICAL})
+    private, public = ({name: column[rows] for name, column in columns.items()} for rows in (women, ~women))
+    return AdultCase(private, public, space, PageMessage("paper.basis.adult_women") if real else STAND_IN)
 
 
 def queries(columns: Columns) -> Floats:
     """The ten queries at rows (rows, 10)."""
-    rich = columns["income"] == ">50K"
-    hours, age, degree = columns["hours-per-week"], columns["age"], columns["education-num"] >= 13
-    single = columns["marital-status"] == "Never-married"
-    functions = [
-        rich,
-        hours / 100,
-        hours >= 50,
-        hours < 35,
-        rich & degree,
-        rich & (age < 35),
-        rich & (age >= 50),
-        (hours >= 40) & degree,
-        rich * hours / 100,
-        rich & single,
-    ]
-    return np.stack([function.astype(np.float64) for function in functions], axis=1)
+    return np.stack([function(columns).astype(np.float64) for function in QUERIES.values()], axis=1)
 
 
 @dataclass(frozen=True)

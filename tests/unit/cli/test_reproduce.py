@@ -19,6 +19,13 @@ class Small(Reproduction):
     """A table with one row."""
 
     key = "sparse-l2"
+    usual = 10, 10
+
+    def read(self):
+        return None, "a stand-in"
+
+    def units(self):
+        return {}
 
     @property
     def said(self):
@@ -46,7 +53,7 @@ def run(monkeypatch, tmp_path):
         if stopped:
             raise KeyboardInterrupt
         (folder / "parts").mkdir(parents=True, exist_ok=True)
-        return Small("a stand-in", 10, files=(folder / "table1.csv",))
+        return Small(data=(None, "a stand-in"), files=(folder / "table1.csv",))
 
     monkeypatch.setattr(sparse_l2, "reproduce", quickly)
     monkeypatch.chdir(tmp_path)
@@ -120,7 +127,12 @@ def test_help_has_the_table_of_papers_with_durations(run):
             assert paper.key in plain
             words = Words(language)
             shown = [paper.text(what, words) for what in ("authors", "title", "says", "near")]
-            shown += [paper.function, paper.recipe, f"sudare reproduce {paper.key}", paper.duration(words)]
+            shown += [
+                paper.function,
+                paper.recipe,
+                f"sudare reproduce {paper.key}",
+                *paper.described(words, "duration").values(),
+            ]
             for text in shown:
                 assert "".join(text.replace("`", "").split()) in plain
         assert plain.count("".join(minutes.split())) == len(PAPERS) + 1  # and all of them together

@@ -22,7 +22,6 @@ from sudare.errors import ParameterError
 from sudare.language.catalogue import LANGUAGES, LOCALE, Words, catalogue, choose_language, current_language
 from sudare.language.messages import Stage
 from sudare.papers.catalogue import PAPERS
-from sudare.papers.doors import DOORS
 from sudare.privacy.fact import SENTENCES
 from sudare.privacy.notebook import DIFFERENTIAL, NAMES
 from sudare.registry import KINDS
@@ -76,22 +75,21 @@ FACTS = {
     "mixture": ("data", "runs", "note"),
 }
 SHEETS = {
-    "sparse-l2": "table1 table2 table3 table4 ranges strengths closed_form",
+    "sparse-l2": "table1 table2 table3 table4 ranges",
     "top-down": "table2 shares table1 theorem3 density",
     "ulsif": "ratios noise adult",
     "k-anonymity": "table4_1 nearest explanations proposition_1 figures2_2_and_2_3 utility",
     "rappor-em": "table_a5 encodings correlations people traces",
-    "mixture": "synthetic starts adult table1 table1_accuracy correlated",
+    "mixture": "synthetic adult table1 table1_accuracy",
 }
 FIGURES = {
-    "sparse-l2": "maps japan ranges_japan ranges_epsilon_0.1 ranges_epsilon_0.1_closer ranges_epsilon_1 "
-    "ranges_epsilon_1_closer ranges_epsilon_10 ranges_epsilon_10_closer",
+    "sparse-l2": "maps japan ranges_japan ranges_epsilon_0.1 ranges_epsilon_1 ranges_epsilon_10",
     "top-down": "maps error_by_area error_by_area_zoom gain_by_density",
-    "ulsif": "figures ours errors",
+    "ulsif": "figures",
     "k-anonymity": "2_2_and_2_3_age 4_1_record_counts 4_2_epsilon_by_rate 4_3_epsilon_by_k",
-    "rappor-em": "a1_flip_chance a2_law_of_count a3_by_iteration a4_by_hour a8_wards a9_scatter "
-    "a10_a11_error_by_people a6_a7_a12_a14_maps a15_a20_error_by_epsilon traces",
-    "mixture": "figure2_as_printed figure2_sudare synthetic adult",
+    "rappor-em": "a1_flip_chance a2_law_of_count a3_by_iteration a8_wards a9_scatter "
+    "a10_a11_error_by_people a6_a7_a12_a14_maps a15_a20_error_by_epsilon",
+    "mixture": "figure2_as_printed figure2_sudare",
 }
 """What each paper's page says, shows and draws."""
 COMPOSED = {
@@ -108,9 +106,6 @@ COMPOSED = {
     *(f"paper.fact.{paper}.{name}" for paper, names in FACTS.items() for name in names),
     *(f"paper_sheet.{paper}.{name}" for paper, names in SHEETS.items() for name in names.split()),
     *(f"paper_figure.{paper}.{name}" for paper, names in FIGURES.items() for name in names.split()),
-    *(f"paper.door.{door.key}" for door in DOORS),
-    *(f"paper.door_why.{door.why}" for door in DOORS if door.why),
-    *(f"paper.doors.{name}" for name in ("method", "recipe", "command", "studio", "why")),
     *(f"paper.column.{name}" for name in ("paper", "says", "function", "recipe", "command", "near", "duration")),
     *(f"attribute.{name}" for name in ("grid", *PLACES)),
     *(f"{family}.{name}" for family in ("method_name", "method_text") for name in METHODS),

@@ -87,7 +87,7 @@ def test_it_says_what_it_ran_on(made: paper.KAnonymityReproduction) -> None:
 
 
 def test_runs_are_repeatable(small: tuple[Tuples, str], made: paper.KAnonymityReproduction) -> None:
-    again = paper._outcome(small[0], 3, 0)
+    again = paper._outcome(small[0], 3, paper.SETTINGS[0])
     assert again.epsilons.tolist() == made.outcomes[0].epsilons.tolist()
 
 

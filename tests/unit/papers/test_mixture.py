@@ -7,7 +7,8 @@ import pytest
 from papers_in_words import untranslated
 from sudare.errors import InputError, ParameterError
 from sudare.language.messages import Progress, Stage, lines
-from sudare.papers import mixture, mixture_adult, mixture_correlated, mixture_synthetic
+from sudare.papers import data as files
+from sudare.papers import mixture, mixture_adult, mixture_synthetic
 
 
 def test_the_synthetic_records_are_the_papers():
@@ -28,52 +29,40 @@ def test_the_stand_in_says_what_it_is(monkeypatch, tmp_path):
     data, basis = mixture_adult.adult_numbers()
     assert "invented stand-in" in str(basis)
     for name, (low, high) in mixture_adult.BOUNDS.items():
-        assert len(data[name]) == mixture_adult.RECORDS
+        assert len(data[name]) == files.TRAINING_RECORDS
         assert low <= data[name].min() <= data[name].max() <= high
 
 
 @pytest.mark.parametrize("content", [b"no gzip", gzip.compress(b"39, a, b\n")], ids=["not gzip", "too short"])
 def test_a_broken_file_is_one_sentence(monkeypatch, tmp_path, content):
     (tmp_path / "adult").mkdir()
-    (tmp_path / mixture_adult.FILE).write_bytes(content)
+    (tmp_path / "adult" / files.FILES[0]).write_bytes(content)
     monkeypatch.setenv("SUDARE_DATA", str(tmp_path))
     with pytest.raises(InputError, match="Adult file cannot be read"):
         mixture_adult.adult_numbers()
-
-
-def test_correlated_records_are_correlated():
-    x = mixture_correlated.records(50_000, 1)
-    near = x[np.linalg.norm(x - mixture_correlated.MEANS[0], axis=1) < 1.5]
-    assert np.corrcoef(near.T)[0, 1] > 0.4
 
 
 def test_everything_is_written(tmp_path, monkeypatch):
     monkeypatch.setenv("SUDARE_DATA", str(tmp_path))
     invented = mixture_adult.adult_numbers()[0]
     few = {name: column[:300] for name, column in invented.items()}
-    monkeypatch.setattr(mixture_adult, "adult_numbers", lambda: (few, "an invented stand-in"))
     monkeypatch.delitem(mixture_adult.BOUNDS, "capital-gain")
     monkeypatch.setattr(mixture_synthetic, "PRINTED_STEPS", 20)
     monkeypatch.setattr(mixture_synthetic, "LIMIT", 200)
     monkeypatch.setattr(mixture_synthetic, "COMPONENTS", (2, 3))
-    monkeypatch.setattr(mixture_correlated, "CASES", ((300, "epsilon = 20", None, 20),))
     said = []
-    made = mixture.reproduce(tmp_path / "out", True, said.append, runs={1_000: 1})
+    made = mixture.reproduce(tmp_path / "out", True, said.append, runs={1_000: 1}, data=(few, "an invented stand-in"))
     names = [path.name for path in made.files if ".ja." not in path.name]
     assert names == [
         "synthetic.csv",
-        "starts.csv",
         "adult.csv",
         "table1.csv",
         "table1_accuracy.csv",
-        "correlated.csv",
         "figure2_as_printed.png",
         "figure2_sudare.png",
-        "synthetic.png",
-        "adult.png",
     ]
     assert all(path.stat().st_size for path in made.files)
-    assert Progress(Stage.EXPERIMENT, 1, 5, "1,000 records, draw 1") in said
+    assert Progress(Stage.EXPERIMENT, 1, 4, "1,000 records, draw 1") in said
     found = json.loads(json.dumps(made.to_json()))
     assert found["paper"] == "mixture"
     assert found["runs"] == {"1000": 1}
@@ -81,12 +70,6 @@ def test_everything_is_written(tmp_path, monkeypatch):
     assert not untranslated(made)
     rows = (tmp_path / "out" / "adult.csv").read_text(encoding="utf-8").splitlines()
     assert [row.split(",")[0] for row in rows[1:]] == ["age", "education-num"]
-    starts = next(sheet for sheet in made.sheets if sheet.name == "starts")
-    assert [row[0] for row in starts.rows] == list(mixture_synthetic.STARTS)
-    for _, _, _, mean, _, least, largest, likeliest, ahead in starts.rows:
-        assert least <= mean <= largest
-        assert least <= likeliest <= largest
-        assert 0 <= ahead <= 1
     shares = np.array(made.cross.true)
     assert shares.sum() == pytest.approx(1)
     assert all(table.sum() == pytest.approx(1) for table in made.cross.found.values())

@@ -23,8 +23,7 @@ def made(tmp_path_factory):
         progress=stages.append,
         sides=(16, 32),
         runs=2,
-        japan=(country, "a test's country"),
-        japan_runs=1,
+        data=(country, "a test's country"),
     )
     return result, stages
 
@@ -47,8 +46,6 @@ def test_every_table_of_the_paper_has_a_sheet_and_a_file(made):
         "table3",
         "table4",
         "ranges",
-        "strengths",
-        "closed_form",
     ]
     for sheet, path in zip(result.sheets, result.files, strict=False):
         with path.open(encoding="utf-8", newline="") as file:
@@ -75,13 +72,6 @@ def test_the_papers_numbers_stand_beside_ours(made):
     assert by_name["Negative l2, auto (Sudare)", 1.0][2:5] == (None, None, None)
 
 
-def test_the_dc_iteration_ends_at_the_closed_form_and_not_at_the_printed_one(made):
-    checks = made[0].sheets[-1].rows
-    assert {row[0] for row in checks} == set(EPSILONS)
-    assert all(row[3] < 1e-6 for row in checks)
-    assert min(row[4] for row in checks if row[4] is not None) > 1  # errata N1
-
-
 def test_times_are_for_a_hundred_runs_with_and_without_tuning(made):
     times = {(row[0], row[1]): row for row in made[0].sheets[2].rows}
     assert {cells for _, cells in times} == {256, 1024}
@@ -94,7 +84,7 @@ def test_the_result_is_json_and_says_what_it_ran_on(made):
     assert json.loads(json.dumps(result.to_json(), allow_nan=False))["basis"] == "a test's country"
     assert "a test's country" in lines(result.facts)["data"]
     assert not untranslated(result)
-    assert Progress(Stage.EXPERIMENT, 1, 28, "epsilon 0.1, Proposed") in stages
+    assert Progress(Stage.EXPERIMENT, 1, 27, "epsilon 0.1, Proposed") in stages
     assert {row[3] for row in result.sheets[4].rows} >= {"0", "all"}  # figure 6 has a bar for all cells
     assert any(progress.stage is Stage.DRAWING for progress in stages)
 
@@ -110,4 +100,4 @@ def test_wrong_runs_and_folders_are_refused(tmp_path):
         reproduce(tmp_path, runs=0)
     (tmp_path / "file").write_text("")
     with pytest.raises(OutputError, match="the folder cannot be made"):
-        reproduce(tmp_path / "file", sides=(2,), runs=1, japan=(bump(8), "a bump"), japan_runs=1)
+        reproduce(tmp_path / "file", sides=(2,), runs=1, data=(bump(8), "a bump"))

@@ -3,9 +3,18 @@ import pytest
 
 from papers_in_words import untranslated
 from sudare.papers import ulsif_adult
-from sudare.papers.spherical_noise import Classifier
 from sudare.papers.ulsif import reproduce
-from sudare.papers.ulsif_setting import BOUNDS, CONTENDERS, GRID, Draw, density, judge, noise_at, true_ratio
+from sudare.papers.ulsif_setting import (
+    BOUNDS,
+    CONTENDERS,
+    GRID,
+    Classifier,
+    Draw,
+    density,
+    judge,
+    noise_at,
+    true_ratio,
+)
 from sudare.reweight import Space
 
 
@@ -43,8 +52,8 @@ def test_the_noise_of_a_coefficient_follows_the_analysis():
     assert noise_at(b=20, epsilon=1.0, n=2000, runs=20, **{"lambda": 100.0}) == pytest.approx(base / 2, rel=0.02)
 
 
-def test_the_stand_in_says_what_it_is_and_can_be_weighted(monkeypatch):
-    monkeypatch.setattr(ulsif_adult, "adult_folder", lambda: None)
+def test_the_stand_in_says_what_it_is_and_can_be_weighted(monkeypatch, tmp_path):
+    monkeypatch.setenv("SUDARE_DATA", str(tmp_path))
     case = ulsif_adult.load()
     assert "invented stand-in" in str(case.basis)
     small = ulsif_adult.AdultCase(
@@ -59,12 +68,12 @@ def test_the_stand_in_says_what_it_is_and_can_be_weighted(monkeypatch):
 
 
 def test_everything_is_written(tmp_path, monkeypatch):
-    monkeypatch.setattr(ulsif_adult, "adult_folder", lambda: None)
+    monkeypatch.setenv("SUDARE_DATA", str(tmp_path))
     monkeypatch.setattr("sudare.papers.ulsif.compete_on_adult", lambda case, epsilons, runs: [])
     said = []
     made = reproduce(tmp_path / "out", True, said.append, runs=1)
     names = {path.name for path in made.files if ".ja." not in path.name}
-    assert names == {"ratios.csv", "noise.csv", "adult.csv", "figures.png", "ours.png", "errors.png"}
+    assert names == {"ratios.csv", "noise.csv", "adult.csv", "figures.png"}
     assert all(path.stat().st_size for path in made.files)
     assert made.to_json()["paper"] == "ulsif"
     assert len(made.figures["figures"]["concat"]) == 4

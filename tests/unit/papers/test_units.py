@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sudare.language.messages import unheard
-from sudare.papers.units import Unit, forget_units, run_units
+from sudare.papers.reproduction import forget_units, run_units
 
 
 def units(asked, stop=None):
@@ -19,7 +19,7 @@ def units(asked, stop=None):
 
         return run
 
-    return [Unit(name, make(name)) for name in ("first", "second", "third")]
+    return {name: make(name) for name in ("first", "second", "third")}
 
 
 def test_an_interrupted_run_keeps_what_it_has_and_goes_on(tmp_path):

@@ -79,7 +79,7 @@ def _bundled() -> Path:
     return home
 
 
-_TALKERS = (None, "DataFrameQueryContextLogger", "py4j.clientserver", "py4j.java_gateway")
+_TALKERS = (None, "DataFrameQueryContextLogger", "SQLQueryContextLogger", "py4j.clientserver", "py4j.java_gateway")
 """Loggers of PySpark (it also uses the root) that print error messages and the state of connections."""
 _ENDED_WORKER = "java.io.EOFException"
 """What Spark raises when the stream from one of its workers ends early."""

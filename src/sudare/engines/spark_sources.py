@@ -130,14 +130,19 @@ class Scratch(PrivateFolder):
 
     @classmethod
     def reachable(cls, folder: str | Path | None, spark: SparkSession) -> Scratch | None:
-        """As `under`; None where no folder is named and workers are in other machines."""
-        if folder is None and not _in_this_machine(spark):
+        """As `under`; None where no folder is named and workers are in other machines, or the driver is."""
+        if _is_remote(spark) or (folder is None and not _in_this_machine(spark)):
             return None
         return cls.within(folder)
 
     @classmethod
     def under(cls, folder: str | Path | None, spark: SparkSession) -> Scratch:
         """A new folder under ``folder``; without it among the temporary files, if all workers are in this machine."""
+        if _is_remote(spark):
+            raise ParameterError(
+                "a session over Spark Connect shares no folder with this program",
+                hint='Release here (a recipe without release = "cluster"), or start with spark-submit.',
+            )
         if folder is None and not _in_this_machine(spark):
             raise ParameterError(
                 "scratch is missing",
@@ -156,5 +161,10 @@ class Scratch(PrivateFolder):
         return frame.sparkSession.read.schema(frame.schema).parquet(plain_path(path))
 
 
+def _is_remote(spark: SparkSession) -> bool:
+    """Whether the session is one of Spark Connect: its driver is another process, on any machine."""
+    return type(spark).__module__.startswith("pyspark.sql.connect")
+
+
 def _in_this_machine(spark: SparkSession) -> bool:
-    return (spark.conf.get("spark.master", "") or "").startswith("local")
+    return not _is_remote(spark) and (spark.conf.get("spark.master", "") or "").startswith("local")

@@ -47,7 +47,7 @@ SCRIPT = """
 
 
     spark = spark_session(
-        spark_master="local-cluster[1,1,512]",
+        spark_master="local-cluster[2,1,512]",
         spark_ui_enabled="false",
         spark_sql_shuffle_partitions="2",
         spark_executor_memory="512m",

@@ -27,6 +27,7 @@ from sudare.measure.comparison import ColumnArrays
 from sudare.measure.simplex import round_to_total, simplex_level
 from sudare.noise import Added, AddedGaussian, Source
 from sudare.noise.discrete import added
+from sudare.parallel import each
 from sudare.privacy import Budget, Unit
 from sudare.tables import gaussian_sum, laplace_sum
 from sudare.tables.areas import Areas, CellSet
@@ -292,17 +293,17 @@ class _Again:
 
     def plausible(self, table: CountTable) -> tuple[list[Pyramid], list[Pyramid]]:
         """Pairs of a plausible truth and what it is released as: those of the last round but one, and of the last."""
-        generator = np.random.default_rng(_SEED)
         count = np.rint(table.count).astype(np.int64)
         people = Pyramid(table.index[count > 0], count[None, count > 0])
-        replicates = replicates_of(len(people.index))
+        # One of its own for each table, so that they can be drawn side by side.
+        generators = np.random.default_rng(_SEED).spawn(replicates_of(len(people.index)))
         least: Sequence[tuple[int, float]] = ()
         if isinstance(self.method, Tree) and can_smooth(self.domain):
             least = self.method.least_people(self.domain, self.budget, self.unit.max_rows, self.public_total)
-        truths = first_guess(people, self.domain, generator, replicates, least)
+        truths = first_guess(people, self.domain, generators, least)
         for number in range(ROUNDS):
             pairs = self._pairs(truths, number)
-            truths = redraw(people, pairs, self.domain, generator)
+            truths = redraw(people, pairs, self.domain, generators)
         return pairs, self._pairs(truths, ROUNDS)
 
     def picked(self, table: CountTable) -> Strata:
@@ -322,15 +323,15 @@ class _Again:
         return self._pairs([nobody] * MOST_REPLICATES, 0), self._pairs([nobody] * MOST_REPLICATES, 1)
 
     def _pairs(self, truths: Sequence[Pyramid], batch: int) -> list[Pyramid]:
-        pairs = []
-        for number, truth in enumerate(truths):
-            table = CountTable(self.domain, truth.index, truth.columns[0], self.unit)
+        def pair(number: int) -> Pyramid:
+            table = CountTable(self.domain, truths[number].index, truths[number].columns[0], self.unit)
             source = Source.from_seed(_SEED + 1000 * batch + number)
             task = Task(table, self.budget, self.public_total, source)
             # A context of its own: a tape or a meter that watches the caller must not see these measurements.
             index, value = contextvars.Context().run(self.method.protect, task)
-            pairs.append(Pyramid.of(table, CountTable.released(self.domain, index, value)))
-        return pairs
+            return Pyramid.of(table, CountTable.released(self.domain, index, value))
+
+        return each(pair, range(len(truths)))
 
 
 def _reach(terms: int, law: Added, coverage: float) -> float:

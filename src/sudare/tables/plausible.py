@@ -16,18 +16,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import partial
 from typing import Self
 
 import numpy as np
 
 from sudare.arrays import Booleans, Floats, Integers
 from sudare.domain import Domain
+from sudare.parallel import each
 from sudare.tables.mix import mix_level
-from sudare.tables.pyramid import Pyramid, at_blocks
+from sudare.tables.pyramid import Pyramid, at_blocks, found_at
 
-Splits = Callable[[Integers, Integers, int], Floats]
-"""What share of its people goes to the first half: for nodes, their people and their level."""
+Split = Callable[[np.random.Generator, Integers, Integers], Floats]
+"""What share of its people goes to the first half: for nodes of one level, and their people."""
 
 UNEVEN = 3.0
 """Odds of a borrowed split are raised to this power: thin areas are more uneven than the measured ones."""
@@ -35,17 +36,17 @@ FEW_SPLITS = 30
 """With fewer measured blocks at a level, those of the levels above are borrowed from too."""
 FEW_EXAMPLES = 10
 MOST_EXAMPLES = 1 << 17
+_NO_KEY = 2**62
 _SHARES = np.array([1e-9, 0.1, 0.25, 0.4])
 
 
 def first_guess(
     released: Pyramid,
     domain: Domain,
-    generator: np.random.Generator,
-    number: int,
+    generators: Sequence[np.random.Generator],
     least: Sequence[tuple[int, float]] = (),
 ) -> list[Pyramid]:
-    """``number`` tables with the sums of ``released`` where it was measured, and uneven ones below that.
+    """A table for each generator with the sums of ``released`` where it was measured, and uneven ones below that.
 
     ``least`` lists levels of blocks, from the top, and how many people they needed to be split: where people are spread
     smoothly this tells what was not measured. Without it that is what is even.
@@ -54,61 +55,87 @@ def first_guess(
     even = _even_blocks(released, domain, kinds)
     if least:
         even[kinds.level + 1 :] = _thin_blocks(released, domain, kinds.level, least)
-    borrowed = _measured_shares(released, even, generator)
-    halves = lru_cache(maxsize=1)(released.halves)
+    borrowed = _measured_shares(released, even, generators[0])
 
-    def split(node: Integers, people: Integers, level: int) -> Floats:
-        block, left, whole = halves(level)
-        own = at_blocks(node, block, left[0] / whole[0])
-        if level <= kinds.level:
-            share = kinds.first_halves(node, level)
-        else:
-            share = generator.choice(borrowed[level], len(node))
-            share = share**UNEVEN / (share**UNEVEN + (1 - share) ** UNEVEN)
-        drawn = generator.binomial(people, share) / people
-        return np.where(at_blocks(node, block, even[level], absent=True), drawn, own)
+    def at_level(level: int) -> Split:
+        block, left, whole = released.halves(level)
+        own, measured = left[0] / whole[0], ~even[level]
 
-    total = int(released.columns[0].sum())
-    return _descend(domain, [total] * number, [split] * number, generator)
+        def split(generator: np.random.Generator, node: Integers, people: Integers) -> Floats:
+            if level <= kinds.level:
+                share = kinds.first_halves(node, level)
+            else:
+                share = generator.choice(borrowed[level], len(node))
+                share = share**UNEVEN / (share**UNEVEN + (1 - share) ** UNEVEN)
+            drawn = generator.binomial(people, share) / people
+            place, listed = found_at(node, block)
+            return np.where(listed & measured[place], own[place], drawn) if len(block) else drawn
+
+        return split
+
+    return _descend(domain, [int(released.columns[0].sum())] * len(generators), at_level, generators)
 
 
 def redraw(
-    released: Pyramid, pairs: Sequence[Pyramid], domain: Domain, generator: np.random.Generator
+    released: Pyramid, pairs: Sequence[Pyramid], domain: Domain, generators: Sequence[np.random.Generator]
 ) -> list[Pyramid]:
     """As many tables as ``pairs`` (two columns: a guess, and what it was released as), given ``released``."""
     errors = np.array([pair.columns[0].sum() - pair.columns[1].sum() for pair in pairs])
     total = int(released.columns[0].sum())
-    examples = _Examples(tuple(pairs), mix_level(domain), generator)
-    halves = lru_cache(maxsize=1)(released.halves)
 
-    def split(node: Integers, people: Integers, level: int) -> Floats:
-        block, left, whole = halves(level)
-        return examples.like(level, node, people, at_blocks(node, block, left[0]), at_blocks(node, block, whole[0]))
+    def at_level(level: int) -> Split:
+        examples = _Examples.of(pairs, level, mix_level(domain), generators)
+        block, left, whole = released.halves(level)
 
-    totals = [max(0, total + int(error)) for error in generator.choice(errors, len(pairs))]
-    return _descend(domain, totals, [split] * len(pairs), generator)
+        def split(generator: np.random.Generator, node: Integers, people: Integers) -> Floats:
+            place, listed = found_at(node, block)
+            own = [
+                np.where(listed, column[0][place], 0) if len(block) else np.zeros_like(people)
+                for column in (left, whole)
+            ]
+            return examples.like(generator, node, people, *own)
+
+        return split
+
+    totals = [max(0, total + int(generator.choice(errors))) for generator in generators]
+    return _descend(domain, totals, at_level, generators)
 
 
 def _descend(
-    domain: Domain, totals: Sequence[int], splits: Sequence[Splits], generator: np.random.Generator
+    domain: Domain,
+    totals: Sequence[int],
+    at_level: Callable[[int], Split],
+    generators: Sequence[np.random.Generator],
 ) -> list[Pyramid]:
     """Tables from the root down; all of them level by level, so that what a level needs is made once."""
-    nodes = [np.zeros(int(total > 0), dtype=np.int64) for total in totals]
-    people = [np.array([total][: len(node)], dtype=np.int64) for total, node in zip(totals, nodes, strict=True)]
+    tables = [(np.zeros(int(total > 0), dtype=np.int64), np.full(int(total > 0), total)) for total in totals]
     padded = domain.size < 1 << domain.bits
     for level in range(domain.bits, 0, -1):
-        logical = _logical(domain, nodes, level) if padded else []
-        for number, split in enumerate(splits):
-            share = split(nodes[number], people[number], level)
-            if padded:  # a half without logical cells gets nobody
-                share = np.where(logical[number][:, 0], np.where(logical[number][:, 1], share, 1.0), 0.0)
-            left = np.floor(people[number] * share + generator.random(len(share))).astype(np.int64)
-            np.minimum(left, people[number], out=left)
-            both = np.column_stack([left, people[number] - left]).reshape(-1)
-            halves = np.column_stack([nodes[number] << 1, (nodes[number] << 1) + 1]).reshape(-1)
-            kept = both > 0
-            nodes[number], people[number] = halves[kept], both[kept]
-    return [Pyramid(node, count[None, :]) for node, count in zip(nodes, people, strict=True)]
+        logical = _logical(domain, [node for node, _ in tables], level) if padded else [None] * len(tables)
+        halve = partial(_halved, at_level(level))
+        tables = each(lambda known: halve(*known), zip(generators, tables, logical, strict=True))  # noqa: B023 - used at once
+    return [Pyramid(node, people[None, :]) for node, people in tables]
+
+
+def _halved(
+    split: Split, generator: np.random.Generator, table: tuple[Integers, Integers], logical: Booleans | None
+) -> tuple[Integers, Integers]:
+    """The halves with people of the nodes of a table, and their people; a half that is not ``logical`` gets nobody."""
+    node, people = table
+    share = split(generator, node, people)
+    if logical is not None:
+        share = np.where(logical[:, 0], np.where(logical[:, 1], share, 1.0), 0.0)
+    both = np.empty((len(node), 2), dtype=np.int64)
+    np.floor(people * share + generator.random(len(share)), out=both[:, 0], casting="unsafe")
+    np.minimum(both[:, 0], people, out=both[:, 0])
+    np.subtract(people, both[:, 0], out=both[:, 1])
+    kept = np.flatnonzero(both)
+    people = both.reshape(-1).take(kept)
+    halves = node.take(kept >> 1)
+    halves <<= 1
+    kept &= 1
+    halves |= kept
+    return halves, people
 
 
 def _logical(domain: Domain, nodes: Sequence[Integers], level: int) -> list[Booleans]:
@@ -192,66 +219,79 @@ def _measured_shares(released: Pyramid, even: list[Booleans], generator: np.rand
     return shares
 
 
-@dataclass
+@dataclass(frozen=True)
 class _Examples:
-    """Blocks of guesses with their releases, by true sum, released sum and released share.
+    """Blocks of guesses of one level with their releases, by true sum, released sum and released share.
 
-    Within a place, that is below ``places``, they are also distinguished by their position in the place, that is by
-    category. Elsewhere a block and its mirror image count as alike.
+    ``off`` (m,) is by how much the true share of an example's first half differs from the released one. For each way
+    to compare, examples are put in ``order`` by their key; those of the k-th of the ``known`` keys begin at ``first``
+    k. The last key is no example's. Within a place, that is below ``places``, they are also distinguished by their
+    position in the place, that is by category. Elsewhere a block and its mirror image count as alike.
     """
 
-    pairs: tuple[Pyramid, ...]
+    level: int
     places: int
-    generator: np.random.Generator
-    level: int = -1
+    off: Floats
+    orders: tuple[tuple[Integers, Integers, Integers], ...]
 
-    def like(self, level: int, node: Integers, people: Integers, left: Integers, whole: Integers) -> Floats:
+    @classmethod
+    def of(cls, pairs: Sequence[Pyramid], level: int, places: int, generators: Sequence[np.random.Generator]) -> Self:
+        """A sample of all blocks of 2**level cells."""
+        most = MOST_EXAMPLES // len(pairs)
+
+        def collected(number: int) -> tuple[Integers, Floats]:
+            node, left, whole = pairs[number].halves(level)
+            some = np.flatnonzero(whole[0] > 0)
+            if len(some) > most:
+                some = some[((np.arange(most) + generators[number].random()) * (len(some) / most)).astype(np.int64)]
+            key, share, mirrored = _features(level, places, node[some], whole[0, some], left[1, some], whole[1, some])
+            true = left[0, some] / whole[0, some]
+            return key, np.where(mirrored, 1 - true, true) - share
+
+        keys, offs = zip(*each(collected, range(len(pairs))), strict=True)
+        key, orders = np.concatenate(keys), []
+        for coarser in _COARSER:
+            own = coarser(key)
+            order = np.argsort(own, kind="stable")
+            own = own[order]
+            first = np.flatnonzero(np.diff(own, prepend=-1))
+            orders.append((order, np.append(own[first], _NO_KEY), np.append(first, [len(own), len(own)])))
+        return cls(level, places, np.concatenate(offs), tuple(orders))
+
+    def like(
+        self, generator: np.random.Generator, node: Integers, people: Integers, left: Integers, whole: Integers
+    ) -> Floats:
         """True shares of first halves: the released share plus what a similar example was off."""
-        if level != self.level:
-            self._collect(level)
-        key, share, mirrored = self._features(level, node, people, left, whole)
+        key, share, mirrored = _features(self.level, self.places, node, people, left, whole)
         off = np.zeros(len(people))
         waiting = np.arange(len(people))
-        for coarser, (order, known) in zip(_COARSER, self._orders, strict=True):
+        for coarser, (order, known, first) in zip(_COARSER, self.orders, strict=True):
             wanted = coarser(key[waiting])
-            first = np.searchsorted(known, wanted)
-            number = np.searchsorted(known, wanted, side="right") - first
+            place = np.searchsorted(known, wanted)
+            place[known[place] != wanted] = len(known) - 1
+            start = first[place]
+            number = first[place + 1] - start
             enough = number >= FEW_EXAMPLES
-            pick = first + (self.generator.random(len(waiting)) * number).astype(np.int64)
-            off[waiting[enough]] = self._off[order[pick[enough]]]
+            start += (generator.random(len(waiting)) * number).astype(np.int64)
+            off[waiting[enough]] = self.off[order[start[enough]]]
             waiting = waiting[~enough]
         share = np.clip(share + off, 0, 1)
         return np.where(mirrored, 1 - share, share)
 
-    def _collect(self, level: int) -> None:
-        keys, offs = [], []
-        for pair in self.pairs:
-            node, left, whole = pair.halves(level)
-            some = np.flatnonzero(whole[0] > 0)
-            if len(some) > MOST_EXAMPLES // len(self.pairs):
-                some = self.generator.choice(some, MOST_EXAMPLES // len(self.pairs), replace=False)
-            key, share, mirrored = self._features(level, node[some], whole[0, some], left[1, some], whole[1, some])
-            true = left[0, some] / whole[0, some]
-            keys.append(key)
-            offs.append(np.where(mirrored, 1 - true, true) - share)
-        key, self._off = np.concatenate(keys), np.concatenate(offs)
-        orders = [np.argsort(coarser(key), kind="stable") for coarser in _COARSER]
-        self._orders = [(order, coarser(key)[order]) for order, coarser in zip(orders, _COARSER, strict=True)]
-        self.level = level
 
-    def _features(
-        self, level: int, node: Integers, people: Integers, left: Integers, whole: Integers
-    ) -> tuple[Integers, Floats, Booleans]:
-        """A key of octaves and of the share's class; a share; whether it is that of the second half, the smaller."""
-        share = np.where(whole > 0, left / np.maximum(whole, 1), 0.5)
-        second = share > 0.5
-        smaller = np.where(second, 1 - share, share)
-        octaves = [np.frexp(number.astype(np.float64))[1].astype(np.int64) for number in (people, whole)]
-        key = (octaves[0] << 16) + (octaves[1] << 8) + np.searchsorted(_SHARES, smaller, side="right")
-        if level > self.places:
-            return key, smaller, second
-        kind = node & ((1 << (self.places - level)) - 1)
-        return key + (second << 4) + (kind << 32), share, np.zeros_like(second)
+def _features(
+    level: int, places: int, node: Integers, people: Integers, left: Integers, whole: Integers
+) -> tuple[Integers, Floats, Booleans]:
+    """A key of octaves and of the share's class; a share; whether it is that of the second half, the smaller."""
+    share = np.where(whole > 0, left / np.maximum(whole, 1), 0.5)
+    second = share > 0.5
+    smaller = np.where(second, 1 - share, share)
+    octaves = [np.frexp(number.astype(np.float64))[1].astype(np.int64) for number in (people, whole)]
+    key = (octaves[0] << 16) + (octaves[1] << 8) + np.searchsorted(_SHARES, smaller, side="right")
+    if level > places:
+        return key, smaller, second
+    kind = node & ((1 << (places - level)) - 1)
+    return key + (second << 4) + (kind << 32), share, np.zeros_like(second)
 
 
 _COARSER: tuple[Callable[[Integers], Integers], ...] = (

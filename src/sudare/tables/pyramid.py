@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from sudare.arrays import Integers, Numbers
+from sudare.arrays import Booleans, Integers, Numbers
 from sudare.domain import CountTable
 
 
@@ -69,5 +69,12 @@ def at_blocks(wanted: Integers, block: Integers, values: Numbers, absent: Any = 
     """What stands for each of ``wanted`` among ascending ``block``; ``absent`` for those not listed."""
     if not len(block):
         return np.full(len(wanted), absent, dtype=values.dtype)
-    place = np.minimum(np.searchsorted(block, wanted), len(block) - 1)
-    return np.where(block[place] == wanted, values[place], absent)
+    place, listed = found_at(wanted, block)
+    return np.where(listed, values[place], absent)
+
+
+def found_at(wanted: Integers, block: Integers) -> tuple[Integers, Booleans]:
+    """The place of each of ``wanted`` among ascending ``block``, any place if it is not listed, and whether it is."""
+    place = np.searchsorted(block, wanted)
+    np.minimum(place, max(len(block) - 1, 0), out=place)
+    return place, block[place] == wanted if len(block) else np.zeros(len(wanted), dtype=np.bool_)

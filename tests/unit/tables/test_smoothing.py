@@ -100,8 +100,8 @@ def test_plausible_truths_know_what_was_not_measured() -> None:
     """A smooth block is not even, so that only its people tell that it was not split."""
     people = slope(GRID).astype(np.int64)
     released = Pyramid(np.arange(1024), people[None])
-    generator = np.random.default_rng(1)
-    guesses = [first_guess(released, GRID, generator, 1, least)[0] for least in ((), [(8, 1e9), (4, 1e9)])]
+    generators = [np.random.default_rng(1)]
+    guesses = [first_guess(released, GRID, generators, least)[0] for least in ((), [(8, 1e9), (4, 1e9)])]
     measured, drawn = (np.abs(np.diff(one.columns[0])).mean() for one in guesses)
     assert drawn > 4 * measured
     for one in guesses:

@@ -5,12 +5,19 @@ from dataclasses import replace
 import pytest
 
 from sudare.audit.promises import bound_of, quick_pairs
-from sudare.collector.audited import _SURVEY, collector_findings, kept_rules, relay_rules, survey_rules
+from sudare.collector.audited import (
+    _SURVEY,
+    collector_findings,
+    kept_rules,
+    question_rules,
+    relay_rules,
+    survey_rules,
+)
 from sudare.collector.device import Device
 from sudare.collector.shuffler import Codes, Shuffler
-from sudare.collector.survey import Survey
+from sudare.collector.survey import Survey, Translation
 from sudare.collector.survey_file import parse
-from sudare.local import PermanentUnary
+from sudare.local import PermanentUnary, Several, SymmetricUnary
 
 
 @pytest.fixture
@@ -24,9 +31,10 @@ def broken(rules):
 
 def test_the_collector_keeps_its_rules(tmp_path):
     found = list(collector_findings(tmp_path / "more"))
-    assert [one.name for one in found] == ["collector, what it keeps", "collector, surveys", "collector, relay"]
+    names = ["what it keeps", "surveys", "questions", "relay"]
+    assert [one.name for one in found] == [f"collector, {name}" for name in names]
     assert all(one.passed for one in found)
-    assert sum(one.times for one in found) == 8
+    assert sum(one.times for one in found) == 11
 
 
 def test_files_that_keep_the_order_are_found(survey, tmp_path, monkeypatch):
@@ -47,6 +55,32 @@ def test_a_swapped_translation_is_found(survey, tmp_path, monkeypatch):
 def test_a_device_without_a_ledger_is_found(survey, tmp_path, monkeypatch):
     monkeypatch.setattr(Device, "charge", lambda self, survey, outbox, limits: None)
     assert broken(survey_rules(survey, tmp_path)) == ["a_device_makes_no_second_report"]
+
+
+def undivided(cls, sizes, epsilon, *_):
+    return cls({name: SymmetricUnary(size, epsilon) for name, size in sizes.items()})
+
+
+def test_questions_that_do_not_share_their_budget_are_found(survey, tmp_path, monkeypatch):
+    (pair,) = [each for each in quick_pairs() if each.name == "reports, several questions"]
+    assert bound_of(pair, 20_000).epsilon <= pair.epsilon
+    monkeypatch.setattr(Several, "divided", classmethod(undivided))
+    (twin,) = [each for each in quick_pairs() if each.name == "reports, several questions"]
+    assert bound_of(replace(twin, epsilon=pair.epsilon), 20_000).epsilon > pair.epsilon
+    found = broken(question_rules(survey, tmp_path))
+    assert found == ["the_questions_share_the_budget", "a_person_sends_one_report"]
+
+
+def test_a_report_for_each_question_is_found(survey, tmp_path, monkeypatch):
+    real = Survey.randomize
+    monkeypatch.setattr(Survey, "randomize", lambda self, *given: real(self, *given) + real(self, *given))
+    assert broken(question_rules(survey, tmp_path)) == ["a_person_sends_one_report"]
+
+
+def test_a_swapped_translation_of_a_question_is_found(survey, tmp_path, monkeypatch):
+    monkeypatch.setattr(Translation, "to_json", lambda self: {"question": self.question})
+    found = broken(question_rules(survey, tmp_path))
+    assert found == ["an_exchanged_translation_of_a_question_is_another_survey"]
 
 
 def test_a_relay_that_forwards_in_order_is_found(survey, tmp_path, monkeypatch):

@@ -6,17 +6,22 @@ import signal
 import sqlite3
 from contextlib import closing
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
 
 from sudare.cli.collect import collect
+from sudare.cli.estimate import estimate
 from sudare.collector import Client, load, parse, send
+from sudare.collector.client import read_answers
 from sudare.collector.collection import Collection
 from sudare.collector.service import create_app
+from sudare.collector.serving import draw_link, link_of
 from sudare.collector.survey_file import ENCODED
-from sudare.errors import InputError
+from sudare.errors import InputError, OutputError
+from sudare.workflow.reports import load_or_create, public_text
 
 
 @pytest.fixture
@@ -156,6 +161,71 @@ def test_the_command_makes_reports_once_and_sends_the_same_again(launch, survey_
     }
     assert answers.with_name("answers.txt.reports").read_text() == kept
     assert CliRunner().invoke(collect, ["send", server.url, str(answers), "--quiet"]).output == ""
+
+
+QUESTIONS = """
+name = "commute"
+question = "Lunch and the way to work"
+privacy = {encoding = "randomised_response", epsilon = 2}
+service = {storage = "commute.db", rate = 0, batch = 1}
+[questions.lunch]
+question = "Lunch?"
+answers = {type = "labels", labels = ["rice, hot", "bread"]}
+[questions.age]
+question = "How old are you?"
+answers = {type = "bins", start = 0, stop = 100, step = 25}
+"""
+
+
+def test_answers_to_several_questions_come_from_a_table_and_are_estimated_one_by_one(launch, tmp_path):
+    path, answers, reports = (tmp_path / name for name in ("commute.toml", "answers.csv", "reports.parquet"))
+    path.write_text(QUESTIONS)
+    server = launch(path)
+    answers.write_text('age,lunch\n20,"rice, hot"\n60,bread\n' + "30,bread\n" * 198)
+    sent = CliRunner().invoke(collect, ["send", server.url, str(answers), "--yes"])
+    assert sent.exit_code == 0, sent.output
+    assert "200 reports" in sent.output
+    assert "epsilon-LDP with epsilon = 2" in sent.output
+    server.end(signal.SIGTERM)
+    assert CliRunner().invoke(collect, ["export", str(path), str(reports)]).exit_code == 0
+    by_lunch = CliRunner().invoke(estimate, [str(reports), "--question", "lunch", "--json"])
+    found = json.loads(by_lunch.output)
+    assert found["reports"] == 200
+    assert found["counts"][1] > 150
+    refused = CliRunner().invoke(estimate, [str(reports)])
+    assert "name one (allowed: lunch, age)" in str(refused.exception)
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("age,dinner\n20,bread\n", r"not the names of the questions .* lunch, age"),
+        ("age,lunch\n", "not the names of the questions"),
+        ("age,lunch\n20,bread\n20\n", "line 3 of the answers has not an answer to each question"),
+        ("age,lunch\nmy secret,bread\n", "line 2 of the answers is not a number"),
+        ("age,lunch\n20,my secret\n", "a value is not an answer of the survey"),
+    ],
+)
+def test_a_table_of_answers_that_cannot_be_read_is_refused_without_its_values(tmp_path, text, sentence):
+    survey, path = parse(QUESTIONS), tmp_path / "answers.csv"
+    path.write_text(text)
+    with pytest.raises(InputError, match=sentence) as caught:
+        survey.randomize(*read_answers(path, survey.answers))
+    assert "secret" not in str(caught.value)
+
+
+def test_the_link_carries_the_key_and_is_drawn(tmp_path, survey_file):
+    segno = pytest.importorskip("segno", reason="no library for QR codes: pip install 'sudare[collector]'")
+    survey = load(survey_file)
+    link = link_of(survey, "https://survey.example.jp/")
+    assert link == f"https://survey.example.jp/device#key={public_text(load_or_create(Path(survey.key)))}"
+    assert Client(link)._key == link.partition("#key=")[2]
+    draw_link(link, tmp_path / "link.svg")
+    drawn = (tmp_path / "link.svg").read_text()
+    assert "<svg" in drawn
+    assert segno.make(link, micro=False).svg_inline(scale=8, light="white").partition("<path")[2] in drawn
+    with pytest.raises(OutputError, match="the QR code cannot be written"):
+        draw_link(link, tmp_path / "no" / "link.svg")
 
 
 def test_an_outbox_of_another_survey_is_refused(launch, survey_file, tmp_path):

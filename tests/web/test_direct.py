@@ -13,12 +13,17 @@ from sudare.collector.outbox import Outbox
 
 
 @pytest.fixture
-def server(launch, tmp_path):
+def path(tmp_path):
     path = tmp_path / "survey.toml"
     path.write_text(
         'name = "lunch"\nquestion = "Lunch?"\nanswers = {type = "labels", labels = ["rice", "bread"]}\n'
         'privacy = {encoding = "symmetric_unary", epsilon = 1}\nservice = {rate = 0, batch = 1}\n'
     )
+    return path
+
+
+@pytest.fixture
+def server(launch, path):
     return launch(path)
 
 
@@ -126,3 +131,29 @@ def test_half_a_report_is_none(server):
         connection.sendall(request(os.urandom(60)))
         assert answers(connection, 1)[0][0] == 400
     assert stored(server) == 0
+
+
+MOVED = """
+import uvicorn.config
+import uvicorn.protocols.http.h11_impl as inner
+inner.Renamed = inner.H11Protocol
+del inner.H11Protocol
+uvicorn.config.HTTP_PROTOCOLS["h11"] = "uvicorn.protocols.http.h11_impl:Renamed"
+"""
+CHANGED = """
+import sudare.collector.direct as direct
+direct._NEEDED = (*direct._NEEDED, "what another version lacks")
+del direct.DirectProtocol._taken  # the short way would fail
+"""
+
+
+@pytest.mark.parametrize("prelude", [MOVED, CHANGED], ids=["moved", "changed"])
+def test_with_another_uvicorn_all_reports_take_the_long_way(launch, path, prelude):
+    server = launch(path, prelude)
+    with connected(server) as connection:
+        for _ in range(3):
+            connection.sendall(request(body(server)))
+            assert answers(connection, 1) == [STORED]
+        connection.sendall(request(b"{}"))
+        assert answers(connection, 1)[0][0] == 400
+    assert stored(server) == 3

@@ -3,6 +3,8 @@
 ``python tests/web/test_javascript.py`` writes vectors.json anew, after a change of the law.
 """
 
+import base64
+import io
 import json
 import random
 from decimal import Decimal, localcontext
@@ -29,7 +31,18 @@ CASES = [
     ("optimised_unary", 64, "64"),
     ("randomised_response", 5, "1/3"),
     ("randomised_response", 300, "4"),
+    ("permanent_unary", 10, "2", {"first": "1/2"}),
+    ("permanent_unary", 20, "1", {"first": "1", "buckets": 3}),
+    ("permanent_unary", 9, "2", {"first": "1", "buckets": 8}),
 ]
+SEVERAL = {
+    "encoding": "several",
+    "questions": [
+        {"name": "lunch", "encoding": "optimised_unary", "size": 10, "epsilon": "1"},
+        {"name": "way", "encoding": "randomised_response", "size": 3, "epsilon": "1/2"},
+        {"name": "town", "encoding": "symmetric_unary", "size": 4, "epsilon": "1"},
+    ],
+}
 
 
 def survey_of(name, size, epsilon):
@@ -41,57 +54,94 @@ def survey_of(name, size, epsilon):
     """).to_json()
 
 
-def reference_report(law, size, answer, random):
+def reference_report(law, encoding, answer, random):
     """What the vectors say, in Python: coins of 16 bytes, highest first, heads below the threshold."""
-    random = bytes.fromhex(random)
+    return report_from(law, encoding.to_json(), answer, io.BytesIO(bytes.fromhex(random)))
 
-    def coin(number, threshold):
-        return random[16 * number : 16 * number + 16] < bytes.fromhex(threshold)
+
+def report_from(law, encoding, answer, random):
+    if law["kind"] == "several":
+        parts = zip(law["parts"], encoding["questions"], answer, strict=True)
+        return b"".join(report_from(*part, random) for part in parts)
+    size = encoding["size"]
+
+    def coins(own, other, answer):
+        bits = [random.read(16) < bytes.fromhex(own if value == answer else other) for value in range(size)]
+        return np.packbits(bits, bitorder="little")
+
+    def uniform(bound):
+        while (word := int.from_bytes(random.read(4), "big")) >= 2**32 // bound * bound:
+            pass
+        return word % bound
 
     if law["kind"] == "unary":
-        bits = [coin(value, law["own"] if value == answer else law["other"]) for value in range(size)]
-        return np.packbits(bits, bitorder="little").tobytes()
-    words = [int.from_bytes(random[start : start + 4], "big") for start in range(16, len(random), 4)]
-    limit = 2**32 // (size - 1) * (size - 1)
-    step = 1 + next(word for word in words if word < limit) % (size - 1)
-    number = (answer + step) % size if coin(0, law["change"]) else answer
+        return coins(law["own"], law["other"], answer).tobytes()
+    if law["kind"] == "permanent":
+        chosen = set()
+        for last in range(size - encoding.get("buckets", 0), size):
+            drawn = uniform(last + 1)
+            chosen.add(last if drawn in chosen else drawn)
+        asked = np.packbits([value in chosen or not chosen for value in range(size)], bitorder="little")
+        bits = coins(law["own"], law["other"], answer if answer in chosen or not chosen else None) & asked
+        bits ^= coins(law["flip"], law["flip"], None) if "flip" in law else np.uint8(0)
+        return (asked.tobytes() if chosen else b"") + (bits & asked).tobytes()
+    changed = random.read(16) < bytes.fromhex(law["change"])
+    step = 1 + uniform(size - 1)
+    number = (answer + step) % size if changed else answer
     return number.to_bytes(-(-(size - 1).bit_length() // 8), "little")
 
 
-def random_bytes(law, size, dice, edge):
+def random_bytes(law, encoding, dice, edge):
     """Coins on a threshold (edge 0), one below it (-1), or every second one anywhere (1)."""
-    thresholds = [int(text, 16) for key, text in law.items() if key != "kind"]
-    coins = size if law["kind"] == "unary" else 1
-    numbers = [
-        dice.getrandbits(128) if edge > 0 and number % 2 else dice.choice(thresholds) + min(edge, 0)
-        for number in range(coins)
-    ]
-    text = "".join(f"{number:032x}" for number in numbers)
-    if law["kind"] == "response":
-        # A word beyond the last multiple of size - 1 must be drawn again.
-        text += "ffffffff" * (2**32 % (size - 1) != 0) + dice.randbytes(4).hex()
-    return text
+    if law["kind"] == "several":
+        parts = zip(law["parts"], encoding["questions"], strict=True)
+        return "".join(random_bytes(*part, dice, edge) for part in parts)
+    size, thresholds = encoding["size"], [int(text, 16) for key, text in law.items() if key != "kind"]
+
+    def coins(number):
+        drawn = [
+            dice.getrandbits(128) if edge > 0 and place % 2 else dice.choice(thresholds) + min(edge, 0)
+            for place in range(number)
+        ]
+        return "".join(f"{each:032x}" for each in drawn)
+
+    def word(bound):
+        """A word beyond the last multiple of the bound must be drawn again."""
+        good = dice.randrange(2**32 // bound * bound)
+        return "ffffffff" * (2**32 % bound != 0) + f"{good:08x}"
+
+    if law["kind"] == "unary":
+        return coins(size)
+    if law["kind"] == "permanent":
+        words = "".join(word(last + 1) for last in range(size - encoding.get("buckets", 0), size))
+        return words + coins(size) + (coins(size) if "flip" in law else "")
+    return coins(1) + "ffffffff" * (2**32 % (size - 1) != 0) + dice.randbytes(4).hex()
 
 
 def vectors():
     """Random bytes in the order a client draws them, and the report that follows, for every client to reproduce."""
     dice = random.Random(5)  # noqa: S311 - vectors are public
     made = []
-    for name, size, epsilon in CASES:
-        encoding = encoding_from_json({"encoding": name, "size": size, "epsilon": epsilon})
-        law = device_law(encoding)
-        cases = []
-        for answer in sorted({0, size // 2, size - 1}):
+    single = [
+        {"encoding": name, "size": size, "epsilon": epsilon, **dict(*more)} for name, size, epsilon, *more in CASES
+    ]
+    for written in [*single, SEVERAL]:
+        encoding = encoding_from_json(written)
+        law, cases = device_law(encoding), []
+        answers = [[4, 1, 3], [9, 2, 0]]
+        if written is not SEVERAL:
+            answers = sorted({0, encoding.size // 2, encoding.size - 1})
+        for answer in answers:
             for edge in (0, -1, 1):
-                drawn = random_bytes(law, size, dice, edge)
-                report = reference_report(law, size, answer, drawn)
+                drawn = random_bytes(law, encoding.to_json(), dice, edge)
+                report = reference_report(law, encoding, answer, drawn)
                 cases.append({"answer": answer, "random": drawn, "report": encode_report(report)})
         made.append({"encoding": encoding.to_json(), "law": law, "cases": cases})
     return made
 
 
 def case_name(vector):
-    return f"{vector['encoding']['encoding']}-{vector['encoding']['size']}"
+    return f"{vector['encoding']['encoding']}-{vector['encoding'].get('size', 'questions')}"
 
 
 @pytest.mark.parametrize("vector", VECTORS, ids=case_name)
@@ -99,7 +149,7 @@ def test_the_vectors_are_pythons_law(vector):
     encoding = encoding_from_json(vector["encoding"])
     assert device_law(encoding) == vector["law"]
     for case in vector["cases"]:
-        report = reference_report(vector["law"], encoding.size, case["answer"], case["random"])
+        report = reference_report(vector["law"], encoding, case["answer"], case["random"])
         assert encode_report(report) == case["report"]
         encoding.check(np.frombuffer(report, np.uint8)[None])
 
@@ -117,7 +167,9 @@ def test_the_vectors_are_the_browsers_law(javascript, vector):
             place += 2 * bytes.length;
             return bytes;
           };
-          return client.encode(client.randomise(given, answer, fill));
+          const report = client.encode(client.randomise(given, answer, fill));
+          if (place !== random.length) throw new Error("another number of random bytes");
+          return report;
         });
         """,
         given,
@@ -128,22 +180,27 @@ def test_the_vectors_are_the_browsers_law(javascript, vector):
 def test_the_vectors_hold_both_sides_of_every_threshold():
     """A coin just below its threshold, one on it: with these, the comparison is known for all random bytes."""
     for vector in VECTORS:
-        for threshold in (text for key, text in vector["law"].items() if key != "kind"):
-            below = f"{int(threshold, 16) - 1:032x}"
-            drawn = {case["random"][i : i + 32] for case in vector["cases"] for i in range(0, len(case["random"]), 32)}
-            assert {threshold, below} <= drawn
+        for law in vector["law"].get("parts", [vector["law"]]):
+            for threshold in (text for key, text in law.items() if key != "kind"):
+                below = f"{int(threshold, 16) - 1:032x}"
+                assert any(threshold in case["random"] for case in vector["cases"])
+                assert any(below in case["random"] for case in vector["cases"])
 
 
-@pytest.mark.parametrize("vector", VECTORS, ids=case_name)
+@pytest.mark.parametrize("vector", [each for each in VECTORS if each["law"]["kind"] != "several"], ids=case_name)
 def test_thresholds_are_rounded_to_the_safe_side(vector):
     """Against decimals of 80 places: within 2**-128 of the exact chance, and never less private."""
     size, law, one = vector["encoding"]["size"], vector["law"], Decimal(1)
     epsilon = Fraction(vector["encoding"]["epsilon"])
     with localcontext() as context:
         context.prec = 80
-        e = (Decimal(epsilon.numerator) / epsilon.denominator).exp()
+        first = Fraction(vector["encoding"].get("first", "1"))
+        e, seen = ((Decimal(each.numerator) / each.denominator).exp() for each in (epsilon, first))
+        symmetric = {"own": e.sqrt() / (1 + e.sqrt()), "other": one / (1 + e.sqrt())}
+        flip = (symmetric["own"] - seen.sqrt() / (1 + seen.sqrt())) / (2 * symmetric["own"] - 1)
         exact = {
-            "symmetric_unary": {"own": e.sqrt() / (1 + e.sqrt()), "other": one / (1 + e.sqrt())},
+            "symmetric_unary": symmetric,
+            "permanent_unary": symmetric | ({"flip": flip} if "flip" in law else {}),
             "optimised_unary": {"own": one / 2, "other": one / (1 + e)},
             "randomised_response": {"change": (size - 1) / (e + size - 1)},
         }[vector["encoding"]["encoding"]]
@@ -234,8 +291,8 @@ def test_a_place_is_found_on_the_mesh_as_python_finds_it(javascript):
     assert 20 < inside.sum() < 280
     places = np.column_stack([latitude, longitude]).tolist()
     found = javascript(
-        "return given.places.map(([north, east]) => client.answerAt(given.survey, north, east));",
-        {"survey": survey.to_json(), "places": places},
+        "return given.places.map(([north, east]) => client.answerAt(given.answers, north, east));",
+        {"answers": survey.answers.to_json(), "places": places},
     )
     assert [place is not None for place in found] == inside.tolist()
     ranks = survey.answers.ranks(latitude[inside], longitude[inside]).tolist()
@@ -365,6 +422,94 @@ def test_a_value_that_returns_is_answered_from_the_old_bits(javascript):
     assert after == "answered"
 
 
+def test_a_device_that_answers_for_some_values_remembers_no_more_than_these(javascript):
+    """The mirror of `PermanentUnary` with buckets: what is stored, what is charged, what is sent."""
+    days = [
+        parse(f"""
+            name = "day {number}"
+            question = "?"
+            answers = {{type = "bins", start = 0, stop = 20, step = 1}}
+            privacy = {{encoding = "permanent_unary", epsilon = 0.5, first = 0.5, buckets = 2}}
+            rounds = {{series = "hours", number = {number}, of = 20, changes = 19}}
+        """)
+        for number in range(1, 21)
+    ]
+    assert days[0].cost.epsilon == Fraction(3, 2)  # two answers of its own, and one for all others
+    outcome = javascript(
+        CLIENT
+        + """
+        const sent = [];
+        for (const [day, survey] of given.entries()) sent.push(await tried(survey, day));
+        return [sent, JSON.parse(kept.get(`sudare:memory:${given[0].account}`)), again().spent(), bodies];
+        """,
+        [day.to_json() for day in days],
+    )
+    sent, remembered, spent, bodies = outcome
+    assert sent == ["sent"] * 20
+    assert spent == 1.5
+    asked = np.unpackbits(np.frombuffer(decode_report_bytes(remembered["asked"]), np.uint8), bitorder="little")
+    values = np.flatnonzero(asked)
+    assert len(values) == 2
+    assert remembered.keys() == {"asked", "none", *map(str, values.tolist())}
+    encoding = days[0].encoding
+    packed = np.array([list(decode_report(json.loads(body)["report"], encoding)) for body in bodies], np.uint8)
+    encoding.check(packed)
+    assert len(np.unique(packed, axis=0)) <= 3
+
+
+def decode_report_bytes(text):
+    return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
+
+
+QUESTIONS = """
+    name = "commute"
+    question = "Lunch and the way to work"
+    privacy = {encoding = "symmetric_unary", epsilon = 2}
+    [questions.lunch]
+    question = "Lunch?"
+    answers = {type = "labels", labels = ["rice", "bread", "nothing"]}
+    [questions.way]
+    question = "How do you get here?"
+    answers = {type = "labels", labels = ["bus", "train"]}
+    [translations.ja.questions.way]
+    question = "通勤手段は?"
+    labels = ["バス", "電車"]
+"""
+
+
+def test_several_questions_are_one_report_of_one_cost(javascript):
+    survey = parse(QUESTIONS)
+    outcome = javascript(
+        CLIENT
+        + """
+        const wrong = [];
+        for (const answer of [[0], [0, 2], 1, [0, null]]) wrong.push(await tried({ ...given, survey: "x" }, answer));
+        const sent = await tried(given, [2, 1]);
+        const report = JSON.parse(bodies[0]).report;
+        return [wrong, sent, again().spent(), client.epsilonOf(given), bodies, client.marked(given, report)];
+        """,
+        survey.to_json(),
+    )
+    wrong, sent, spent, epsilon, bodies, marked = outcome
+    assert wrong == ["bad_answer"] * 4
+    assert (sent, spent, len(bodies)) == ("sent", 2, 1)
+    assert epsilon == pytest.approx(2, abs=1e-12)
+    report = decode_report(json.loads(bodies[0])["report"], survey.encoding)
+    assert [[value for value in range(8) if byte >> value & 1] for byte in report] == marked
+
+
+def test_a_question_of_several_that_protects_less_is_refused(javascript):
+    survey = parse(QUESTIONS).to_json()
+    survey["law"]["parts"][1] = survey_of("symmetric_unary", 2, 3)["law"]
+    assert javascript(CLIENT + "return tried(given, [0, 0]);", survey) == "bad_law"
+
+
+def test_a_survey_with_a_relay_is_refused_before_anything_is_booked(javascript):
+    relayed = parse(QUESTIONS + '[shuffler]\nurl = "https://relay.example"').to_json()
+    outcome = javascript(CLIENT + "return [await tried(given, [0, 0]), bodies, again().spent()];", relayed)
+    assert outcome == ["relay", [], 0]
+
+
 @pytest.mark.parametrize("change", ["title", "question", "label", "nothing"])
 def test_a_text_that_the_fingerprint_does_not_cover_is_refused(javascript, change):
     survey = parse("""
@@ -387,6 +532,14 @@ def test_a_text_that_the_fingerprint_does_not_cover_is_refused(javascript, chang
         return client.checkIdentity(given).then(() => "same", (problem) => problem.kind);
     """
     assert javascript(body, survey) in (None, "same" if change == "nothing" else "unsigned")
+    several = parse(QUESTIONS).to_json()
+    if change == "label":
+        several["translations"]["ja"]["questions"]["way"]["labels"] = ["電車", "バス"]
+    elif change == "question":
+        several["answers"]["questions"][1]["question"] = "Are you late?"
+    elif change == "title":
+        several["title"] = "another"
+    assert javascript(body, several) in (None, "same" if change == "nothing" else "unsigned")
 
 
 if __name__ == "__main__":

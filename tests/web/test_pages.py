@@ -53,7 +53,8 @@ def test_a_person_answers_and_only_the_report_leaves_the_browser(browser, launch
     browser.evaluate("document.getElementById('send').click()")
     terms = browser.wait("document.getElementById('terms').textContent")
     assert "at most 2.72 times as sure" in terms
-    assert "have cost this device 0 of 8" in terms
+    assert "this one adds 1," in terms
+    assert "add up to 0 so far, of 8 in a year" in terms
     assert "You chose: noodles" in browser.evaluate("document.getElementById('chosen').textContent")
     assert sent_by(browser) == []  # nothing before it is agreed to
     browser.evaluate("document.getElementById('agree').click()")
@@ -156,3 +157,65 @@ def test_bars_have_intervals(browser, launch, survey_file):
     shown = browser.evaluate("document.querySelector('.count').textContent")
     assert "–" in shown
     assert browser.evaluate("document.querySelectorAll('#rows tr').length") == 4
+
+
+QUESTIONS = """
+name = "commute"
+question = "Lunch and the way to work"
+privacy = {encoding = "symmetric_unary", epsilon = 2}
+estimate = {minimum = 50}
+service = {storage = "commute.db", rate = 0, batch = 1}
+[questions.lunch]
+question = "Lunch?"
+answers = {type = "labels", labels = ["rice", "bread", "nothing"]}
+[questions.home]
+question = "Where do you live?"
+answers = {type = "tiles", tiles = {North = [0, 1], West = [1, 0], South = [2, 1]}}
+[translations.ja.questions.home]
+question = "お住まいはどこですか?"
+labels = ["北部", "西部", "南部"]
+"""
+
+
+def test_several_questions_are_answered_on_one_page_by_one_report(browser, launch, tmp_path):
+    path = tmp_path / "commute.toml"
+    path.write_text(QUESTIONS, encoding="utf-8")
+    server = launch(path)
+    browser.visit(f"{server.url}/device?lang=ja")
+    browser.wait("document.querySelectorAll('fieldset').length === 2")
+    legends = browser.evaluate("[...document.querySelectorAll('legend')].map((legend) => legend.textContent)")
+    assert legends == ["Lunch?", "お住まいはどこですか?"]
+    browser.evaluate("document.querySelectorAll('.choice input')[1].click()")
+    assert browser.evaluate("document.getElementById('send').disabled") is True  # one is still to be answered
+    browser.evaluate("document.querySelectorAll('.square')[2].dispatchEvent(new Event('click'))")
+    browser.evaluate("document.getElementById('send').click()")
+    assert browser.wait("document.getElementById('chosen').textContent") == "選んだ回答：bread、南部"
+    browser.evaluate("document.getElementById('agree').click()")
+    browser.wait("document.getElementById('status').textContent.startsWith('ありがとうございました')")
+    (body,) = sent_by(browser)
+    assert len(base64.urlsafe_b64decode(body["report"] + "==")) == 2
+
+    answers = {"lunch": ["rice"] * 300 + ["bread"] * 100, "home": ["North"] * 300 + ["West"] * 100}
+    assert Client(server.url).send(answers).stored == 400
+    browser.visit(f"{server.url}/?lang=en")
+    browser.wait("document.querySelectorAll('.question').length === 2")
+    assert browser.evaluate("document.querySelectorAll('.bar').length") == 3
+    assert browser.evaluate("document.querySelectorAll('.square').length") == 3
+    rows = browser.wait("document.querySelectorAll('#joint tr').length")
+    assert rows == 4
+    shown = browser.evaluate("[...document.querySelectorAll('#joint td')].map((cell) => cell.textContent)")
+    estimate = Client(server.url).estimate()
+    counts = [f"{round(count):,}" for row in estimate["joint"][0]["counts"] for count in row]
+    assert all(text.startswith(count) for text, count in zip(shown, counts, strict=True))
+    assert [question["name"] for question in estimate["questions"]] == ["lunch", "home"]
+    assert estimate["reports"] == 401
+
+
+def test_a_survey_with_a_relay_is_refused_in_both_languages(browser, launch, survey_file):
+    survey_file.write_text(survey_file.read_text() + 'shuffler = {url = "https://relay.example"}\n')
+    server = launch(survey_file)
+    browser.visit(f"{server.url}/device?lang=en")
+    assert "reports go through a relay" in browser.evaluate("document.getElementById('status').textContent")
+    browser.visit(f"{server.url}/device?lang=ja")
+    assert "sudare collect send" in browser.evaluate("document.getElementById('status').textContent")
+    assert browser.evaluate("document.querySelectorAll('.choice').length") == 0

@@ -30,7 +30,7 @@ from sudare.audit.laws import encoding_of, supported
 from sudare.audit.moves import loss_of
 from sudare.audit.recorded import weights_of
 from sudare.domain import Categories, CountTable, Domain, Line
-from sudare.local import ENCODINGS, LocalHashing, PermanentUnary
+from sudare.local import ENCODINGS, LocalHashing, PermanentUnary, Several
 from sudare.noise import Source, measure, record
 from sudare.privacy import Budget, Unit, epsilon_for
 from sudare.reconstruct.perturb import perturb
@@ -245,6 +245,8 @@ def quick_pairs() -> Iterator[Pair]:
     for name in ENCODINGS:
         encoding = encoding_of(name, 4, Fraction(1))
         yield Pair(f"reports, {name}", reported(encoding), 0, 3, float(encoding.report_epsilon))
+    several = Several.divided({"one": 2, "other": 2}, Fraction(1))
+    yield Pair("reports, several questions", reported(several), 0, 3, float(several.epsilon))
     for daily in REMEMBERED:
         yield Pair(
             f"reports, {_kind_of(daily)}, over time", nights_at_home(daily), 0, 3, float(daily.epsilon), 0.0, NIGHTS

@@ -31,25 +31,33 @@ def collect() -> None:
 @click.argument("survey", type=LocalPath())
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
 @click.option("--port", default=8000, show_default=True, type=click.IntRange(0, 65535), help="0 takes a free one.")
+@click.option("--address", metavar="URL", help="Where people reach it, for the link to hand out: https://...")
+@click.option("--qr", type=LocalPath(path_type=Path), help="Draw the link as a QR code into this SVG file.")
 @language_option
 @quiet_option
-def serve(survey: str, host: str, port: int, quiet: bool) -> None:
+def serve(survey: str, host: str, port: int, address: str | None, qr: Path | None, quiet: bool) -> None:
     """Serve the survey in the file SURVEY until stopped.
 
-    Example: sudare collect serve survey.toml --port 8000
+    It prints the link to hand out, which carries the key of this collector; --qr draws it for a poster or a letter.
+
+    Example: sudare collect serve survey.toml --port 8000 --qr link.svg
     """
     from sudare.collector import Survey
     from sudare.collector import serve as run
-    from sudare.workflow.reports import load_or_create, public_text
+    from sudare.collector.serving import draw_link, link_of
 
-    def ready(served: Survey, address: str) -> None:
+    def ready(served: Survey, listening: str) -> None:
+        link = link_of(served, address or listening)
+        if qr is not None:
+            draw_link(link, qr)
         if quiet:
             return
         words = current_language()
-        click.echo(words("command.collecting", name=served.name, address=address))
-        link = f"{address}/device#key={public_text(load_or_create(Path(served.key)))}"
+        click.echo(words("command.collecting", name=served.name, address=listening))
         click.echo(words("command.answer_here", link=link))
-        if served.law is None:
+        if served.shuffler:
+            print_note(words("command.no_page_relay"))
+        elif served.law is None:
             print_note(words("command.no_page", encoding=served.encoding.name))
 
     run(survey, host, port, ready)

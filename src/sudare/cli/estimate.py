@@ -14,6 +14,7 @@ from sudare.language.catalogue import current_language
 @click.argument("reports", type=LocalPath(path_type=Path), nargs=-1, required=True)
 @click.option("--method", default="auto", show_default=True, help="auto, mle, simplex, em, or ems (for numbers).")
 @click.option("--level", type=float, default=0.9, show_default=True, help="Probability that an interval holds.")
+@click.option("--question", help="Of reports to several questions, the name of the one to estimate.")
 @click.option("--labels", type=LocalPath(path_type=Path), help="A text file that names the values, one a line.")
 @click.option("--top", type=click.IntRange(min=1), help="Print only so many of the largest counts.")
 @click.option("--csv", "table", type=LocalPath(path_type=Path), help="Write all counts into this file.")
@@ -22,6 +23,7 @@ def estimate(
     reports: tuple[Path, ...],
     method: str,
     level: float,
+    question: str | None,
     labels: Path | None,
     top: int | None,
     table: Path | None,
@@ -37,7 +39,7 @@ def estimate(
     from sudare.local.files import open_reports
     from sudare.privacy.notebook import guarantee_line
 
-    made = run(open_reports(reports), method, level)
+    made = run(open_reports(reports), method, level, question=question)
     rows = named_rows(made, read_labels(labels, made.encoding.size) if labels else None)
     if table is not None:
         write_csv(rows, table)

@@ -6,8 +6,10 @@ answer a person gave may not.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -126,6 +128,52 @@ class Answers:
     @cached_property
     def _order(self) -> NDArray[np.int64]:
         return np.argsort(self._flat)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One of several questions, by the ``name`` that the survey's file gives it."""
+
+    name: str
+    question: str
+    answers: Answers
+
+
+@dataclass(frozen=True)
+class Questions:
+    """The answers to several questions of one survey; what is numbered are their combinations."""
+
+    asked: tuple[Asked, ...]
+
+    @property
+    def size(self) -> int:
+        """How many combinations of answers there are."""
+        return prod(each.answers.size for each in self.asked)
+
+    def ranks(self, given: Mapping[str, Any]) -> NDArray[np.int64]:
+        """The combinations of answers (n,) to each question, by its name; latitudes and longitudes are a pair."""
+        names = [each.name for each in self.asked]
+        if given.keys() != set(names):
+            raise InputError("there is not an answer to each question", allowed=names)
+        columns = [given[name] if isinstance(given[name], tuple) else (given[name],) for name in names]
+        ranks = [each.answers.ranks(*own) for each, own in zip(self.asked, columns, strict=True)]
+        if len({len(own) for own in ranks}) != 1:
+            raise InputError("the answers to the questions are not of the same people")
+        return np.ravel_multi_index(ranks, [each.answers.size for each in self.asked])
+
+    def to_json(self) -> dict[str, Any]:
+        """The declaration, question by question."""
+        asked = [{"name": each.name, "question": each.question, **each.answers.to_json()} for each in self.asked]
+        return {"questions": asked}
+
+
+def answers_from_json(data: Any) -> Answers | Questions:
+    """The answers that `to_json` described, to one question or to several."""
+    if not isinstance(data, dict) or "questions" not in data:
+        return Answers.from_json(data)
+    return Questions(
+        tuple(Asked(each["name"], each["question"], Answers.from_json(each)) for each in data["questions"])
+    )
 
 
 def _shortened(labels: list[str]) -> str:

@@ -7,6 +7,7 @@ front of it, a device. An order is looked for by rank correlation: that of 150 r
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
@@ -25,7 +26,7 @@ from sudare.collector.outbox import Outbox
 from sudare.collector.sealing import seal, sealed_body, sealing_key, sealing_text
 from sudare.collector.shuffler import Codes, Shuffler, make_codes
 from sudare.collector.storage import Row
-from sudare.collector.survey import Survey, Translation
+from sudare.collector.survey import Survey, Translation, device_law
 from sudare.collector.survey_file import parse
 from sudare.errors import SudareError
 from sudare.workflow.reports import is_signed, public_text
@@ -40,12 +41,19 @@ privacy = {{encoding = "symmetric_unary", epsilon = 1}}
 estimate = {{minimum = {_REPORTS}}}
 service = {{batch = {_REPORTS}}}
 """
+_SEVERAL = """
+name = "audit of questions"
+question = "Lunch and the way to work"
+privacy = {encoding = "symmetric_unary", epsilon = 1}
+questions.lunch = {question = "Lunch?", answers = {type = "labels", labels = ["yes", "no"]}}
+questions.way = {question = "How?", answers = {type = "labels", labels = ["bus", "train"]}, share = 3}
+"""
 
 
 def collector_findings(folder: Path, wanted: Wanted = every) -> Iterator[Finding]:
     """A finding for what the collector keeps and shows, one for its survey, one for the relay."""
     survey = parse(_SURVEY)
-    tried = {"what it keeps": kept_rules, "surveys": survey_rules, "relay": relay_rules}
+    tried = {"what it keeps": kept_rules, "surveys": survey_rules, "questions": question_rules, "relay": relay_rules}
     for name, rules in tried.items():
         if wanted("behaviour", f"collector, {name}"):
             (place := folder / name).mkdir(parents=True)
@@ -92,6 +100,25 @@ def survey_rules(survey: Survey, folder: Path) -> Rules:
         "a_changed_survey_is_not_signed": is_signed(body, signature, public)
         and not is_signed(swapped.identity_text.encode(), signature, public),
         "a_device_makes_no_second_report": once,
+    }
+
+
+def question_rules(survey: Survey, folder: Path) -> Rules:  # noqa: ARG001 - all rules are asked alike
+    """A survey of several questions costs what its file says, is answered by one report, and signs every text."""
+    several = parse(_SEVERAL)
+    japanese = Translation(questions={"lunch": Translation(labels=("はい", "いいえ"))})
+    swapped = Translation(questions={"lunch": Translation(labels=("いいえ", "はい"))})
+    asked, other = (replace(several, translations={"ja": each}) for each in (japanese, swapped))
+    law = device_law(several.encoding) or {"parts": []}
+    chances = [(int(part["own"], 16) / 2**128, int(part["other"], 16) / 2**128) for part in law["parts"]]
+    drawn = sum(math.log(own * (1 - other) / (other * (1 - own))) for own, other in chances)
+    outbox = Outbox.of(several.randomize({"lunch": ["yes"], "way": ["bus"]}), several.fingerprint)
+    device = Device(folder / "device.db")
+    device.charge(several, outbox, Limits())
+    return {
+        "the_questions_share_the_budget": several.cost.epsilon == 1 and 0.99 < drawn < 1 + 1e-9,
+        "a_person_sends_one_report": len(outbox.rows) == 1 and device.spent == 1,
+        "an_exchanged_translation_of_a_question_is_another_survey": asked.fingerprint != other.fingerprint,
     }
 
 

@@ -8,6 +8,7 @@ Answers may come from a text file, one a line. These are the true values, which 
 
 from __future__ import annotations
 
+import csv
 import json
 import math
 import time
@@ -24,7 +25,7 @@ from urllib.request import Request, urlopen
 
 import numpy as np
 
-from sudare.collector.answers import Answers
+from sudare.collector.answers import Answers, Questions, answers_from_json
 from sudare.collector.device import Device, Limits, refuse_costly
 from sudare.collector.group_commit import Receipt
 from sudare.collector.outbox import Outbox
@@ -39,10 +40,11 @@ from sudare.privacy import Number, readable
 from sudare.workflow.reports import is_signed
 
 
-def read_answers(path: Path, answers: Answers) -> tuple[Any, ...]:
+def read_answers(path: Path, answers: Answers | Questions) -> tuple[Any, ...]:
     """The columns that `Answers.ranks` takes; a mesh survey's lines are codes, or ``latitude,longitude``.
 
-    Empty lines are skipped. A line that cannot be read is named by its number, never by what it says.
+    For several questions the file is CSV, and its first line has their names. Empty lines are skipped. A line that
+    cannot be read is named by its number, never by what it says.
     """
     try:
         lines = path.read_text(encoding="utf-8-sig").splitlines()
@@ -53,6 +55,25 @@ def read_answers(path: Path, answers: Answers) -> tuple[Any, ...]:
     numbered = [(number, line.strip()) for number, line in enumerate(lines, 1) if line.strip()]
     if not numbered:
         raise InputError("there are no answers in the file", value=path)
+    if isinstance(answers, Questions):
+        header, *rows = [(number, next(csv.reader([line]))) for number, line in numbered]
+        names = [each.name for each in answers.asked]
+        if sorted(header[1]) != sorted(names) or not rows:
+            raise InputError(
+                "the first line of the answers is not the names of the questions", value=path, allowed=names
+            )
+        for number, row in rows:
+            if len(row) != len(names):
+                raise InputError("line {line} of the answers has not an answer to each question", line=number)
+        columns = {}
+        for each in answers.asked:
+            own = [(number, row[header[1].index(each.name)].strip()) for number, row in rows]
+            columns[each.name] = _column(own, each.answers)
+        return (columns,)
+    return _column(numbered, answers)
+
+
+def _column(numbered: list[tuple[int, str]], answers: Answers) -> tuple[Any, ...]:
     if isinstance(answers.attribute, Bins):
         return (np.array([_number(line, number) for number, line in numbered]),)
     if isinstance(answers.attribute, Mesh) and "," in numbered[0][1]:
@@ -137,7 +158,7 @@ class Client:
             survey = Survey(
                 name=content["name"],
                 question=content["question"],
-                answers=Answers.from_json(content["answers"]),
+                answers=answers_from_json(content["answers"]),
                 encoding=encoding_from_json(content["encoding"]),
                 title=content["title"],
                 minimum=content["minimum"],
@@ -162,10 +183,9 @@ class Client:
     def terms(self, words: Words = ENGLISH) -> str:
         """What a person should read before the first report: what is sent, and what it can reveal."""
         cost = self.survey.cost.epsilon or Fraction(0)
-        translation = self.survey.translations.get(words.language)
         return words(
             "collect.terms",
-            question=(translation and translation.question) or self.survey.question,
+            question=self.survey.texts(words.language).question,
             epsilon=readable(cost),
             times=few_digits(math.exp(cost)),
             most=readable(self.limits.survey),
@@ -192,8 +212,9 @@ class Client:
     def prepare(self, *columns: Any, other_people: bool = False, keep: bool = False) -> Outbox:
         """Randomise answers, each once: words, numbers, mesh codes, or latitudes and longitudes.
 
-        The device's ledger is charged; a second time for the same survey only for ``other_people``. ``keep`` the
-        reports in it until they are acknowledged.
+        For several questions these by name, ``{"lunch": ["rice"], "way": ["bus"]}``. The device's ledger is charged; a
+        second time for the same survey only for ``other_people``. ``keep`` the reports in it until they are
+        acknowledged.
         """
         survey = self.survey
         if survey.rounds is not None and isinstance(survey.encoding, PermanentUnary):

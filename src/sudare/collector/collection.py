@@ -14,19 +14,21 @@ import json
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
+from itertools import combinations
 from pathlib import Path
 from threading import Lock
 from typing import Any
 
 import numpy as np
 
+from sudare.collector.answers import Asked
 from sudare.collector.group_commit import GroupCommit, Receipt
 from sudare.collector.sqlite_store import SqliteStore
 from sudare.collector.storage import ReportStore, RequestError, Row, StorageError
 from sudare.collector.survey import Survey
 from sudare.errors import InputError
 from sudare.language.catalogue import Words
-from sudare.local import Estimate, Reports, Tally, estimate
+from sudare.local import Reports, Tally, estimate, joint
 from sudare.local.flood import FORGED, honest_chance
 
 _CHUNK_BYTES = 1 << 22
@@ -211,22 +213,33 @@ class EstimateService:
                     minimum=survey.minimum,
                 )
             if self._content is None or self._content["reports"] != tally.reports:
-                self._content = self._written(estimate(tally, method=survey.method))
+                self._content = {
+                    "survey": survey.fingerprint,
+                    "reports": tally.reports,
+                    "every": survey.shown_every,
+                    **(_of_each(survey, tally) if survey.asked[0].name else _of_one(survey, tally, survey.asked[0])),
+                    "guarantee": str(survey.guarantee),
+                    # Told to the organiser: honest devices do not make such reports.
+                    "forged": honest_chance(tally) < FORGED,
+                }
             return self._content
 
-    def _written(self, made: Estimate) -> dict[str, Any]:
-        numbers = np.column_stack([made.counts, made.low, made.high]).tolist()
-        return {
-            "survey": self._collection.survey.fingerprint,
-            "reports": made.reports,
-            "every": self._collection.survey.shown_every,
-            "method": made.method,
-            "level": made.level,
-            "answers": [
-                {"label": label, "count": round(count, 3), "low": round(low, 3), "high": round(high, 3)}
-                for label, (count, low, high) in zip(self._collection.survey.answers.labels, numbers, strict=True)
-            ],
-            "guarantee": str(self._collection.survey.guarantee),
-            # Told to the organiser: honest devices do not make such reports.
-            "forged": honest_chance(self._collection.shown()) < FORGED,
-        }
+
+def _of_one(survey: Survey, tally: Tally, asked: Asked) -> dict[str, Any]:
+    """The estimate of the answers to one question."""
+    made = estimate(tally, method=survey.method, question=asked.name or None)
+    numbers = np.column_stack([made.counts, made.low, made.high]).round(3).tolist()
+    rows = zip(asked.answers.labels, numbers, strict=True)
+    answers = [{"label": label, "count": count, "low": low, "high": high} for label, (count, low, high) in rows]
+    return {"method": made.method, "level": made.level, "answers": answers}
+
+
+def _of_each(survey: Survey, tally: Tally) -> dict[str, Any]:
+    """The estimates of several questions, and how the answers to each two of them go together."""
+    pairs = []
+    for one, other in combinations([asked.name for asked in survey.asked], 2):
+        made = joint(tally, one, other)
+        numbers = {name: getattr(made, name).round(3).tolist() for name in ("counts", "low", "high")}
+        pairs.append({"questions": [one, other], "level": made.level, **numbers})
+    each = [{"name": asked.name, "question": asked.question, **_of_one(survey, tally, asked)} for asked in survey.asked]
+    return {"questions": each, "joint": pairs}

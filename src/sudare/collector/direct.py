@@ -33,6 +33,19 @@ _KNOWN = {
     b"user-agent",
     b"x-forwarded-for",
 }
+_NEEDED = (
+    "_unset_keepalive_if_required",
+    "client",
+    "conn",
+    "connections",
+    "cycle",
+    "limit_concurrency",
+    "loop",
+    "on_response_complete",
+    "server_state",
+    "transport",
+)
+"""What is used of Uvicorn's protocol beside its public methods: a version without one of them does all by itself."""
 _LONGEST = 1 << 16
 _REST_SECONDS = 0.5
 """How long the rest of a body is waited for here."""
@@ -58,12 +71,13 @@ class DirectProtocol(H11Protocol):
 
     def __init__(self, *given: Any, **named: Any) -> None:
         super().__init__(*given, **named)
+        self._known = all(hasattr(self, name) for name in _NEEDED)
         self._held = b""
         self._rest: asyncio.TimerHandle | None = None
 
     def data_received(self, data: bytes) -> None:
         """Answer a plain report, wait a moment for its rest, or hand what came to Uvicorn."""
-        if self.conn.their_state is not h11.IDLE or self.conn.trailing_data[0]:
+        if not self._known or self.conn.their_state is not h11.IDLE or self.conn.trailing_data[0]:
             return super().data_received(data)
         self._stop_waiting()
         data, self._held = self._held + data, b""

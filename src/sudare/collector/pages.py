@@ -53,19 +53,15 @@ def messages(language: str) -> dict[str, Any]:
 
 def page(name: str, survey: Survey, language: str) -> str:
     """The page ``device`` or ``estimate``; ``no_device`` says why there is no page to answer on."""
-    translation = survey.translations.get(language)
-    content = survey.to_json()
-    shown: dict[str, Any] = {
-        "title": (translation and translation.title) or content["title"],
-        "question": (translation and translation.question) or survey.question,
-    }
-    labels = list((translation and translation.labels) or survey.answers.labels)
-    data = {"survey": content, "labels": labels, "messages": messages(language), "language": language}
+    shown = survey.texts(language)
+    asked = [{"question": question, "labels": labels} for question, labels in shown.asked]
+    data = {"survey": survey.to_json(), "asked": asked, "messages": messages(language), "language": language}
     return (
         _environment()
         .get_template(f"{name}.html")
         .render(
-            **shown,
+            title=shown.title,
+            question=shown.question,
             text=messages(language),
             language=language,
             languages={each: Locale.parse(each).get_language_name() for each in LANGUAGES},

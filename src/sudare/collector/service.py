@@ -30,7 +30,6 @@ from starlette.requests import ClientDisconnect
 
 import sudare
 from sudare.collector.collection import Collection, EstimateService
-from sudare.collector.direct import direct_protocol
 from sudare.collector.group_commit import Receipt
 from sudare.collector.intake import (
     MOST_REPORTS,
@@ -47,6 +46,11 @@ from sudare.collector.storage import RequestError, StorageError
 from sudare.errors import Message, SudareError
 from sudare.language.translation import text
 from sudare.workflow.reports import public_text
+
+try:
+    from sudare.collector.direct import direct_protocol
+except ImportError:  # a Uvicorn whose inner classes are elsewhere: every report takes the long way
+    direct_protocol = None  # type: ignore[assignment]
 
 if TYPE_CHECKING:
     from sudare.collector.serving import Watch
@@ -136,9 +140,9 @@ def create_app(
         limit.take(forwarded.rpartition(",")[2].strip() if survey.behind_proxy else host, len(rows))
         return collection.add(rows), len(rows)
 
-    if sealing is None:
+    if sealing is None and direct_protocol is not None:
         app.state.http = direct_protocol(take, HOLD_SECONDS, retry_seconds(survey.batch_seconds))
-    else:
+    if sealing is not None:
 
         @app.post("/sealed")
         async def take_sealed(request: Request) -> JSONResponse:

@@ -22,8 +22,8 @@ from sudare.collector.sealing import sealing_key
 from sudare.collector.storage import RequestError
 from sudare.collector.survey import Survey
 from sudare.collector.survey_file import load
-from sudare.errors import InputError, Message, SudareError, system_reason, together
-from sudare.workflow.reports import load_or_create
+from sudare.errors import InputError, Message, MissingExtraError, OutputError, SudareError, system_reason, together
+from sudare.workflow.reports import load_or_create, public_text
 
 HEAD_SECONDS = 20.0
 _TICKS_A_SECOND = 10  # of Uvicorn's main loop
@@ -145,6 +145,18 @@ class Watch:
         except OSError:
             return None
         return found.st_mtime_ns, found.st_size, found.st_ino
+
+
+def link_of(survey: Survey, address: str) -> str:
+    """What to hand out: where the survey is answered, and the key that signs it."""
+    return f"{address.rstrip('/')}/device#key={public_text(load_or_create(Path(survey.key)))}"
+
+
+def draw_link(link: str, path: Path) -> None:
+    """Write an SVG file with the link as a QR code."""
+    segno = MissingExtraError.load("segno", Message("the library that draws QR codes"), "collector")
+    with OutputError.from_system("the QR code cannot be written: {reason}", value=str(path)):
+        segno.make(link, micro=False).save(str(path), kind="svg", scale=8, light="white")
 
 
 _BACKLOG = 2048

@@ -26,10 +26,10 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
-from sudare.collector.answers import Answers
+from sudare.collector.answers import Answers, Asked, Questions
 from sudare.domain import Bins
 from sudare.errors import InputError, Message
-from sudare.local import Encoding, PermanentUnary, Reports, SquareWave, repeated, shuffled
+from sudare.local import Encoding, PermanentUnary, Reports, Several, SquareWave, repeated, shuffled
 from sudare.local.encoding import power
 from sudare.noise.bernoulli import scaled_floor
 from sudare.privacy import Cap, Fact, Guarantee, Ledger
@@ -43,21 +43,26 @@ def device_law(encoding: Encoding) -> dict[str, Any] | None:
     """The law of one report as plain JSON; None for an encoding that only programs can send.
 
     ``unary``: bit v is set with chance ``own`` for the true answer and ``other`` for each of the others.
-    ``permanent``: so are the bits that a device remembers; in each report each of them is flipped with chance ``flip``.
+    ``permanent``: so are the bits that a device remembers; in each report each of them is flipped with chance ``flip``,
+    or none where there is no such chance. With ``buckets`` of the encoding, for so many of the answers alone.
     ``response``: with chance ``change`` the report is one of the other answers, all equally likely.
+    ``several``: each question by its own of the ``parts``, whose reports follow each other.
 
     >>> from sudare.local import OptimisedUnary
     >>> device_law(OptimisedUnary(size=3, epsilon=1))["own"]
     '80000000000000000000000000000000'
     """
     size, epsilon = encoding.size, encoding.epsilon
-    if isinstance(encoding, PermanentUnary) and encoding.buckets is not None:
-        return None
+    if isinstance(encoding, Several):
+        parts = [device_law(part) for part in encoding.questions.values()]
+        return {"kind": "several", "parts": parts} if all(parts) else None
     if encoding.name in ("symmetric_unary", "permanent_unary"):
         other = _above(lambda real: 1 / (1 + power(real, epsilon / 2)))
         law = {"kind": "unary", "own": _hex((1 << PLACES) - other), "other": _hex(other)}
         if isinstance(encoding, PermanentUnary):
-            law |= {"kind": "permanent", "flip": _hex(_above(encoding.flip))}
+            law["kind"] = "permanent"
+            if encoding.first < encoding.epsilon:
+                law["flip"] = _hex(_above(encoding.flip))
         return law
     if encoding.name == "optimised_unary":
         other = _above(lambda real: 1 / (1 + power(real, epsilon)))
@@ -130,21 +135,39 @@ class Rounds:
 
 @dataclass(frozen=True)
 class Translation:
-    """The texts of a survey in another language; what is None stays as it is."""
+    """The texts of a survey, or of one of its ``questions``, in another language; what is None stays as it is."""
 
     title: str | None = None
     question: str | None = None
     labels: tuple[str, ...] | None = None
+    questions: dict[str, Translation] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         """What is translated."""
-        return {name: value for name, value in vars(self).items() if value is not None}
+        written = {name: value for name, value in vars(self).items() if value is not None and name != "questions"}
+        if self.questions:
+            written["questions"] = {name: each.to_json() for name, each in self.questions.items()}
+        return written
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Translation:
         """The inverse of `to_json`."""
-        labels = data.get("labels")
-        return cls(data.get("title"), data.get("question"), None if labels is None else tuple(labels))
+        labels, questions = data.get("labels"), data.get("questions", {})
+        return cls(
+            data.get("title"),
+            data.get("question"),
+            None if labels is None else tuple(labels),
+            {name: cls.from_json(each) for name, each in questions.items()},
+        )
+
+
+@dataclass(frozen=True)
+class Texts:
+    """What a person reads in one language: of each question that is ``asked``, its text and the labels of answers."""
+
+    title: str
+    question: str
+    asked: tuple[tuple[str, tuple[str, ...]], ...]
 
 
 @dataclass(frozen=True)
@@ -153,7 +176,7 @@ class Survey:
 
     name: str
     question: str
-    answers: Answers
+    answers: Answers | Questions
     encoding: Encoding
     title: str = ""
     method: str = "auto"
@@ -180,8 +203,11 @@ class Survey:
                 value=self.encoding.size,
                 allowed=[self.answers.size],
             )
-        if isinstance(self.encoding, SquareWave) and not isinstance(self.answers.attribute, Bins):
-            raise InputError("square_wave is for numbers", value=self.answers.attribute.kind, allowed="bins")
+        names = self.encoding.names if isinstance(self.encoding, Several) else ("",)
+        if names != tuple(each.name for each in self.asked):
+            raise InputError("the encoding is for other questions", value=names)
+        if isinstance(self.encoding, SquareWave) and not isinstance(self.asked[0].answers.attribute, Bins):
+            raise InputError("square_wave is for numbers", value=self.asked[0].answers.attribute.kind, allowed="bins")
         if self.token is not None and (len(self.token) < LEAST_TOKEN or not self.token.isascii()):
             raise InputError(
                 "estimate.token is too easy to guess",
@@ -189,13 +215,37 @@ class Survey:
                 least_token=LEAST_TOKEN,
             )
         for language, translation in self.translations.items():
-            if translation.labels is not None and len(translation.labels) != self.answers.size:
+            if stranger := [*{*translation.questions} - {*names}]:
                 raise InputError(
-                    "translations.{language}.labels are not one for each answer",
-                    value=len(translation.labels),
-                    allowed=[self.answers.size],
+                    "translations.{language} has a question that is not asked",
+                    value=stranger[0],
+                    allowed=names,
                     language=language,
                 )
+            for (_, labels), each in zip(self.texts(language).asked, self.asked, strict=True):
+                if len(labels) != each.answers.size:
+                    raise InputError(
+                        "translations.{language}.labels are not one for each answer",
+                        value=len(labels),
+                        allowed=[each.answers.size],
+                        language=language,
+                    )
+
+    @property
+    def asked(self) -> tuple[Asked, ...]:
+        """The questions: one without a name, or several."""
+        if isinstance(self.answers, Questions):
+            return self.answers.asked
+        return (Asked("", self.question, self.answers),)
+
+    def texts(self, language: str) -> Texts:
+        """The texts of the survey in a language, as far as they are translated."""
+        shown = self.translations.get(language, Translation())
+        asked = []
+        for each in self.asked:
+            own = shown.questions.get(each.name, Translation()) if each.name else shown
+            asked.append((own.question or each.question, own.labels or tuple(each.answers.labels)))
+        return Texts(shown.title or self.title or self.name, shown.question or self.question, tuple(asked))
 
     @property
     def identity(self) -> dict[str, Any]:
@@ -211,7 +261,12 @@ class Survey:
 
     @property
     def _question(self) -> dict[str, Any]:
-        answers = {key: value for key, value in self.answers.to_json().items() if key in ("attribute", "tiles")}
+        kept = ("name", "question", "attribute", "tiles")
+        listed = [
+            {key: value for key, value in each.items() if key in kept}
+            for each in self.answers.to_json().get("questions", [self.answers.to_json()])
+        ]
+        answers = {"questions": listed} if isinstance(self.answers, Questions) else listed[0]
         return {"name": self.name, "question": self.question, "answers": answers, "privacy": self.encoding.to_json()}
 
     @cached_property

@@ -15,11 +15,11 @@ from typing import Annotated, Literal, Union
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
-from sudare.collector.answers import Answers
+from sudare.collector.answers import Answers, Asked, Questions
 from sudare.collector.survey import Rounds, Survey, SurveyLedger, Translation
 from sudare.domain import Bins, Categories, Mesh
 from sudare.errors import InputError, Message, MissingFileError, did_you_mean
-from sudare.local import ENCODINGS, Encoding, encoding_from_json
+from sudare.local import ENCODINGS, Encoding, Several, encoding_from_json
 from sudare.privacy import Cap, exact
 from sudare.recipe.parts import Language
 from sudare.recipe.toml_text import declared_contents, declared_text, first_problem
@@ -27,6 +27,7 @@ from sudare.recipe.toml_text import declared_contents, declared_text, first_prob
 FORMAT = 1
 _SURVEY = Message("the survey")
 ENCODED = tuple(ENCODINGS)
+DIVIDED = ("optimised_unary", "randomised_response", "subset_selection", "symmetric_unary")
 _ORIGIN = re.compile(r"https?://[^\s/?#@]+|\*")
 
 
@@ -90,7 +91,9 @@ class PrivacyPart(FilePart):
     """How an answer is randomised before it is sent."""
 
     encoding: str = Field(default="optimised_unary", description="one of the encodings of sudare.local")
-    epsilon: int | Decimal = Field(description="of one report, or of all about one value if remembered; above 0")
+    epsilon: int | Decimal = Field(
+        description="of one report (to all questions), or of all about one value if remembered; above 0"
+    )
     first: int | Decimal | None = Field(default=None, description="permanent_unary: the epsilon of a single report")
     buckets: int | None = Field(default=None, description="permanent_unary: a device answers for so many values")
 
@@ -157,12 +160,37 @@ class LedgerPart(FilePart):
     confirm_similar_name: bool = Field(default=False, description="as in a recipe: dataset looks like another name")
 
 
-class TranslationPart(FilePart):
+AnswersPart = Annotated[
+    Union[Labels, TileLabels, Meshes, Numbers],  # noqa: UP007 - Pydantic reads it at run time
+    Field(discriminator="type"),
+]
+
+
+class QuestionPart(FilePart):
+    """One of several questions."""
+
+    question: str = Field(min_length=1, max_length=2000)
+    answers: AnswersPart
+    share: int | Decimal = Field(default=1, gt=0, description="of epsilon, in proportion to those of other questions")
+
+
+class QuestionTexts(FilePart):
+    """The texts of one of several questions in another language."""
+
+    question: str | None = None
+    labels: tuple[str, ...] | None = None
+
+
+class TranslationPart(QuestionTexts):
     """The texts of a survey in another language."""
 
     title: str | None = None
-    question: str | None = None
-    labels: tuple[str, ...] | None = None
+    questions: dict[str, QuestionTexts] = {}
+
+    def build(self) -> Translation:
+        """The texts that are meant."""
+        of_each = {name: Translation(**texts.model_dump()) for name, texts in self.questions.items()}
+        return Translation(self.title, self.question, self.labels, of_each)
 
 
 class SurveyFile(FilePart):
@@ -172,10 +200,8 @@ class SurveyFile(FilePart):
     name: str = Field(min_length=1, max_length=200, description="the declared name; a new round has a new one")
     title: str = ""
     question: str = Field(min_length=1, max_length=2000)
-    answers: Annotated[
-        Union[Labels, TileLabels, Meshes, Numbers],  # noqa: UP007 - Pydantic reads it at run time
-        Field(discriminator="type"),
-    ]
+    answers: AnswersPart | None = None
+    questions: dict[str, QuestionPart] = Field(default={}, description="several questions instead of answers to one")
     privacy: PrivacyPart
     estimate: EstimatePart = EstimatePart()
     service: ServicePart = ServicePart()
@@ -216,12 +242,21 @@ def parse(text: str) -> Survey:
         written = SurveyFile.model_validate(contents)
     except ValidationError as problem:
         raise first_problem(problem, SurveyFile, _SURVEY, InputError) from None
-    answers = written.answers.build()
+    if (written.answers is None) == (not written.questions):
+        raise InputError("a survey has either answers to its question, or several questions")
+    answers: Answers | Questions
+    if written.answers is not None:
+        answers = written.answers.build()
+        encoding = _encoding(written.privacy, answers)
+    else:
+        asked = {name: Asked(name, part.question, part.answers.build()) for name, part in written.questions.items()}
+        answers = Questions(tuple(asked.values()))
+        encoding = _divided(written, asked)
     return Survey(
         name=written.name,
         question=written.question,
         answers=answers,
-        encoding=_encoding(written.privacy, answers),
+        encoding=encoding,
         title=written.title,
         method=written.estimate.method,
         minimum=written.estimate.minimum,
@@ -238,11 +273,17 @@ def parse(text: str) -> Survey:
         shuffler=None if written.shuffler is None else written.shuffler.url.rstrip("/"),
         codes=written.shuffler is not None and written.shuffler.codes,
         ledger=_survey_ledger(written.ledger),
-        translations={
-            language: Translation(part.title, part.question, part.labels)
-            for language, part in written.translations.items()
-        },
+        translations={language: part.build() for language, part in written.translations.items()},
     )
+
+
+def _divided(written: SurveyFile, asked: dict[str, Asked]) -> Encoding:
+    privacy = written.privacy
+    if privacy.encoding not in DIVIDED or privacy.first is not None or privacy.buckets is not None:
+        raise InputError("privacy.encoding is not one for several questions", value=privacy.encoding, allowed=DIVIDED)
+    sizes = {name: each.answers.size for name, each in asked.items()}
+    shares = {name: exact(part.share, "share") for name, part in written.questions.items()}
+    return Several.divided(sizes, exact(privacy.epsilon, "privacy.epsilon"), shares, ENCODINGS[privacy.encoding])
 
 
 def _encoding(privacy: PrivacyPart, answers: Answers) -> Encoding:

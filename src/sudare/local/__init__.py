@@ -9,7 +9,7 @@ day after day.
 from sudare.local.accounting import repeated, shuffled
 from sudare.local.choosing import Choice, choose, encoding_from_json
 from sudare.local.encoding import Encoding
-from sudare.local.estimation import Estimate, estimate
+from sudare.local.estimation import Estimate, JointEstimate, estimate, joint
 from sudare.local.files import ReportFile, decode_report, encode_report
 from sudare.local.flood import FORGED, honest_chance
 from sudare.local.hadamard import HadamardResponse
@@ -17,7 +17,7 @@ from sudare.local.hashing import LocalHashing
 from sudare.local.one_bit import BitMemory, EstimatedMean, OneBitMean
 from sudare.local.permanent import Memory, PermanentUnary, Rappor, rappor
 from sudare.local.reports import Reports
-from sudare.local.several import JointEstimate, Several
+from sudare.local.several import Several
 from sudare.local.square_wave import SquareWave
 from sudare.local.subset import RandomisedResponse, SubsetSelection
 from sudare.local.tally import Tally
@@ -54,6 +54,7 @@ __all__ = [
     "encoding_from_json",
     "estimate",
     "honest_chance",
+    "joint",
     "rappor",
     "repeated",
     "shuffled",

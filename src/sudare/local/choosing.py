@@ -10,6 +10,7 @@ from sudare.local.encoding import Encoding
 from sudare.local.estimators import noise_terms
 from sudare.local.hadamard import HadamardResponse
 from sudare.local.hashing import LARGEST_HASHED, LocalHashing
+from sudare.local.several import Several
 from sudare.local.subset import RandomisedResponse, SubsetSelection
 from sudare.local.unary import OptimisedUnary, SymmetricUnary
 from sudare.privacy import Number, positive, readable
@@ -24,6 +25,9 @@ def encoding_from_json(data: Any) -> Encoding:
     """
     parameters = dict(data) if isinstance(data, dict) else {}
     name = parameters.pop("encoding", None)
+    if name == Several.name and isinstance(parameters.get("questions"), list):
+        parts = [dict(part) if isinstance(part, dict) else {} for part in parameters["questions"]]
+        return Several({str(part.pop("name", "")): encoding_from_json(part) for part in parts})
     if not isinstance(name, str) or name not in ENCODINGS:
         raise ParameterError("unknown encoding", value=name, allowed=ENCODINGS, hint=did_you_mean(str(name), ENCODINGS))
     try:

@@ -19,6 +19,7 @@ from sudare.local.encoding import Encoding
 from sudare.local.estimators import (
     Prior,
     Supports,
+    chances_of,
     covariance,
     fit,
     fit_numbers,
@@ -29,8 +30,9 @@ from sudare.local.estimators import (
     unbiased_numbers,
 )
 from sudare.local.reports import Reports
+from sudare.local.several import Several
 from sudare.local.square_wave import SquareWave
-from sudare.local.tally import Tally
+from sudare.local.tally import Tally, several
 from sudare.measure.em import Fitted
 from sudare.measure.simplex import project_rows
 from sudare.privacy import Guarantee
@@ -40,6 +42,7 @@ METHODS = ("auto", "mle", "simplex", "em", "ems")
 SMALL = 64
 """EM is the default up to this many values."""
 LARGEST_COVARIANCE = 4096
+_PROJECTIONS = 2000
 
 
 @dataclass(frozen=True)
@@ -130,14 +133,21 @@ class Estimate:
         return f"Estimate({self.encoding.size} values by {self.method} from {self.reports} reports; {self.guarantee})"
 
 
-def estimate(reports: Given, method: str = "auto", level: float = 0.9, *, stop: str | int = "auto") -> Estimate:
+def estimate(
+    reports: Given,
+    method: str = "auto",
+    level: float = 0.9,
+    *,
+    stop: str | int = "auto",
+    question: str | None = None,
+) -> Estimate:
     """How many people hold each value, from their reports, a tally of them, or chunks of reports in sequence.
 
     ``mle`` is the unbiased estimate: it may be negative. ``simplex`` is the point nearest to it that is not negative
     and adds up to the number of reports; it needs a tally only, and is the default above 64 values. ``em`` maximises
     the likelihood of the single reports, kept from fitting the noise by ``stop``: "prior", "held_out", "converged" or
     a number of steps, see `sudare.local.estimators`; unary, hashed and subset reports must be given themselves.
-    ``ems`` is EM with smoothing, for numbers.
+    ``ems`` is EM with smoothing, for numbers. Of reports to `Several` questions, those to one ``question`` are taken.
 
     >>> from sudare.local import SymmetricUnary
     >>> reports = SymmetricUnary(size=3, epsilon=2).randomize([0] * 700 + [1] * 300, seed=1)
@@ -149,34 +159,41 @@ def estimate(reports: Given, method: str = "auto", level: float = 0.9, *, stop: 
         raise ParameterError("unknown method of estimation", value=method, allowed=METHODS, hint=hint)
     if not 0 < level < 1:
         raise ParameterError("level is not a probability", value=level, allowed="0 < level < 1")
-    tally, parts = _gathered(reports, method)
-    if not tally.reports:
-        raise InputError("there are no reports to estimate from", allowed="at least one report")
+    tally, parts = _gathered(reports if question is None else _to_one(reports, question), method)
     chosen = _chosen(method, tally.encoding, parts is not None)
     if tally.encoding.chances is None:
         return _numbers(tally, chosen, level, stop)
     return _counts(tally, parts, chosen, level, stop)
 
 
+def _to_one(reports: Given, question: str) -> Given:
+    if isinstance(reports, Tally):
+        return reports.part(question)
+    parts = [reports] if isinstance(reports, Reports) else reports
+    return (several(part.encoding).part(part, question) for part in parts)
+
+
 def _gathered(reports: Given, method: str) -> tuple[Tally, list[Reports] | None]:
     """The tally, and the reports themselves where EM needs each of them."""
-    if isinstance(reports, Tally):
-        return reports, None
     tally: Tally | None = None
     kept: list[Reports] = []
+    if isinstance(reports, Tally):
+        tally, reports = reports, ()
     for part in [reports] if isinstance(reports, Reports) else reports:
         if not isinstance(part, Reports):
             raise InputError("not reports", value=type(part).__name__, allowed="Reports, a Tally, or chunks of Reports")
         tally = (tally or Tally(part.encoding)).add(part)
         if method == "em" or (method == "auto" and part.encoding.size <= SMALL):
             kept.append(part)
-    if tally is None:
+    if tally is None or not tally.reports:
         raise InputError("there are no reports to estimate from", allowed="at least one report")
     return tally, kept or None
 
 
 def _chosen(method: str, encoding: Encoding, has_reports: bool) -> str:
     """The method that ``auto`` stands for; refuses one that cannot be done."""
+    if isinstance(encoding, Several):
+        raise ParameterError("the reports are to several questions: name one", allowed=encoding.names)
     if encoding.chances is None:
         if method == "simplex":
             raise ParameterError("method simplex is not for numbers", value=method, allowed="auto, mle, em, ems")
@@ -259,6 +276,75 @@ def _promise(tally: Tally) -> Guarantee:
     if tally.seeded:
         return promised.without_protection()
     return promised if tally.booked else promised.unbooked()
+
+
+@dataclass(frozen=True, eq=False)
+class JointEstimate:
+    """``counts`` (size, other size) of people per pair of answers, as in `Estimate`: with errors and intervals."""
+
+    counts: Floats
+    standard_error: Floats
+    low: Floats
+    high: Floats
+    unbiased: Floats
+    reports: int
+    level: float
+    guarantee: Guarantee
+
+
+def joint(reports: Given, one: str, other: str, level: float = 0.9) -> JointEstimate:
+    """How many people gave each pair of answers to two of `Several` questions, from their reports or a tally.
+
+    With s and t whether a report supports a value, p and q the chances of its encoding, (s - q)(t - q')/((p - q)
+    (p' - q')) has as its mean whether the person holds both values, since the two are independent given the
+    answers. Summed over people this is unbiased; its variance is that of the summands, as they are seen.
+    ``counts`` is the nearest table that is not negative and adds up, over either answer, to the estimates of the other
+    question (method simplex), whose errors are smaller.
+
+    >>> from sudare.local import Several
+    >>> survey = Several.divided({"lunch": 3, "way": 2}, epsilon=4)
+    >>> answers = {"lunch": [0] * 3000 + [2] * 3000, "way": [0] * 3000 + [1] * 3000}
+    >>> joint(survey.randomize(answers, seed=1), "lunch", "way").counts.round(-3).tolist()  # 3,000 each of two pairs
+    [[3000.0, 0.0], [0.0, 0.0], [0.0, 3000.0]]
+    """
+    if not 0 < level < 1:
+        raise ParameterError("level is not a probability", value=level, allowed="0 < level < 1")
+    tally, _ = _gathered(reports, "mle")
+    encoding, people = several(tally.encoding), tally.reports
+    if one == other:
+        raise ParameterError("the two questions are the same", value=one)
+    (_, rows), (_, columns) = encoding.place(one), encoding.place(other)
+    sums = tally.sums.reshape(encoding.layout.values, -1).astype(np.float64)
+    both, alone, alone_other = sums[rows, columns], sums.diagonal()[rows, None], sums.diagonal()[columns]
+    (p, q), (p_other, q_other) = (chances_of(encoding.questions[name]) for name in (one, other))
+
+    def summed(slope: float, constant: float, slope_other: float, constant_other: float) -> Floats:
+        """The sum over people of (slope s + constant)(slope' t + constant')."""
+        first = slope * (slope_other * both + constant_other * alone)
+        return np.asarray(first + constant * (slope_other * alone_other + people * constant_other))
+
+    scale = (p - q) * (p_other - q_other)
+    unbiased = summed(1, -q, 1, -q_other) / scale
+    # (s - q)^2 = (1 - 2q) s + q^2, for s is 0 or 1.
+    squares = summed(1 - 2 * q, q**2, 1 - 2 * q_other, q_other**2) / scale**2
+    error = np.sqrt(np.maximum(squares - unbiased**2 / people, 0))
+    counts = _nearest(unbiased, *(estimate(tally.part(name), "simplex").counts for name in (one, other)))
+    low = np.minimum(np.clip(unbiased - _reach(level) * error, 0, people), counts)
+    high = np.maximum(np.clip(unbiased + _reach(level) * error, 0, people), counts)
+    return JointEstimate(counts, error, low, high, unbiased, people, level, _promise(tally))
+
+
+def _nearest(table: Floats, rows: Floats, columns: Floats) -> Floats:
+    """The nearest table that is not negative and has these sums, by Dykstra's alternating projections."""
+    point, moved = table, np.zeros_like(table)
+    for _ in range(_PROJECTIONS):
+        short, below = rows - point.sum(axis=1), columns - point.sum(axis=0)
+        summed = point + (short / len(columns))[:, None] + below / len(rows) - short.sum() / table.size
+        point = np.maximum(summed + moved, 0)
+        moved += summed - point
+        if np.abs(point - summed).max() < 1e-4:
+            break
+    return point
 
 
 class ValueRow(NamedTuple):

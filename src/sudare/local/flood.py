@@ -13,6 +13,7 @@ import math
 import numpy as np
 
 from sudare.local.encoding import Encoding
+from sudare.local.several import Several
 from sudare.local.tally import Tally
 from sudare.local.unary import UnaryEncoding
 from sudare.measure.science import scipy_of
@@ -36,6 +37,8 @@ def honest_chance(tally: Tally) -> float:
     encoding, number = tally.encoding, tally.reports
     if not number:
         return 1.0
+    if isinstance(encoding, Several):
+        return min(1.0, len(encoding.names) * min(honest_chance(tally.part(name)) for name in encoding.names))
     support, (least, most) = np.rint(tally.support), _bounds(encoding)
     tails = np.concatenate([binom.cdf(support, number, least), binom.sf(support - 1, number, most)])
     smallest = float(tails.min()) * len(tails)

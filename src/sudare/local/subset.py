@@ -58,6 +58,10 @@ class RandomisedResponse(Encoding):
     def draw(self, values: NDArray[np.int64], source: Source) -> Packed:
         return self.layout.pack(self.channel.draw(values, source))
 
+    def bitmaps(self, packed: Packed) -> Packed:
+        """The one value that each report is."""
+        return np.packbits(self.layout.unpack(packed)[:, None] == np.arange(self.size), axis=1, bitorder="little")
+
 
 _CHUNK = 1 << 16
 

@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sudare.errors import InputError, Message, SudareError
+from sudare.errors import InputError, Message, ParameterError, SudareError
 from sudare.local.choosing import encoding_from_json
 from sudare.local.encoding import Encoding
 from sudare.local.layout import Packed
 from sudare.local.reports import Reports, same_survey
+from sudare.local.several import Several
 
 FORMAT = 1
 
@@ -58,6 +59,15 @@ class Tally:
         """How many reports support each value (size,); for the square wave, how often each report came."""
         return self.encoding.support(self.sums, self.reports)
 
+    def part(self, question: str) -> Tally:
+        """Of reports to several questions, the tally of those to one."""
+        encoding = several(self.encoding)
+        number, values = encoding.place(question)
+        made = Tally(encoding.layout.parts[number])
+        made.reports, made.seeded, made.unbooked = self.reports, self.seeded, self.unbooked
+        made.sums = self.sums.reshape(encoding.layout.values, -1).diagonal()[values].copy()
+        return made
+
     def __add__(self, other: Tally) -> Tally:
         """Both together, as a new tally."""
         same_survey(self.encoding, other.encoding)
@@ -99,3 +109,10 @@ class Tally:
 
     def __repr__(self) -> str:
         return f"Tally({self.reports} reports of {self.encoding!r})"
+
+
+def several(encoding: Encoding) -> Several:
+    """The encoding itself; refused unless it is one of several questions."""
+    if not isinstance(encoding, Several):
+        raise ParameterError("the reports are to one question", value=encoding.name)
+    return encoding

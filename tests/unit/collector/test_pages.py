@@ -63,10 +63,11 @@ def test_a_page_holds_the_survey_its_texts_and_its_promise():
     """)
     english, japanese = page("device", survey, "en"), page("device", survey, "ja")
     assert "Lunch &amp; more?" in english
-    assert "at most 1.65 times as likely with your answer as with any other" in english
+    assert "at most 1.65 times as likely with your answers as with any others" in english
     assert "昼食は?" in japanese
     data = json.loads(re.search(r'id="page">(.*?)</script>', english)[1])
-    assert data["labels"] == ["<b>", "no"]
+    assert data["asked"] == [{"question": "Lunch & more?", "labels": ["<b>", "no"]}]
     assert data["survey"] == json.loads(json.dumps(survey.to_json()))
-    assert json.loads(re.search(r'id="page">(.*?)</script>', japanese)[1])["labels"] == ["はい", "いいえ"]
+    (shown,) = json.loads(re.search(r'id="page">(.*?)</script>', japanese)[1])["asked"]
+    assert shown == {"question": "昼食は?", "labels": ["はい", "いいえ"]}
     assert "<b>" not in english

@@ -11,7 +11,7 @@ from sudare.collector.collection import Collection
 from sudare.collector.report import collection_sections
 from sudare.errors import InputError, OutputError
 from sudare.language.catalogue import Words
-from sudare.local import estimate
+from sudare.local import estimate, joint
 from sudare.render.sections import Chart, Map, Table
 
 LABELS = """
@@ -66,7 +66,7 @@ def test_the_page_says_what_was_collected_and_what_protects_it(tmp_path, languag
     found = estimate(made, method="auto")
     (table,) = [
         part
-        for section in collection_sections(survey, found, Words(language), "")
+        for section in collection_sections(survey, made, Words(language), "")
         for part in section.parts
         if isinstance(part, Table)
     ]
@@ -95,7 +95,7 @@ def test_a_page_that_cannot_be_written_is_one_sentence(tmp_path):
 def test_places_are_a_map_and_long_lists_are_shortened(tmp_path, kind):
     plain = re.sub(r"answers = .*", f"answers = {ANSWERS[kind]}", LABELS.partition("[translations")[0])
     survey = survey_of(tmp_path, plain)
-    made = estimate(survey.encoding.randomize(np.arange(500) % survey.answers.size))
+    made = survey.encoding.randomize(np.arange(500) % survey.answers.size)
     sections = collection_sections(survey, made, Words("en"), "")
     (picture,) = [part for section in sections for part in section.parts if isinstance(part, Chart | Map)]
     (table,) = [part for section in sections for part in section.parts if isinstance(part, Table)]
@@ -104,3 +104,45 @@ def test_places_are_a_map_and_long_lists_are_shortened(tmp_path, kind):
     if kind == "labels":
         assert "300 largest of 400" in table.caption
         assert len(picture.layouts[0]["datasets"]["places"]) == 60
+
+
+QUESTIONS = """
+name = "commute"
+title = "Commute"
+question = "Lunch and the way to work"
+privacy = {encoding = "symmetric_unary", epsilon = 4}
+estimate = {minimum = 50}
+service = {storage = "reports.db", batch = 1}
+[questions.lunch]
+question = "Lunch?"
+answers = {type = "labels", labels = ["rice", "bread", "nothing"]}
+[questions.home]
+question = "Where do you live?"
+answers = {type = "tiles", tiles = {north = [0, 1], west = [1, 0]}}
+[translations.ja]
+question = "昼食と通勤"
+[translations.ja.questions.lunch]
+question = "昼食は何でしたか。"
+labels = ["ご飯", "パン", "なし"]
+"""
+
+
+@pytest.mark.parametrize(
+    ("language", "said", "label"), [("en", "Lunch?", "rice"), ("ja", "昼食は何でしたか。", "ご飯")]
+)
+def test_several_questions_have_a_chart_each_and_tables_of_two(tmp_path, language, said, label):
+    survey = survey_of(tmp_path, QUESTIONS)
+    made = store(survey, [0] * 300 + [3] * 100)  # rice in the north, bread in the west
+    page = tmp_path / "report.html"
+    assert export(survey, tmp_path / "reports.parquet", report=page, language=language) == 400
+    text = page.read_text(encoding="utf-8")
+    assert said in text
+    assert label in text
+    sections = collection_sections(survey, made, Words(language), "")
+    parts = [part for section in sections for part in section.parts]
+    assert [part.name for part in parts if isinstance(part, Chart)] == ["estimate", "estimate1"]
+    together, lunch, home = (part for part in parts if isinstance(part, Table))
+    assert (len(together.rows), len(together.header), len(lunch.rows), len(home.rows)) == (3, 3, 3, 2)
+    counts = joint(made, "lunch", "home").counts
+    assert together.rows[0][1].startswith(f"{round(counts[0, 0]):,}")
+    assert counts[0, 0] > 200

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from sudare.collector import load, parse
+from sudare.collector.answers import answers_from_json
 from sudare.errors import InputError, SudareError
 
 WHOLE = """
@@ -184,3 +185,60 @@ def test_a_survey_whose_cap_has_a_large_delta_is_refused():
     with pytest.raises(SudareError, match="delta is too large to protect anybody"):
         parse(SHORT + ledger % "0.5")
     assert parse(SHORT + ledger % "0.001").ledger.cap.delta == Fraction(1, 1000)
+
+
+SEVERAL = """
+name = "commute"
+question = "Lunch and the way to work"
+privacy = {encoding = "randomised_response", epsilon = 2}
+[questions.lunch]
+question = "Lunch?"
+answers = {type = "labels", labels = ["rice", "bread", "nothing"]}
+share = 3
+[questions.home]
+question = "Where do you live?"
+answers = {type = "mesh", size = "1km", rows = [4240, 4242], columns = [3150, 3152]}
+[translations.ja]
+question = "昼食と通勤"
+[translations.ja.questions.lunch]
+labels = ["ご飯", "パン", "なし"]
+"""
+
+
+def test_several_questions_share_the_budget_and_are_one_survey():
+    survey = parse(SEVERAL)
+    assert [encoding.epsilon for encoding in survey.encoding.questions.values()] == [Fraction(3, 2), Fraction(1, 2)]
+    assert (survey.cost.epsilon, survey.encoding.report_bytes, survey.answers.size) == (2, 2, 12)
+    reports = survey.randomize({"lunch": ["rice", "bread"], "home": ([35.34, 35.345], [139.38, 139.39])})
+    assert len(reports) == 2
+    texts = survey.texts("ja")
+    assert texts.question == "昼食と通勤"
+    assert texts.asked[0] == ("Lunch?", ("ご飯", "パン", "なし"))
+    assert texts.asked[1][0] == "Where do you live?"
+    again = answers_from_json(json.loads(json.dumps(survey.to_json()))["answers"])
+    assert again == survey.answers
+    turned = SEVERAL.replace("questions.lunch]", "questions.way]")
+    changed = [turned, SEVERAL.replace("share = 3", "share = 2"), SEVERAL.replace("なし", "無し")]
+    assert len({parse(text).fingerprint for text in [SEVERAL, *changed]}) == 4
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        (("epsilon = 2", "epsilon = 2, first = 1"), "not one for several questions"),
+        (("randomised_response", "local_hashing"), "not one for several questions"),
+        (('question = "Lunch and', 'answers = {type = "labels", labels = ["a"]}\nquestion = "Lunch and'), "either"),
+        (("[questions.home]", "[questions.lunch.more]"), "more"),
+        (("ja.questions.lunch", "ja.questions.dinner"), "a question that is not asked"),
+        (('"パン", ', ""), "not one for each answer"),
+        (("share = 3", "share = 0"), "share"),
+    ],
+)
+def test_several_questions_that_do_not_fit_are_refused(change, sentence):
+    with pytest.raises(SudareError, match=sentence):
+        parse(SEVERAL.replace(*change))
+
+
+def test_the_fingerprint_of_one_question_is_as_it_was():
+    """Devices and databases of running surveys know it."""
+    assert parse(WHOLE).fingerprint == "5c4adca278e7a22487a89d9bbf4e44cf"

@@ -1,3 +1,27 @@
+export interface Answers {
+  labels: string[];
+  attribute: unknown;
+  places?: [number, number][];
+  degrees?: Record<string, number>;
+}
+
+export interface Encoding {
+  encoding: string;
+  size: number;
+  epsilon: string;
+  first?: string;
+  buckets?: number;
+}
+
+/** Thresholds of coins, as 32 hexadecimal digits. */
+export interface Law {
+  kind: "unary" | "permanent" | "response";
+  own?: string;
+  other?: string;
+  flip?: string;
+  change?: string;
+}
+
 /** What `GET /survey` says, as far as a device needs it. */
 export interface Survey {
   survey: string;
@@ -8,11 +32,19 @@ export interface Survey {
   identity: string;
   epsilon: number;
   report_bytes: number;
-  answers: { labels: string[]; attribute: unknown; places?: [number, number][]; degrees?: Record<string, number> };
-  encoding: { encoding: string; size: number; epsilon: string; first?: string };
-  law: { kind: "unary" | "permanent" | "response"; own?: string; other?: string; flip?: string; change?: string } | null;
+  answers: Answers | { questions: ({ name: string; question: string } & Answers)[] };
+  encoding: Encoding | { encoding: "several"; questions: ({ name: string } & Encoding)[] };
+  law: Law | { kind: "several"; parts: Law[] } | null;
+  shuffler?: string;
   rounds?: { series: string; number: number; of: number; changes: number };
-  translations: Record<string, { title?: string; question?: string; labels?: string[] }>;
+  translations: Record<string, Texts>;
+}
+
+export interface Texts {
+  title?: string;
+  question?: string;
+  labels?: string[];
+  questions?: Record<string, Texts>;
 }
 
 /** Where reports, permanent answers and the account are kept: text by key, for as long as the device lives. */
@@ -51,12 +83,12 @@ export class Client {
   state(survey: Survey): "open" | "waiting" | "answered";
   spent(): number;
   terms(survey: Survey): Terms;
-  answer(survey: Survey, answer: number): Promise<string>;
+  answer(survey: Survey, answer: number | number[]): Promise<string>;
   forget(survey: Survey): void;
 }
 
 export function costOf(survey: Survey): number;
 export function epsilonOf(survey: Survey): number;
-export function marked(survey: Survey, report: string): number[];
+export function marked(survey: Survey, report: string): number[][];
 export function checkIdentity(survey: Survey): Promise<void>;
-export function answerAt(survey: Survey, latitude: number, longitude: number): number | null;
+export function answerAt(answers: Answers, latitude: number, longitude: number): number | null;

@@ -71,20 +71,46 @@ function coins(size, answer, own, other, fill) {
   return bits;
 }
 
-/** The report of one answer, a whole number in [0, size), as bytes; `remembered` are the permanent bits of the answer. */
-export function randomise(survey, answer, fill = fillRandom, remembered = null) {
-  const { size } = survey.encoding;
-  if (!Number.isInteger(answer) || answer < 0 || answer >= size) {
+/** The questions of a survey, each as a survey of its own. */
+function partsOf(survey) {
+  if (survey.law?.kind !== "several") return [survey];
+  return survey.law.parts.map((law, place) => ({ law, encoding: survey.encoding.questions[place] }));
+}
+
+function bytesOfReport({ law, encoding }) {
+  if (law.kind !== "response") return Math.ceil(encoding.size / 8) * (encoding.buckets ? 2 : 1);
+  let bytes = 1;
+  while (256 ** bytes < encoding.size) bytes += 1;
+  return bytes;
+}
+
+/**
+ * The report of an answer, a whole number in [0, size), as bytes; of several questions, the answers as a list. `values`
+ * are the permanent answers that the device remembers, by answer (as text): new ones are added.
+ */
+export function randomise(survey, answer, fill = fillRandom, values = {}) {
+  checkLaw(survey);
+  const parts = partsOf(survey);
+  const answers = survey.law.kind === "several" ? answer : [answer];
+  const known = (part, place) => Number.isInteger(answers[place]) && answers[place] >= 0 && answers[place] < part.encoding.size;
+  if (!Array.isArray(answers) || answers.length !== parts.length || !parts.every(known)) {
     throw new ClientError("bad_answer", "there is no such answer");
   }
-  checkLaw(survey);
-  const { law } = survey;
+  return Uint8Array.from(parts.flatMap((part, place) => [...reportOf(part, answers[place], fill, values)]));
+}
+
+function reportOf(survey, answer, fill, values) {
+  const { law, encoding } = survey;
+  const { size } = encoding;
   if (law.kind === "unary") return coins(size, answer, law.own, law.other, fill);
   if (law.kind === "permanent") {
-    const bits = remembered ?? permanent(survey, answer, fill);
-    return coins(size, -1, law.flip, law.flip, fill).map((flips, place) => flips ^ bits[place]);
+    let bits = remember(survey, answer, values, fill);
+    if (law.flip) bits = coins(size, -1, law.flip, law.flip, fill).map((flips, place) => flips ^ bits[place]);
+    if (!encoding.buckets) return bits;
+    const asked = decode(values.asked);
+    return Uint8Array.from([...asked, ...bits.map((byte, place) => byte & asked[place])]);
   }
-  const report = new Uint8Array(survey.report_bytes);
+  const report = new Uint8Array(bytesOfReport(survey));
   const changed = isBelow(fill(new Uint8Array(COIN_BYTES)), thresholdBytes(law.change));
   const step = 1 + uniform(size - 1, fill); // drawn in either case, so that time tells nothing
   let number = changed ? (answer + step) % size : answer;
@@ -95,14 +121,35 @@ export function randomise(survey, answer, fill = fillRandom, remembered = null) 
   return report;
 }
 
-/** The bits that a device remembers of an answer, for as long as it takes part. */
-export function permanent(survey, answer, fill = fillRandom) {
-  return coins(survey.encoding.size, answer, survey.law.own, survey.law.other, fill);
+/**
+ * The permanent bits of an answer: the old ones where `values` has them, else drawn now. With buckets a device answers
+ * for some of the answers alone, which it draws once; all others are the one value "none".
+ */
+function remember({ law, encoding }, answer, values, fill) {
+  const { size, buckets } = encoding;
+  if (buckets) values.asked ??= encode(someOf(size, buckets, fill));
+  const asked = buckets ? decode(values.asked) : null;
+  const state = !asked || (asked[answer >> 3] >> (answer & 7)) & 1 ? answer : "none";
+  const drawn = () => coins(size, state, law.own, law.other, fill).map((byte, place) => (asked ? byte & asked[place] : byte));
+  values[state] ??= encode(drawn());
+  return decode(values[state]);
+}
+
+/** A set of `number` values in [0, size), all sets equally likely (Floyd), one bit for each value. */
+function someOf(size, number, fill) {
+  const bits = new Uint8Array(Math.ceil(size / 8));
+  for (let last = size - number; last < size; last += 1) {
+    const drawn = uniform(last + 1, fill);
+    const place = (bits[drawn >> 3] >> (drawn & 7)) & 1 ? last : drawn;
+    bits[place >> 3] |= 1 << (place & 7);
+  }
+  return bits;
 }
 
 /** The epsilon that the survey's thresholds really have: the logarithm of the largest quotient of two chances. */
 export function epsilonOf(survey) {
   const { law, encoding } = survey;
+  if (law?.kind === "several") return partsOf(survey).reduce((sum, part) => sum + epsilonOf(part), 0);
   const whole = 1n << PLACES;
   const number = (text) => {
     thresholdBytes(text);
@@ -128,7 +175,8 @@ export function epsilonOf(survey) {
 /** What taking part in all rounds costs, at most: one epsilon a round, or one for each value that may be remembered. */
 export function costOf(survey) {
   const { of, changes } = survey.rounds ?? { of: 1, changes: 0 };
-  return survey.epsilon * (survey.law?.kind === "permanent" ? Math.min(changes + 1, of) : of);
+  const values = survey.law?.kind === "permanent" ? Math.min(changes + 1, (survey.encoding.buckets ?? of) + 1) : of;
+  return survey.epsilon * Math.min(values, of);
 }
 
 /** Refuses a survey whose thresholds protect less than the epsilon that it shows. */
@@ -138,13 +186,17 @@ export function checkLaw(survey) {
   }
 }
 
-/** Which answers a report marks: all that it says. */
+/** Which answers to each question a report marks: all that it says. */
 export function marked(survey, report) {
-  const bytes = decode(report);
-  if (survey.law.kind === "response") return [bytes.reduceRight((number, byte) => number * 256 + byte, 0)];
-  return Array.from({ length: survey.encoding.size }, (_, value) => value).filter(
-    (value) => (bytes[value >> 3] >> (value & 7)) & 1,
-  );
+  let rest = decode(report);
+  return partsOf(survey).map((part) => {
+    const { law, encoding } = part;
+    const length = bytesOfReport(part);
+    const bytes = rest.subarray(encoding.buckets ? length / 2 : 0, length);
+    rest = rest.subarray(length);
+    if (law.kind === "response") return [bytes.reduceRight((number, byte) => number * 256 + byte, 0)];
+    return Array.from({ length: encoding.size }, (_, value) => value).filter((value) => (bytes[value >> 3] >> (value & 7)) & 1);
+  });
 }
 
 /** The bytes of base64url. */
@@ -159,8 +211,9 @@ export async function checkIdentity(survey) {
   const hash = new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(survey.identity)));
   const found = Array.from(hash.subarray(0, 16), (byte) => byte.toString(16).padStart(2, "0")).join("");
   const said = JSON.parse(survey.identity);
-  const shown = [survey.name, survey.question, survey.title, survey.answers.attribute, survey.encoding, survey.translations];
-  const meant = [said.name, said.question, said.texts.title, said.answers.attribute, said.privacy, said.texts.translations];
+  const listed = ({ questions, ...one }) => (questions ?? [one]).map((each) => [each.name, each.question, each.attribute]);
+  const shown = [survey.name, survey.question, survey.title, listed(survey.answers), survey.encoding, survey.translations];
+  const meant = [said.name, said.question, said.texts.title, listed(said.answers), said.privacy, said.texts.translations];
   if (found !== survey.survey || sorted(shown) !== sorted(meant)) {
     throw new ClientError("unsigned", "the survey shows other texts than its fingerprint covers");
   }
@@ -179,9 +232,8 @@ export function encode(bytes) {
   return btoa(text).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
 }
 
-/** The answer of a mesh survey at a place in degrees; null where the place is outside. */
-export function answerAt(survey, latitude, longitude) {
-  const { degrees, places } = survey.answers;
+/** The one of the `answers` (meshes) at a place in degrees; null where the place is outside. */
+export function answerAt({ degrees, places }, latitude, longitude) {
   const row = degrees.north - Math.floor(latitude * degrees.rows + 1e-9);
   const column = Math.floor((longitude - 100) * degrees.columns + 1e-9) - degrees.west;
   const answer = places.findIndex((place) => place[0] === row && place[1] === column);
@@ -264,14 +316,19 @@ export class Client {
     return { cost, times: Math.exp(cost), spent, most: this.mostEpsilon, year: this.mostAYear };
   }
 
-  /** Randomises the answer and sends the report; where one waits from before, sends that one instead. */
+  /**
+   * Randomises the answer (of several questions, the list of answers) and sends the report; where one waits from before,
+   * sends that one instead.
+   */
   async answer(survey, answer) {
     const key = `sudare:${survey.survey}`;
     if (this.state(survey) === "answered") throw new ClientError("answered", "this survey was answered from here");
+    if (survey.shuffler) throw new ClientError("relay", "browsers cannot seal reports for a relay: use the Python client");
     if (this.state(survey) === "open") {
+      checkLaw(survey);
       this.#charge(survey);
       const id = Array.from(fillRandom(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
-      const report = encode(randomise(survey, answer, fillRandom, this.#remembered(survey, answer)));
+      const report = encode(this.#randomised(survey, answer));
       this.memory.set(key, JSON.stringify({ survey: survey.survey, id, report }));
     }
     const body = this.memory.get(key);
@@ -308,21 +365,20 @@ export class Client {
     this.memory.set("sudare:spent", JSON.stringify(rows));
   }
 
-  /** The permanent bits of an answer: the old ones where it was given before; null where nothing is remembered. */
-  #remembered(survey, answer) {
-    if (survey.law?.kind !== "permanent") return null;
+  /** A report; permanent answers are the old ones where they were given before, and are remembered. */
+  #randomised(survey, answer) {
+    if (survey.law.kind !== "permanent") return randomise(survey, answer);
     const place = `sudare:memory:${survey.account}`;
     const kept = this.memory.get(place) ?? "{}";
     if (kept === "left") throw new ClientError("answered", "this device has left the series of surveys");
     const values = JSON.parse(kept);
-    if (!(answer in values)) {
-      if (Object.keys(values).length > (survey.rounds?.changes ?? 0)) {
-        throw new ClientError("changes", "the answer has changed as often as the survey may ask about");
-      }
-      values[answer] = encode(permanent(survey, answer));
-      this.memory.set(place, JSON.stringify(values));
+    const report = randomise(survey, answer, fillRandom, values);
+    const answers = Object.keys(values).filter((name) => name !== "asked");
+    if (answers.length > 1 + (survey.rounds?.changes ?? 0)) {
+      throw new ClientError("changes", "the answer has changed as often as the survey may ask about");
     }
-    return decode(values[answer]);
+    this.memory.set(place, JSON.stringify(values));
+    return report;
   }
 
   async #request(path, options) {

@@ -5,7 +5,7 @@ import { aspectOf, drawMap } from "./map.js";
 
 const MOST_BUTTONS = 12;
 const page = JSON.parse(document.getElementById("page").textContent);
-const { labels, messages, language } = page;
+const { asked, messages, language } = page;
 const AGAIN = 20000; // milliseconds until a report that waits for its batch is sent again
 const client = new Client("", { key: new URLSearchParams(location.hash.slice(1)).get("key") });
 const asking = document.getElementById("confirm");
@@ -14,8 +14,7 @@ const form = document.getElementById("answer-form");
 const choices = document.getElementById("choices");
 const sendButton = document.getElementById("send");
 const status = document.getElementById("status");
-let chosen = null;
-let squares = [];
+const chosen = asked.map(() => null); // one answer to each question
 
 function fill(key, values) {
   return messages[key].replace(/\{(\w+)\}/g, (_, name) => values[name]);
@@ -26,66 +25,82 @@ function say(key, values = {}, kind = "") {
   status.textContent = fill(key, values);
 }
 
-function choose(answer) {
-  chosen = answer;
-  sendButton.disabled = answer === null;
-  for (const [place, square] of squares.entries()) {
-    square.classList.toggle("chosen", place === answer);
-    square.setAttribute("aria-checked", String(place === answer));
+/** One of the questions, with all ways to answer it. */
+function question({ question: text, labels }, number) {
+  const answers = survey.answers.questions?.[number] ?? survey.answers;
+  const box = document.createElement("fieldset");
+  const legend = document.createElement("legend");
+  legend.textContent = text;
+  legend.hidden = asked.length === 1; // the heading of the page says it
+  box.append(legend);
+  choices.append(box);
+  let squares = [];
+
+  function choose(answer) {
+    chosen[number] = answer;
+    sendButton.disabled = chosen.includes(null);
+    for (const [place, square] of squares.entries()) {
+      square.classList.toggle("chosen", place === answer);
+      square.setAttribute("aria-checked", String(place === answer));
+    }
+    const list = box.querySelector("select");
+    if (list !== null && answer !== null) list.value = String(answer);
   }
-  const list = document.getElementById("answer-list");
-  if (list !== null && answer !== null) list.value = String(answer);
-}
 
-function radios() {
-  for (const [answer, label] of labels.entries()) {
-    const line = document.createElement("label");
-    line.className = "choice";
-    const input = Object.assign(document.createElement("input"), { type: "radio", name: "answer", value: answer });
-    input.addEventListener("change", () => choose(answer));
-    const text = document.createElement("span");
-    text.textContent = label;
-    line.append(input, text);
-    choices.append(line);
+  if (answers.places) {
+    const drawn = drawMap(answers.places, labels, messages.choose, aspectOf(answers));
+    squares = drawn.squares;
+    drawn.drawing.setAttribute("role", "radiogroup");
+    for (const [answer, square] of squares.entries()) {
+      square.setAttribute("role", "radio");
+      square.setAttribute("aria-checked", "false");
+      square.setAttribute("aria-label", labels[answer]);
+      square.addEventListener("click", () => choose(answer));
+    }
+    box.append(drawn.drawing);
   }
-}
-
-function list() {
-  const select = Object.assign(document.createElement("select"), { id: "answer-list" });
-  select.setAttribute("aria-label", messages.choose);
-  select.append(new Option(messages.choose, "", true, true));
-  for (const [answer, label] of labels.entries()) select.append(new Option(label, answer));
-  select.addEventListener("change", () => choose(select.value === "" ? null : Number(select.value)));
-  choices.append(select);
-}
-
-function map() {
-  const drawn = drawMap(survey.answers.places, labels, messages.choose, aspectOf(survey.answers));
-  squares = drawn.squares;
-  drawn.drawing.setAttribute("role", "radiogroup");
-  for (const [answer, square] of squares.entries()) {
-    square.setAttribute("role", "radio");
-    square.setAttribute("aria-checked", "false");
-    square.setAttribute("aria-label", labels[answer]);
-    square.addEventListener("click", () => choose(answer));
+  if (labels.length <= MOST_BUTTONS && !answers.places) {
+    for (const [answer, label] of labels.entries()) {
+      const line = document.createElement("label");
+      line.className = "choice";
+      const input = Object.assign(document.createElement("input"), { type: "radio", name: `answer${number}`, value: answer });
+      input.addEventListener("change", () => choose(answer));
+      const text = document.createElement("span");
+      text.textContent = label;
+      line.append(input, text);
+      box.append(line);
+    }
+  } else {
+    const select = document.createElement("select");
+    select.setAttribute("aria-label", messages.choose);
+    select.append(new Option(messages.choose, "", true, true));
+    for (const [answer, label] of labels.entries()) select.append(new Option(label, answer));
+    select.addEventListener("change", () => choose(select.value === "" ? null : Number(select.value)));
+    box.append(select);
   }
-  choices.append(drawn.drawing);
+  if (answers.degrees && navigator.geolocation) box.append(placeButton(answers, choose));
 }
 
-function place() {
+function placeButton(answers, choose) {
   const button = Object.assign(document.createElement("button"), { type: "button", className: "second" });
   button.textContent = messages.use_place;
   button.addEventListener("click", () => {
     navigator.geolocation.getCurrentPosition(
       ({ coords }) => {
-        const answer = answerAt(survey, coords.latitude, coords.longitude);
+        const answer = answerAt(answers, coords.latitude, coords.longitude);
         choose(answer);
         if (answer === null) say("outside", {}, "problem");
       },
       () => say("no_place", {}, "problem"),
     );
   });
-  choices.append(button);
+  return button;
+}
+
+/** The labels of answers to each question, as a sentence has them. */
+function inWords(answersToEach) {
+  const list = new Intl.ListFormat(language);
+  return list.format(answersToEach.flatMap((answers, number) => answers.map((answer) => asked[number].labels[answer])));
 }
 
 function finish(key) {
@@ -102,7 +117,7 @@ function ask(event) {
   const number = new Intl.NumberFormat(language, { maximumSignificantDigits: 3 });
   const terms = Object.fromEntries(Object.entries(client.terms(survey)).map(([name, value]) => [name, number.format(value)]));
   const question = document.querySelector("h1").textContent;
-  document.getElementById("chosen").textContent = fill("chosen", { label: labels[chosen] });
+  document.getElementById("chosen").textContent = fill("chosen", { label: inWords(chosen.map((answer) => [answer])) });
   document.getElementById("terms").textContent = fill("terms", { ...terms, question, epsilon: terms.cost });
   asking.hidden = false;
   sendButton.hidden = true;
@@ -111,9 +126,8 @@ function ask(event) {
 
 /** In words: which answers the report marks. */
 function describe(report) {
-  const names = marked(survey, report).map((answer) => labels[answer]);
-  const list = new Intl.ListFormat(language).format(names);
-  document.getElementById("report").textContent = names.length ? fill("sent_marks", { labels: list }) : messages.sent_none;
+  const labels = inWords(marked(survey, report));
+  document.getElementById("report").textContent = labels ? fill("sent_marks", { labels }) : messages.sent_none;
   document.getElementById("what-was-sent").hidden = false;
 }
 
@@ -122,7 +136,7 @@ async function send() {
   sendButton.disabled = true;
   say("sending");
   try {
-    const report = await client.answer(survey, chosen);
+    const report = await client.answer(survey, asked.length > 1 ? chosen : chosen[0]);
     describe(report);
     if (client.state(survey) === "answered") return finish("thanks");
     finish("held");
@@ -131,7 +145,7 @@ async function send() {
     const known = problem instanceof ClientError && `error_${problem.kind}` in messages;
     say(known ? `error_${problem.kind}` : "error_refused", {}, "problem");
     sendButton.hidden = false;
-    sendButton.disabled = ["changed", "bad_law", "weak", "year", "changes"].includes(problem.kind);
+    sendButton.disabled = ["changed", "bad_law", "weak", "year", "changes", "relay"].includes(problem.kind);
   }
 }
 
@@ -143,10 +157,7 @@ async function start() {
     return say(kind, {}, "problem");
   }
   if (client.state(survey) === "answered") return finish("already");
-  if (survey.answers.places) map();
-  if (labels.length <= MOST_BUTTONS && !survey.answers.places) radios();
-  else list();
-  if (survey.answers.degrees && navigator.geolocation) place();
+  asked.forEach(question);
   form.addEventListener("submit", ask);
   document.getElementById("agree").addEventListener("click", send);
   document.getElementById("cancel").addEventListener("click", () => {
@@ -155,7 +166,7 @@ async function start() {
   });
   if (client.state(survey) === "waiting") {
     choices.replaceChildren();
-    chosen = 0; // whatever it is: the report that waits is sent, and no other is made
+    chosen.fill(0); // whatever it is: the report that waits is sent, and no other is made
     sendButton.disabled = false;
     sendButton.textContent = messages.send_again;
     say("waiting", {}, "problem");

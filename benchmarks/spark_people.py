@@ -107,7 +107,7 @@ def methods():
 def cluster(people: Path, memory: str, out: Path, method: str) -> int:
     """Counted and released in Spark."""
     import sudare as sd
-    from sudare import spark as cluster
+    from sudare.tables import spark as cluster
 
     session(memory)
     start = time.perf_counter()

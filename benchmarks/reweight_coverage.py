@@ -1,11 +1,9 @@
-"""How often 90 % intervals of weighted answers hold the private truth, and how wide they are beside what they were.
+"""How often 90 % intervals of weighted answers hold the private truth.
 
 Goals: 87 % or more on average over the queries wherever nothing was tuned, on public files that are fair, that lean,
 and that lack a tail; 80 % for eight queries on two normal samples by every basis and estimator. Notes have the lowest
-query, how many of its answers and of all were flagged, and the intervals as they were (`reweight_before`): what they
-held, and how many times as wide the new ones are, in the middle over the queries. ``--tuned`` has the settings that
-constants were set on instead. Adult is read from the folder SUDARE_DATA or ../shared/data; elsewhere its settings are
-left out.
+query, and how many of its answers and of all were flagged. ``--tuned`` has the settings that constants were set on
+instead. Adult is read from the folder SUDARE_DATA or ../shared/data; elsewhere its settings are left out.
 """
 
 from __future__ import annotations
@@ -18,7 +16,6 @@ import numpy as np
 
 import sudare.reweight as reweight
 from part import run_part
-from reweight_before import before
 from reweight_settings import Query, Setting, adult_is_here, judged, tuned
 from row import Row
 
@@ -45,7 +42,7 @@ FIRST_SEED = 40_000
 
 def coverage(setting: Setting, epsilon: float, runs: int, options: dict[str, Any] | None = None) -> tuple[float, str]:
     """The percentage of intervals that held, over all queries, and a note with the rest."""
-    held, held_before, widths, widths_before, flagged = [], [], [], [], []
+    held, flagged = [], []
     for seed in range(FIRST_SEED, FIRST_SEED + runs):
         private, public = setting.draw(np.random.default_rng(seed))
         made = reweight.fit(
@@ -54,17 +51,12 @@ def coverage(setting: Setting, epsilon: float, runs: int, options: dict[str, Any
         functions = np.stack([query.function(public).astype(float) for query in setting.queries], axis=1)
         truth = np.array([query.function(private).mean() for query in setting.queries])
         extremes = np.array([(query.low, query.high) for query in setting.queries]).T
-        answer, (low, high) = made.mean(functions, extremes=extremes), before(made, functions)
+        answer = made.mean(functions, extremes=extremes)
         held.append((answer.low <= truth) & (truth <= answer.high))
-        held_before.append((low <= truth) & (truth <= high))
-        widths.append(answer.high - answer.low)
-        widths_before.append(high - low)
         flagged.append([100 * (flag != "") for flag in answer.flags])
     shares, least = 100 * np.mean(held, axis=0), int(np.mean(held, axis=0).argmin())
-    times = np.mean(widths, axis=0) / np.maximum(np.mean(widths_before, axis=0), 1e-12)
     flags, name = np.mean(flagged, axis=0), setting.queries[least].name
-    note = f"least {shares[least]:.0f} ({name}, flagged {flags[least]:.0f} %); {flags.mean():.0f} % flagged; "
-    note += f"before {100 * np.mean(held_before):.0f}, widths now {np.median(times):.2g} times"
+    note = f"least {shares[least]:.0f} ({name}, flagged {flags[least]:.0f} %); {flags.mean():.0f} % flagged"
     return float(shares.mean()), note
 
 

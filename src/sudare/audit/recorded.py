@@ -26,8 +26,8 @@ from sudare.errors import ParameterError
 from sudare.noise import AddedGaussian, AddedLaplace, Measured, Refined, Source, Sparse, record
 from sudare.privacy import Unit
 from sudare.reconstruct.perturb import perturb
-from sudare.reweight import Weighting
-from sudare.reweight.fit import FitParameters, FitRequest
+from sudare.reweight import FitParameters, Weighting
+from sudare.reweight.fit import FitRequest
 from sudare.tables import Laplace, Marginals, NegativeL2, NonnegativeLasso, Privelet, Simplex, TopDown, Tree, release
 
 _PARTS, _FIELDS = 16, 8

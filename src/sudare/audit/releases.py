@@ -83,7 +83,7 @@ def promised(job: Kind[Any, Any]) -> Budget | None:
         return _stated(job.guarantee, Budget(epsilon=job.row_epsilon))
     if isinstance(job, WeightsKind):
         # Noisy centres are of a sample of the records, which costs less than their noise alone.
-        return None if job.request.choice.private_centres else _stated(job.guarantee, job.request.budget)
+        return None if job.request.asked.private_centres else _stated(job.guarantee, job.request.budget)
     if isinstance(job, SampleKind) and job.request.terms.choose_epsilon is not None:
         return Budget(epsilon=job.request.terms.choose_epsilon)
     return None

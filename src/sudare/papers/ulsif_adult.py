@@ -14,11 +14,11 @@ from sudare.language.messages import PageMessage
 from sudare.noise import Source
 from sudare.papers.data import STAND_IN, adult_columns
 from sudare.papers.ulsif_setting import Classifier
-from sudare.reweight import Space
-from sudare.reweight.choice import BasisChoice
+from sudare.reweight.choice import FitParameters
 from sudare.reweight.estimators import fit_tilt
 from sudare.reweight.measurement import budget_of, measure_mean
 from sudare.reweight.rows import PublicFeatures, Rows
+from sudare.reweight.space import Space
 
 Columns: TypeAlias = dict[str, NDArray[Any]]
 
@@ -118,8 +118,7 @@ def _errors(weights: list[Floats], public: Floats, truth: Floats) -> Floats:
 def _tilt(case: AdultCase, pairs: list[tuple[str, str]]) -> Callable[[float, int], Floats]:
     """The default of `fit`, with what does not depend on the noise computed once: (epsilon, seed) -> weights."""
     below = case.space.encode(case.public)
-    choice = BasisChoice(None, "public", None, None, pairs or "auto", "tilt", False)
-    basis = choice.of_public(case.space, below)
+    basis = FitParameters(pairs=pairs or "auto").of_public(case.space, below)
     features = PublicFeatures(basis, below)
     rows = Rows(case.space.encode(case.private))
     total, reach = rows.total(basis), basis.reach("replace", averaged=False)

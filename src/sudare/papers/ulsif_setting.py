@@ -7,8 +7,8 @@ The paper's analysis of noise, O(b / (epsilon lambda n)) in the coefficients, ch
 
 The importance weighting mechanism of Ji and Elkan (2013) is here with the noise of its authors, a vector of uniform
 direction and Gamma-distributed length: less than Laplace noise on each coefficient, by about sqrt 2. For comparison
-only: such floats have no guarantee (their last bits show the exact values), as those of
-`sudare.reweight.importance_weighting` have.
+only: such floats have no guarantee (their last bits show the exact values), as those of `sudare.reweight.fit` with
+``estimator="importance"`` have.
 """
 
 from __future__ import annotations
@@ -27,10 +27,9 @@ from sudare.noise import Source
 from sudare.privacy import Budget
 from sudare.reweight import Gaussian, fit, ulsif
 from sudare.reweight.basis import GRID as NOISE_GRID
-from sudare.reweight.basis import features
 from sudare.reweight.kernel import Kernel
 from sudare.reweight.measurement import measure_mean
-from sudare.reweight.parametric import Parametric, unit_length
+from sudare.reweight.polynomial import Polynomial
 from sudare.reweight.ratio import REGULARISATIONS, CrossValidationChoice, Features, choose, coefficients, minimise
 from sudare.reweight.rows import PublicFeatures, columns_of
 from sudare.reweight.space import STEPS, Space
@@ -39,7 +38,6 @@ Ratio: TypeAlias = Callable[[Floats], Floats]
 
 PUBLIC_ROWS, PRIVATE_ROWS, CENTRES = 50, 2000, 50
 BOUNDS = [(-4.0, 6.0)]
-DELTA = 1e-6
 GRID: Floats = np.linspace(*BOUNDS[0], 1001)
 QUERIES: tuple[Callable[[Floats], Floats], ...] = (
     lambda x: x,
@@ -138,7 +136,7 @@ class Classifier:
     """A logistic regression of private against public rows: its exact coefficients, to which noise is then added."""
 
     space: Space
-    basis: Parametric
+    basis: Polynomial
     coefficients: Floats
     regularisation: float
     people: int
@@ -146,8 +144,8 @@ class Classifier:
 
     @classmethod
     def of(cls, private: Any, public: Any, space: Space, regularisation: float, degree: int) -> Classifier:
-        basis = unit_length(space, degree)
-        above = features(basis, space.encode(columns_of(private, space, Message("private"))))
+        basis = Polynomial(space, degree, constant=True, unit_length=True)
+        above = basis.steps(space.encode(columns_of(private, space, Message("private")))) / NOISE_GRID
         rows = PublicFeatures(basis, space.encode(columns_of(public, space, Message("public"))))
         exact = minimise(above, rows.projected(np.eye(basis.size)), regularisation)
         return cls(space, basis, exact, regularisation, len(above), rows)
@@ -191,7 +189,6 @@ CONTENDERS: tuple[RatioContender, ...] = (
     ),
     RatioContender("B, 10 centres, lambda by rule", False, True, _ours(estimator="ulsif")),
     RatioContender("tilt, 10 kernels", False, True, _ours(basis="kernel")),
-    RatioContender("tilt, 50 kernels, delta 1e-6", False, True, _ours(basis="kernel", number=50, delta=DELTA)),
     RatioContender("Sudare (tilt, 20 hats)", False, True, _ours()),
 )
 

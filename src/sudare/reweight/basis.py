@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 from math import isqrt
-from typing import Any, ClassVar, Literal, Protocol, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,8 @@ from sudare.reweight.space import Codes
 
 GRID = 1 << 24
 """Steps in one unit of a feature."""
+_ROWS_AT_ONCE = 2048
+"""Few enough rows that a block of features stays in the cache."""
 
 Adjacency: TypeAlias = Literal["replace", "add_remove"]
 
@@ -36,89 +38,50 @@ class Reach:
         return Reach(self.l1 * factor, self.l2 * factor)
 
 
-class Basis(Protocol):
-    """Functions of a record. ``steps`` must give the same record the same whole numbers in every call."""
+class Basis(ABC):
+    """Functions of a record, whose mean over the private records is measured."""
 
     @property
+    @abstractmethod
     def size(self) -> int:
         """How many features."""
 
     @property
     def nonnegative(self) -> bool:
         """Whether no feature is ever below zero: then uLSIF cuts its coefficients at zero, else the ratio."""
-
-    def steps(self, codes: Codes) -> Floats:
-        """Whole numbers (rows, size): each feature in steps of 1/`GRID`, rounded."""
-
-    def total(self, codes: Codes) -> NDArray[np.int64]:
-        """The sum of `steps` over the rows, exact."""
-
-    def measured(self, total: NDArray[np.int64]) -> NDArray[np.int64]:
-        """What is measured of a total, in steps: most bases measure the total itself."""
-
-    def people(self, noisy: NDArray[np.int64]) -> float | None:
-        """The number of records that a measured total shows, where it does; None where it must be measured."""
-
-    def consistent(self, mean: Floats) -> Floats:
-        """A noisy mean with what is known of every mean put right."""
-
-    @property
-    def mixing(self) -> Floats | None:
-        """M (size, size) where what is measured is M times the mean of the steps; None for the mean itself."""
-
-    def reach(self, adjacency: Adjacency, averaged: bool) -> Reach:
-        """How far a record can move `measured`; where ``averaged``, a person's rows are averaged and rounded first."""
-
-    def prior(self, covariance: Floats) -> Floats:
-        """The prior covariance (size, size) of the coefficients of a log ratio, given the public covariance."""
-
-    def to_json(self) -> dict[str, Any]:
-        """Plain facts that say which basis it is."""
-
-
-class Summed(ABC):
-    """What most bases share: features >= 0 whose total is measured as it is, and shows nothing else."""
-
-    rows_at_once: ClassVar[int] = 2048
-    """Few enough rows that a block of features stays in the cache."""
-
-    @property
-    def nonnegative(self) -> bool:
         return True
 
     @abstractmethod
     def steps(self, codes: Codes) -> Floats:
-        """Whole numbers (rows, size)."""
+        """Whole numbers (rows, size): each feature in steps of 1/`GRID`, the same for a record in every call."""
 
     def total(self, codes: Codes) -> NDArray[np.int64]:
-        """Exact sums in any order: whole numbers below 2**26 in size, and at most 2**16 of them at once."""
-        parts = [
-            np.ones(len(part)) @ self.steps(part)
-            for first in range(0, len(codes), self.rows_at_once)
-            if len(part := codes[first : first + self.rows_at_once])
-        ]
-        if not parts:
-            return np.zeros(self.steps(codes).shape[1], dtype=np.int64)
-        return np.asarray(np.array(parts).astype(np.int64).sum(axis=0), dtype=np.int64)
-
-    def measured(self, total: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The sum of `steps` over the rows; exact in any order, since partial sums are whole numbers below 2**53."""
+        total = np.zeros(self.size, dtype=np.int64)
+        for first in range(0, len(codes), _ROWS_AT_ONCE):
+            part = codes[first : first + _ROWS_AT_ONCE]
+            total += (np.ones(len(part)) @ self.steps(part)).astype(np.int64)
         return total
 
-    def people(self, noisy: NDArray[np.int64]) -> float | None:  # noqa: ARG002 - as the protocol has it
+    def people(self, noisy: NDArray[np.int64]) -> float | None:  # noqa: ARG002 - most bases do not show it
+        """The number of records that a measured total shows, where it does; None where it must be measured."""
         return None
 
     def consistent(self, mean: Floats) -> Floats:
+        """A noisy mean with what is known of every mean put right."""
         return mean
 
-    @property
-    def mixing(self) -> Floats | None:
-        return None
+    @abstractmethod
+    def reach(self, adjacency: Adjacency, averaged: bool) -> Reach:
+        """How far a record can move `total`; where ``averaged``, a person's rows are averaged and rounded first."""
 
+    @abstractmethod
+    def prior(self, covariance: Floats) -> Floats:
+        """The prior covariance (size, size) of the coefficients of a log ratio, given the public covariance."""
 
-def features(basis: Basis, codes: Codes) -> Floats:
-    """The functions (rows, size) whose mean is measured."""
-    values = basis.steps(codes) / GRID
-    return values if basis.mixing is None else values @ basis.mixing.T
+    @abstractmethod
+    def to_json(self) -> dict[str, Any]:
+        """Plain facts that say which basis it is."""
 
 
 def root_above(square: Fraction) -> Fraction:

@@ -1,4 +1,4 @@
-"""The choice of a fit's basis and of its centres, from the parameters and public data.
+"""The parameters of a fit, and the choice of its basis and centres from them and public data.
 
 Centres of kernels are public points (Takabayashi et al.'s method B), noisy records (A: errata U4), or raw records (C:
 errata U3). Noisy centres are amplified by sampling. b of n records are drawn without replacement and released in random
@@ -9,7 +9,7 @@ epsilon = ln(1 + (e^epsilon' - 1) b / n) in all (Balle, Barthe and Gaboardi 2018
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
@@ -19,14 +19,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sudare.arrays import Floats
+from sudare.domain.ids import MissingUnit
 from sudare.errors import InputError, Message, ParameterError, did_you_mean
 from sudare.noise import Source, measure, secret
-from sudare.privacy import Budget
+from sudare.privacy import Budget, Number
 from sudare.privacy.zcdp import interval, intervals
 from sudare.reweight.basis import Basis
 from sudare.reweight.hats import Hats
-from sudare.reweight.kernel import GaussianProcess, Kernel
-from sudare.reweight.parametric import fourier, polynomial
+from sudare.reweight.kernel import Kernel
+from sudare.reweight.measurement import checked_share
+from sudare.reweight.polynomial import Polynomial
 from sudare.reweight.ratio import points
 from sudare.reweight.rows import checked_number, one_of
 from sudare.reweight.space import STEPS, Codes, Numeric, Space
@@ -135,54 +137,66 @@ def enough(number: int, rows: int, who: Message) -> None:
         )
 
 
-BASES = ("hats", "kernel", "polynomial", "fourier")
+ESTIMATORS = ("tilt", "ulsif", "importance")
+BASES = ("hats", "kernel", "polynomial")
 CENTRES = ("public", "noisy", "raw")
-KNOTS, KERNELS, FEATURES = 20, 10, 50
-_WIDTH = 0.2
+KNOTS, KERNELS = 20, 10
 _JOINT = 2
 """Up to this many columns, the joint shares of all pairs are measured; with more, those of each column alone."""
 
 
-@dataclass(frozen=True)
-class BasisChoice:
-    """The parameters of the basis. ``centres`` is a word of `CENTRES` or declared points."""
+@dataclass(frozen=True, kw_only=True)
+class FitParameters:
+    """The parameters of `sudare.reweight.fit` beside the data and epsilon; described there."""
 
-    basis: str | Basis | None
-    centres: Any
-    number: int | None
-    width: float | None
-    pairs: str | Sequence[tuple[str, str]]
-    estimator: str
-    gaussian: bool
+    bounds: Mapping[str, tuple[float, float]] | Sequence[tuple[float, float]] | None = None
+    categories: Mapping[str, Sequence[Any]] | None = None
+    centres: Any = "public"
+    basis: str | None = None
+    number: int | None = None
+    width: float | None = None
     degree: int = 2
+    pairs: str | Sequence[tuple[str, str]] = "auto"
+    estimator: str = "tilt"
+    regularisation: float | None = None
+    delta: Number | None = None
+    adjacency: str = "replace"
+    size: Number | str | None = None
+    unit: Any = None
+    max_rows: int | None = None
+    split: Number = Fraction(1, 2)
+    accept_raw_records: bool = False
+    missing_unit: str | MissingUnit = "error"
+
+    @property
+    def space(self) -> Space:
+        """The declared columns."""
+        return Space.declare(self.bounds, self.categories)
 
     @property
     def private_centres(self) -> str | None:
         """ "noisy" or "raw", where the centres are private records."""
         return self.centres if isinstance(self.centres, str) and self.centres in ("noisy", "raw") else None
 
-    def checked(self, space: Space) -> BasisChoice:
-        """Itself; refuses parameters that do not fit together."""
+    def check_basis(self, space: Space) -> None:
+        """Refuse parameters of the basis that do not fit together."""
         if isinstance(self.centres, str):
             one_of(self.centres, CENTRES, Message("kind of centres"))
-        if isinstance(self.basis, str):
+        if self.basis is not None:
             one_of(self.basis, BASES, Message("basis"))
         if self.private_centres and self.basis not in (None, "kernel"):
             raise ParameterError("centres from private records belong to kernels", value=self.centres)
-        if self.private_centres == "noisy" and self.gaussian:
+        if self.private_centres == "noisy" and self.delta is not None:
             raise ParameterError("noisy centres take epsilon alone", hint='Leave delta out, or use centres="public".')
         checked_number(self.number, KNOTS)
         self._pairs(space)
-        return self
 
     def of_public(self, space: Space, public: Codes) -> Basis:
         """The basis that public things decide."""
-        if self.basis is not None and not isinstance(self.basis, str):
-            return self.basis
+        if self.estimator == "importance":
+            return Polynomial(space, self.degree, constant=True, unit_length=True)
         if self.basis == "polynomial":
-            return polynomial(space, self.degree, constant=self.estimator == "ulsif")
-        if self.basis == "fourier":
-            return fourier(space, checked_number(self.number, FEATURES), _WIDTH if self.width is None else self.width)
+            return Polynomial(space, self.degree, constant=self.estimator == "ulsif")
         declared = None if isinstance(self.centres, str) else declared_centres(space, self.centres)
         several = len(space.attributes) > 1
         kernel = self.basis == "kernel" or self.estimator == "ulsif" or (declared is not None and several)
@@ -199,25 +213,23 @@ class BasisChoice:
                 enough(knots, len(public), Message("public"))
             return Hats.of(space, public, knots, self._pairs(space))
         number = checked_number(self.number, min(KERNELS * len(space.attributes), len(public)))
-        centres = public_centres(space, public, number) if declared is None else declared
-        return self.of_centres(space, public, centres)
+        return self._kernel(space, public, public_centres(space, public, number) if declared is None else declared)
 
-    def of_centres(self, space: Space, public: Codes, centres: Codes) -> Basis:
+    def _kernel(self, space: Space, public: Codes, centres: Codes) -> Kernel:
         """Kernels at given centres, as wide as public rows are apart, or as was asked (in declared ranges)."""
-        width = public_width(space, public) if self.width is None else float(self.width) * STEPS
-        kernel = Kernel(space, centres, width)
-        return GaussianProcess(kernel) if self.gaussian else kernel
+        return Kernel(space, centres, public_width(space, public) if self.width is None else float(self.width) * STEPS)
 
     def of_private(
-        self, space: Space, public: Codes, private: Codes, budget: Budget, share: Fraction, source: Source
+        self, space: Space, public: Codes, private: Codes, budget: Budget, source: Source
     ) -> tuple[Basis, Budget, tuple[Fraction, Fraction] | None]:
         """Kernels at private records; what is left of the budget; and (epsilon' spent, epsilon it may cost) of A."""
         number = checked_number(self.number, min(KERNELS * len(space.attributes), len(private)))
         if self.private_centres == "raw":
-            return self.of_centres(space, public, raw_centres(private, number, source)), budget, None
+            return self._kernel(space, public, raw_centres(private, number, source)), budget, None
+        share = checked_share(self.split)
         own, rest = budget.split([share, 1 - share])
         centres, spent = noisy_centres(space, private, number, own.amount, source)
-        return self.of_centres(space, public, centres), rest, (spent, own.amount)
+        return self._kernel(space, public, centres), rest, (spent, own.amount)
 
     def _pairs(self, space: Space) -> list[tuple[int, int]]:
         """Pairs of columns whose joint shares are measured."""

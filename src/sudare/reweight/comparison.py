@@ -99,7 +99,7 @@ def compare(
     warnings: tuple[Fact | PageMessage, ...] = ()
     if model is not None:
         made = from_json(model, columns)
-        found = made.estimates.mean(functions, level, names)
+        found = made.mean(functions, level, labels=names)
         # The weights of a file may differ from the model's in the last digits: the interval holds the answer anyway.
         low, high, flags = np.minimum(found.low, answers), np.maximum(found.high, answers), found.flags
         warnings = (*made.warnings, *found.notes)

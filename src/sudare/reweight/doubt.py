@@ -20,22 +20,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from sudare.arrays import Floats
 from sudare.measure.science import scipy_of
+from sudare.reweight.answers import Queries
 from sudare.reweight.hats import VARIANCE, Hats
 from sudare.reweight.measurement import NoisyMean
-from sudare.reweight.queries import Queries
 from sudare.reweight.rows import PublicFeatures
 
 ndtri = scipy_of("special").ndtri
 stdtrit = scipy_of("special").stdtrit
-
-if TYPE_CHECKING:
-    from sudare.reweight.weighting import Model
 
 FORM = 0.05
 """How much of what varies in log w around a knot may vary unseen: set on Adult, where two columns were not a pair."""
@@ -99,12 +95,15 @@ class ErrorLaw:
 
 @dataclass(frozen=True)
 class Doubt:
-    """What is released: the ``measured`` means and the public ``features`` with their ``shares`` (rows,) of one."""
+    """What is released: the ``measured`` means and the public ``features`` with their ``shares`` (rows,) of one.
 
-    model: Model
+    ``error`` (size, size) is the covariance of the weighted means where the coefficients were measured, not the means.
+    """
+
     features: PublicFeatures
     shares: Floats
     measured: NoisyMean
+    error: Floats | None
 
     def law(self, queries: Queries) -> ErrorLaw:
         """The law of the answers; in chunks of rows, twice through the public features."""
@@ -191,9 +190,8 @@ class Doubt:
 
     def _noise(self, slopes: Floats) -> Floats:
         """The variance (q,) of slopes times the noise in the measured means, or in what the weights were made from."""
-        if not self.measured.variance:
-            inner = np.linalg.lstsq(self.model.directions, slopes, rcond=None)[0]
-            return np.asarray(np.einsum("iq,ij,jq->q", inner, self.model.error, inner))
+        if self.error is not None:
+            return np.asarray(np.einsum("iq,ij,jq->q", slopes, self.error, slopes))
         basis = self.features.basis
         known = basis.consistent(np.zeros(basis.size))
         free = np.stack([basis.consistent(column) - known for column in slopes.T], axis=1)

@@ -20,7 +20,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -47,31 +46,19 @@ _ENOUGH = 10_000
 _QUICK = 4.0
 
 
-@dataclass(frozen=True)
-class Directions:
-    """The coordinates the tilt is solved in: t = ``matrix`` u (size, r).
+def directions(moments: FeatureMoments, prior: Floats, noise_variance: float, people: float) -> tuple[Floats, Floats]:
+    """The coordinates the tilt is solved in, t = matrix u, as ``matrix`` (size, r), and the ``penalty`` (r, r) of u.
 
-    ``penalty`` (r, r) is that of u, ``noise`` (r, r) the covariance of the added noise in these coordinates, and
-    ``finite`` the part of the penalty that stands for the finite samples.
+    Principal directions of the public features, scaled by the ``prior``; those without a say are dropped.
     """
-
-    matrix: Floats
-    penalty: Floats
-    noise: Floats
-    finite: float
-
-    @classmethod
-    def of(cls, moments: FeatureMoments, prior: Floats, noise_variance: float, people: float) -> Directions:
-        """Principal directions of the public features, scaled by the ``prior``; those without a say are dropped."""
-        scale, axes = np.linalg.eigh(prior)
-        factor = axes * np.sqrt(np.maximum(scale, 0))
-        values, vectors = np.linalg.eigh(factor.T @ moments.covariance @ factor)
-        values = np.maximum(values, 1e-12)
-        noise = noise_variance * (vectors.T @ (factor.T @ factor) @ vectors)
-        finite = _WORTH / moments.rows + 1 / people
-        penalty = noise / np.sqrt(np.outer(values, values)) + finite * np.eye(len(values))
-        kept = values / (values + np.diag(penalty)) > _SMALLEST_GAIN
-        return cls((factor @ vectors)[:, kept], penalty[np.ix_(kept, kept)], noise[np.ix_(kept, kept)], finite)
+    scale, axes = np.linalg.eigh(prior)
+    factor = axes * np.sqrt(np.maximum(scale, 0))
+    values, vectors = np.linalg.eigh(factor.T @ moments.covariance @ factor)
+    values = np.maximum(values, 1e-12)
+    noise = noise_variance * (vectors.T @ (factor.T @ factor) @ vectors)
+    penalty = noise / np.sqrt(np.outer(values, values)) + (_WORTH / moments.rows + 1 / people) * np.eye(len(values))
+    kept = values / (values + np.diag(penalty)) > _SMALLEST_GAIN
+    return (factor @ vectors)[:, kept], penalty[np.ix_(kept, kept)]
 
 
 def solve(target: Floats, features: Floats, penalty: Floats) -> tuple[Floats, Floats]:
@@ -132,21 +119,6 @@ def _value(target: Floats, features: Floats, penalty: Floats, u: Floats) -> tupl
     return value, exponent / total
 
 
-def error_of_means(directions: Directions, features: Floats, shares: Floats) -> Floats:
-    """The covariance (r, r) of the error of the weighted means of ``features`` (rows, r) about the private ones.
-
-    Around the solution the means move by C u, C the covariance of the features under the shares; with noise of
-    covariance Q and the prior N(0, I) what is left open of u has the covariance (C Q^-1 C + I)^-1.
-    """
-    every = max(1, len(features) // (2 * _ENOUGH))  # a part of the rows tells how far the errors reach
-    features, shares = features[::every], shares[::every] / shares[::every].sum()
-    spread = _curvature(features, shares, shares @ features)
-    size = len(spread)
-    noise = directions.noise + 1e-12 * max(float(np.trace(spread)), 1e-12) * np.eye(size)
-    precision = spread @ np.linalg.solve(noise, spread) + np.eye(size)
-    return np.asarray(spread @ np.linalg.solve((precision + precision.T) / 2, spread))
-
-
 def tilt(
     numerator: ArrayLike, denominator: ArrayLike, basis: Features | None = None, variance: float = VARIANCE
 ) -> Ratio:
@@ -161,12 +133,12 @@ def tilt(
     chosen = kernels(below, above, size=20)[2] if basis is None else basis
     features = chosen(below)
     moments = FeatureMoments(features.mean(axis=0), features.T @ features / len(below), len(below))
-    directions = Directions.of(moments, variance * np.eye(features.shape[1]), 0.0, float(len(above)))
-    projected = features @ directions.matrix
-    u, _ = solve(chosen(above).mean(axis=0) @ directions.matrix, projected, directions.penalty)
+    matrix, penalty = directions(moments, variance * np.eye(features.shape[1]), 0.0, float(len(above)))
+    projected = features @ matrix
+    u, _ = solve(chosen(above).mean(axis=0) @ matrix, projected, penalty)
     exponent = projected @ u
     offset = -float(np.log(np.mean(np.exp(exponent - exponent.max()))) + exponent.max())
-    return Ratio(chosen, directions.matrix @ u, "tilt", {"variance": variance}, "exponential", offset)
+    return Ratio(chosen, matrix @ u, "tilt", {"variance": variance}, "exponential", offset)
 
 
 CANDIDATES: tuple[float, ...] = tuple(10.0 ** (power / 2) for power in range(-8, 7))
@@ -214,25 +186,15 @@ def choose_regularisation(public: PublicFeatures, mean: Floats, noise_variance: 
 def fit_tilt(space: Space, public: PublicFeatures, measured: NoisyMean) -> tuple[Model, Floats, dict[str, Any]]:
     """The log-linear tilt: the model, the weights (rows,) of the public rows with mean one, and what it was."""
     moments = public.moments
-    directions = Directions.of(moments, public.basis.prior(moments.covariance), measured.variance, measured.people)
-    projected = public.projected(directions.matrix)
-    u, shares = solve(measured.value @ directions.matrix, projected, directions.penalty)
+    matrix, penalty = directions(moments, public.basis.prior(moments.covariance), measured.variance, measured.people)
+    projected = public.projected(matrix)
+    u, shares = solve(measured.value @ matrix, projected, penalty)
     exponent = projected @ u
     top = float(exponent.max())
     offset = -(top + math.log(float(np.exp(exponent - top).mean())))
     weights = shares * len(public)
-    model = Model(
-        space,
-        public.basis,
-        directions.matrix @ u,
-        directions.matrix,
-        -directions.finite * u,
-        error_of_means(directions, projected, shares),
-        "exponential",
-        offset,
-        float(weights.max()),
-    )
-    return model, weights, {"directions": directions.matrix.shape[1]}
+    model = Model(space, public.basis, matrix @ u, "exponential", offset, float(weights.max()))
+    return model, weights, {"directions": matrix.shape[1]}
 
 
 def fit_ulsif(
@@ -252,6 +214,4 @@ def fit_ulsif(
     if not weights.any():
         # The noise may leave nothing; then the public rows are all there is to say.
         solved, link, weights = np.zeros(basis.size), "exponential", np.ones(len(public))
-    shift = public.weighted_mean(weights / weights.sum()) - measured.value
-    error = measured.variance * np.eye(basis.size)
-    return Model(space, basis, solved, np.eye(basis.size), shift, error, link), weights, {"regularisation": strength}
+    return Model(space, basis, solved, link), weights, {"regularisation": strength}

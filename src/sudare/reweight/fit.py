@@ -5,7 +5,7 @@ A request is checked before anything private is read (`FitRequest.of`); recipes 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -19,9 +19,9 @@ from sudare.parameters import keywords_of
 from sudare.privacy import Budget, Guarantee, Number, Unit, whole
 from sudare.privacy.guarantee import warn_of
 from sudare.reweight.basis import Adjacency, Basis
-from sudare.reweight.choice import BasisChoice, costs_at_most
+from sudare.reweight.choice import ESTIMATORS, FitParameters, costs_at_most
 from sudare.reweight.estimators import fit_tilt, fit_ulsif
-from sudare.reweight.importance import weigh
+from sudare.reweight.importance import fit_importance
 from sudare.reweight.measurement import (
     ADJACENCY,
     NoisyMean,
@@ -45,206 +45,142 @@ from sudare.reweight.rows import (
 from sudare.reweight.space import Space
 from sudare.reweight.weighting import Weighting
 
-ESTIMATORS = ("tilt", "ulsif", "importance")
 _IMPORTANCE_STRENGTH = 0.01
-
-
-@dataclass(frozen=True, kw_only=True)
-class FitParameters:
-    """The parameters of `sudare.reweight.fit` beside the data and epsilon; described there."""
-
-    bounds: Mapping[str, tuple[float, float]] | Sequence[tuple[float, float]] | None = None
-    categories: Mapping[str, Sequence[Any]] | None = None
-    centres: Any = "public"
-    basis: str | Basis | None = None
-    number: int | None = None
-    width: float | None = None
-    degree: int = 2
-    pairs: str | Sequence[tuple[str, str]] = "auto"
-    estimator: str = "tilt"
-    regularisation: float | None = None
-    delta: Number | None = None
-    adjacency: str = "replace"
-    size: Number | str | None = None
-    unit: Any = None
-    max_rows: int | None = None
-    split: Number = Fraction(1, 2)
-    accept_raw_records: bool = False
-    missing_unit: str | MissingUnit = "error"
-
-    @property
-    def space(self) -> Space:
-        """The declared columns."""
-        return Space.declare(self.bounds, self.categories)
-
-    @property
-    def choice(self) -> BasisChoice:
-        """The parameters of the basis."""
-        gaussian = self.delta is not None
-        chosen = (self.basis, self.centres, self.number, self.width, self.pairs, self.estimator, gaussian, self.degree)
-        return BasisChoice(*chosen)
 
 
 @dataclass(frozen=True)
 class FitRequest:
-    """The checked parameters of a fit. ``unit`` is a column's name or ids; ``protected`` the unit of the guarantee."""
+    """What is asked of a fit, checked. ``protected`` is the unit of the guarantee."""
 
     space: Space
     epsilon: Number
-    delta: Number | None
-    choice: BasisChoice
-    regularisation: float | None
-    adjacency: Adjacency
-    size: Number | None
-    unit: Any
-    max_rows: int | None
-    split: Fraction
+    asked: FitParameters
     protected: Unit
-    missing_unit: MissingUnit
 
     @classmethod
     def of(
         cls, space: Space, epsilon: Number | None, asked: FitParameters, protected: Unit | None = None
     ) -> FitRequest:
         """The request, or the reason why there is none."""
-        delta, choice, adjacency, size = asked.delta, asked.choice, asked.adjacency, asked.size
-        unit, max_rows, regularisation = asked.unit, asked.max_rows, asked.regularisation
-        budget_of(epsilon, delta)
-        one_of(choice.estimator, ESTIMATORS, Message("estimator"))
-        neighbours: Adjacency = (
-            "replace" if one_of(adjacency, tuple(ADJACENCY), "adjacency") == "replace" else "add_remove"
-        )
-        choice.checked(space)
+        unit, max_rows = asked.unit, asked.max_rows
+        budget_of(epsilon, asked.delta)
+        one_of(asked.estimator, ESTIMATORS, Message("estimator"))
+        one_of(asked.adjacency, tuple(ADJACENCY), "adjacency")
+        asked.check_basis(space)
         if max_rows is not None:
             whole(max_rows, "max_rows")
             if unit is None:
                 raise ParameterError("max_rows needs a unit", value=max_rows, hint="Say with unit= whose row each is.")
-        declared = checked_size(size)
-        if declared is not None and neighbours == "replace":
-            raise ParameterError("a declared size belongs to the add_remove adjacency", value=size)
-        if choice.private_centres:
-            _refuse_private_centres(choice, neighbours, unit, max_rows, asked.accept_raw_records)
-        if choice.estimator == "importance" and (neighbours != "replace" or (unit is not None and max_rows != 1)):
+        if checked_size(asked.size) is not None and asked.adjacency == "replace":
+            raise ParameterError("a declared size belongs to the add_remove adjacency", value=asked.size)
+        if asked.private_centres:
+            _refuse_private_centres(asked)
+        if asked.estimator == "importance" and (asked.adjacency != "replace" or (unit is not None and max_rows != 1)):
             raise ParameterError("importance weighting needs the replace adjacency and one row per person")
+        if asked.regularisation is not None:
+            checked_regularisation(asked.regularisation)
+        checked_share(asked.split)
+        MissingUnit.of(asked.missing_unit)
         named = Unit() if unit is None else Unit("person", max_rows or 1)
-        return cls(
-            space,
-            epsilon or 0,
-            delta,
-            choice,
-            None if regularisation is None else checked_regularisation(regularisation),
-            neighbours,
-            declared,
-            unit,
-            max_rows,
-            checked_share(asked.split),
-            protected or named,
-            MissingUnit.of(asked.missing_unit),
-        )
+        return cls(space, epsilon or 0, asked, protected or named)
+
+    @property
+    def adjacency(self) -> Adjacency:
+        """Who neighbours are."""
+        return "replace" if self.asked.adjacency == "replace" else "add_remove"
 
     @property
     def budget(self) -> Budget:
         """What the measurements cost in all."""
-        return budget_of(self.epsilon, self.delta)
+        return budget_of(self.epsilon, self.asked.delta)
 
     @property
     def guarantee(self) -> Guarantee:
         """What the result will promise: known before any private value is."""
         return promise(
             self.epsilon,
-            self.delta,
+            self.asked.delta,
             adjacency=self.adjacency,
             unit=self.protected,
-            equal_rows=self.adjacency == "replace" and (self.max_rows or 1) > 1,
-            raw=self.choice.private_centres == "raw",
+            equal_rows=self.adjacency == "replace" and (self.asked.max_rows or 1) > 1,
+            raw=self.asked.private_centres == "raw",
         )
 
     def read(self, private: Any, source: Source) -> Iterable[Rows]:
         """The private rows, in parts where an iterator of parts is given; at most ``max_rows`` of each person."""
+        unit, max_rows = self.asked.unit, self.asked.max_rows
         if isinstance(private, Iterator):
-            if self.unit is not None or self.choice.private_centres:
+            if unit is not None or self.asked.private_centres:
                 raise ParameterError(
                     "private data in parts must have one row for each person",
                     hint="Without parts, people with several rows and centres from private records are possible.",
                 )
             return (read_rows(part, self.space, Message("private")) for part in private)
-        rows = read_rows(private, self.space, Message("private"), self.unit, self.missing_unit)
-        if self.unit is not None and self.max_rows is not None:
-            rows = rows.chosen(self.max_rows, np.random.default_rng(secret(source, "choice of rows")))
+        rows = read_rows(private, self.space, Message("private"), unit, MissingUnit.of(self.asked.missing_unit))
+        if unit is not None and max_rows is not None:
+            rows = rows.chosen(max_rows, np.random.default_rng(secret(source, "choice of rows")))
         return [rows]
 
     def meet(self, private: Iterable[Rows], public: Any, source: Source) -> Weighting:
         """Weights for the rows of ``public``; the measurements must cost exactly the budget, which is checked."""
-        columns = columns_of(public, self.space, Message("public"))
-        if self.choice.estimator == "importance":
-            codes = np.concatenate([rows.codes for rows in private])
-            strength = _IMPORTANCE_STRENGTH if self.regularisation is None else self.regularisation
-            promised = self.guarantee.without_protection() if source.seeded else self.guarantee
-            return weigh(self.space, codes, columns, self.budget, strength, self.choice.degree, source, promised)
+        columns, asked = columns_of(public, self.space, Message("public")), self.asked
         below = self.space.encode(columns)
         checked_public(self.space, below)
-        sample = None
+        sample, codes = None, np.empty((0, 0))
+        if asked.private_centres or asked.estimator == "importance":
+            private = list(private)
+            codes = np.concatenate([rows.codes for rows in private])
+            checked_people(len(codes))
         with metered() as meter:
-            if self.choice.private_centres:
-                private = list(private)
-                codes = private[0].codes
-                checked_people(len(codes))
-                basis, budget, sample = self.choice.of_private(
-                    self.space, below, codes, self.budget, self.split, source
-                )
+            if asked.private_centres:
+                basis, budget, sample = asked.of_private(self.space, below, codes, self.budget, source)
             else:
-                basis, budget = self.choice.of_public(self.space, below), self.budget
-            measured = self._measured(basis, private, budget, source)
+                basis, budget = asked.of_public(self.space, below), self.budget
+            features = PublicFeatures(basis, below)
+            if asked.estimator == "importance":
+                strength = asked.regularisation or _IMPORTANCE_STRENGTH
+                model, weights, facts, measured = fit_importance(self.space, features, codes, budget, strength, source)
+            else:
+                measured = self._measured(basis, private, budget, source)
         _check(meter, self.budget, sample, int(measured.people), basis.size)
-        features = PublicFeatures(basis, below)
-        if self.choice.estimator == "tilt":
+        if asked.estimator == "tilt":
             model, weights, facts = fit_tilt(self.space, features, measured)
-        else:
-            model, weights, facts = fit_ulsif(self.space, features, measured, self.regularisation)
+        elif asked.estimator == "ulsif":
+            model, weights, facts = fit_ulsif(self.space, features, measured, asked.regularisation)
         guarantee = self.guarantee.without_protection() if source.seeded else self.guarantee
-        centres = self.choice.centres if isinstance(self.choice.centres, str) else "declared"
+        centres = asked.centres if isinstance(asked.centres, str) else "declared"
         parameters = {"centres": centres, "adjacency": self.adjacency, **facts}
-        return Weighting(model, weights, guarantee, self.choice.estimator, parameters, measured, columns, features)
+        return Weighting(model, weights, guarantee, asked.estimator, parameters, measured, columns, features)
 
     def _measured(self, basis: Basis, private: Iterable[Rows], budget: Budget, source: Source) -> NoisyMean:
         """Sum the features over the private rows, part by part, and measure their mean."""
-        total, people = np.zeros(basis.size, dtype=np.int64), 0
+        total, people, max_rows = np.zeros(basis.size, dtype=np.int64), 0, self.asked.max_rows or 1
         for rows in private:
             total += rows.total(basis)
             people += rows.people
         if self.adjacency == "replace":
             checked_people(people)
-        averaged = self.unit is not None and self.max_rows is None
-        reach = basis.reach(self.adjacency, averaged).times(self.max_rows or 1)
+        averaged = self.asked.unit is not None and self.asked.max_rows is None
+        reach, size = basis.reach(self.adjacency, averaged).times(max_rows), checked_size(self.asked.size)
         return measure_mean(
-            basis,
-            total,
-            people,
-            reach,
-            budget,
-            source,
-            adjacency=self.adjacency,
-            size=self.size,
-            max_rows=self.max_rows or 1,
+            basis, total, people, reach, budget, source, adjacency=self.adjacency, size=size, max_rows=max_rows
         )
 
 
-def _refuse_private_centres(
-    choice: BasisChoice, adjacency: str, unit: Any, max_rows: Any, accept_raw_records: bool
-) -> None:
+def _refuse_private_centres(asked: FitParameters) -> None:
     """Centres that are private records: one row of each person, their number public, and raw ones only on demand."""
-    if choice.private_centres == "raw" and accept_raw_records is not True:
+    if asked.private_centres == "raw" and asked.accept_raw_records is not True:
         raise ParameterError(
             "raw centres publish real records",
             value="raw",
             hint="Whoever is drawn has no protection (the delta of the paper is centres / records). To compare with the"
             " paper all the same, say accept_raw_records=True.",
         )
-    if adjacency != "replace":
-        raise ParameterError("centres from private records need the replace adjacency", value=adjacency)
-    if unit is not None and max_rows != 1:
+    if asked.adjacency != "replace":
+        raise ParameterError("centres from private records need the replace adjacency", value=asked.adjacency)
+    if asked.unit is not None and asked.max_rows != 1:
         raise ParameterError(
-            "centres from private records need one row per person", value=max_rows, allowed="max_rows=1"
+            "centres from private records need one row per person", value=asked.max_rows, allowed="max_rows=1"
         )
 
 
@@ -283,19 +219,17 @@ def fit(
 
     What is measured is the mean of a ``basis`` over the private records: "hats" (default; shares of records near
     ``number`` knots of each column, jointly for two columns or for named ``pairs``), "kernel" (Gaussian kernels at
-    ``number`` centres, ``width`` in declared ranges), "polynomial" (monomials up to ``degree``), "fourier" (``number``
-    random Fourier features of that width), or any `Basis`. ``centres`` are "public" (quantiles or rows of the public
-    data: method B of Takabayashi et al.), declared points, "noisy" (records with noise, method A, which ``split`` of
-    epsilon goes to: errata U4), or "raw" (records as they are, method C, only with
-    ``accept_raw_records=True``: errata U3).
+    ``number`` centres, ``width`` in declared ranges), or "polynomial" (monomials up to ``degree``). ``centres`` are
+    "public" (quantiles or rows of the public data: method B of Takabayashi et al.), declared points, "noisy" (records
+    with noise, method A, which ``split`` of epsilon goes to: errata U4), or "raw" (records as they are, method C, only
+    with ``accept_raw_records=True``: errata U3).
 
     ``estimator``: "tilt", "ulsif" (whose ``regularisation`` is chosen from public things where not given), or
     "importance" (the importance weighting mechanism on polynomials of ``degree``; its ``regularisation`` is 0.01).
-    ``delta``: Gaussian noise; for kernels in their own shape, whatever their number. ``adjacency``: "replace" (the
-    number of records is public) or "add_remove" (it is measured, or declared as ``size``). ``unit``: the column, or
-    the ids, of people with several rows: each counts once with the mean of their rows, or, with ``max_rows``, with so
-    many rows at most; rows without an id are refused, or left out with ``missing_unit="drop"``. ``seed`` is for
-    experiments: such a result promises nothing.
+    ``delta``: Gaussian noise. ``adjacency``: "replace" (the number of records is public) or "add_remove" (it is
+    measured, or declared as ``size``). ``unit``: the column, or the ids, of people with several rows: each counts once
+    with the mean of their rows, or, with ``max_rows``, with so many rows at most; rows without an id are refused, or
+    left out with ``missing_unit="drop"``. ``seed`` is for experiments: such a result promises nothing.
 
     ``public`` is not ``private``: the same object, file or rows are refused, and where rows are shared that nothing but
     copying explains, ``confirm_overlap=True`` says that these are public.

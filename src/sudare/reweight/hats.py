@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from sudare.arrays import Floats
 from sudare.errors import ParameterError
-from sudare.reweight.basis import GRID, Adjacency, Reach, Summed, root_above
+from sudare.reweight.basis import GRID, Adjacency, Basis, Reach, root_above
 from sudare.reweight.space import STEPS, Categorical, Codes, Numeric, Space
 
 VARIANCE = 3.0
@@ -60,7 +60,7 @@ class HatAxis:
 
 
 @dataclass(frozen=True)
-class Hats(Summed):
+class Hats(Basis):
     """Blocks of one or more attributes each, the functions of each block adding up to one.
 
     Sensitivity: a record's steps in a block are whole numbers >= 0 that add up to GRID exactly. Replacing the record

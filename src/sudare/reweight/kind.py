@@ -23,8 +23,9 @@ from sudare.recipe.frames import read_frame, row_size, write_frame
 from sudare.recipe.kind import FIXED_DISK, Kind, Needs, PublicFile, ReleasedColumn
 from sudare.recipe.model import Recipe
 from sudare.reweight import Weighting
+from sudare.reweight.choice import FitParameters
 from sudare.reweight.comparison import FILE_OF, MODEL, WEIGHT
-from sudare.reweight.fit import FitParameters, FitRequest
+from sudare.reweight.fit import FitRequest
 from sudare.reweight.recipe import WeightsRecipe
 from sudare.reweight.rows import Rows, checked_public
 from sudare.reweight.space import Numeric, numbers

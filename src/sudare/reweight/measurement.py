@@ -104,27 +104,22 @@ def measure_mean(
     and in L2 for rho; the noise never depends on the number of units. Under "replace" that number is public and
     divides. Under "add_remove" it is declared (``size``), shown by the basis, or measured with a fifth of the budget.
     """
-    exact = basis.measured(total)
     sensitivity = reach.l1 if budget.epsilon is not None else reach.l2
     counted, doubt = float(people), 0.0
-    shown = adjacency == "add_remove" and size is None and _shows_people(basis)
+    shown = adjacency == "add_remove" and size is None and basis.people(np.zeros_like(total)) is not None
     if adjacency == "add_remove" and size is not None:
         counted = float(positive(size, "size"))
     elif adjacency == "add_remove" and not shown:
         budget, own = budget.split([1 - SIZE_SHARE, SIZE_SHARE])
         counted = max(1.0, float(measure(np.array([people]), max_rows, own, source, "size")[0]))
         doubt = noise_variance(max_rows, own)
-    noisy = measure(exact, sensitivity, budget, source, "means")
+    noisy = measure(total, sensitivity, budget, source, "means")
     variance = noise_variance(sensitivity, budget) / GRID**2
     if shown:
         counted = basis.people(noisy) or 1.0
         doubt = variance * basis.size
     value = basis.consistent(noisy / (GRID * counted))
     return NoisyMean(value, variance / counted**2, counted, float(sensitivity) / GRID, doubt)
-
-
-def _shows_people(basis: Basis) -> bool:
-    return basis.people(np.zeros(basis.size, dtype=np.int64)) is not None
 
 
 def checked_size(size: Any) -> Number | None:

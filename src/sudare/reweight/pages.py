@@ -17,8 +17,7 @@ from sudare.privacy.notebook import fact_message
 from sudare.recipe.kind import Outlook, Rehearsal
 from sudare.render.curves import share_chart
 from sudare.render.sections import Chart, Facts, Section, Table, Text
-from sudare.reweight import Answers, Weighting
-from sudare.reweight.answers import FLAGS
+from sudare.reweight import Weighting
 from sudare.reweight.rows import Rows
 from sudare.reweight.space import Categorical, Codes, Numeric
 
@@ -107,7 +106,7 @@ def _charts(made: Weighting, words: Words) -> list[Chart]:
 def _answers(made: Weighting, true: NDArray[np.float64] | None, words: Words) -> tuple[Table | Text, ...]:
     """A table, and what is to be known of the intervals that the public rows support badly."""
     public, names = functions(made, made.features.codes), labels(made, words)
-    answers: Answers = made.mean(public)
+    answers = made.mean(public, labels=names)
     plain = public.mean(axis=0)
     header = ["query", "weighted", "low", "high", "unweighted", *(["private"] if true is not None else [])]
     rows = []
@@ -116,11 +115,7 @@ def _answers(made: Weighting, true: NDArray[np.float64] | None, words: Words) ->
         numbers += [] if true is None else [true[place]]
         rows.append((label, *(f"{number:,.4g}" for number in numbers)))
     shown = tuple(words(f"weights.{name}") for name in header)
-    notes = []
-    for flag in FLAGS:
-        if flagged := [label for label, own in zip(names, answers.flags, strict=True) if own == flag]:
-            note = PageMessage("weights.flagged", answers=tuple(flagged), note=PageMessage(f"weights.flag_{flag}"))
-            notes.append(Text.of(note.text(words)))
+    notes = [Text.of(note.text(words)) for note in answers.notes]
     return (Table(words("weights.answers_caption"), shown, tuple(rows)), *notes)
 
 

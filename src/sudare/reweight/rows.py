@@ -45,12 +45,6 @@ class PublicFeatures:
         return len(self.codes)
 
     def __iter__(self) -> Iterator[tuple[slice, Floats]]:
-        mixing = self.basis.mixing
-        for rows, raw in self._raw():
-            yield rows, raw if mixing is None else raw @ mixing.T
-
-    def _raw(self) -> Iterator[tuple[slice, Floats]]:
-        """Before mixing, which is cheaper applied to sums than to rows."""
         if len(self.codes) * self.basis.size <= _KEPT:
             yield from self._kept
         else:
@@ -69,28 +63,25 @@ class PublicFeatures:
 
     def projected(self, matrix: Floats) -> Floats:
         """Features times ``matrix`` (size, r): (rows, r)."""
-        mixed = matrix if self.basis.mixing is None else self.basis.mixing.T @ matrix
         projected = np.empty((len(self), matrix.shape[1]))
-        for rows, raw in self._raw():
-            np.matmul(raw, mixed, out=projected[rows])
+        for rows, features in self:
+            np.matmul(features, matrix, out=projected[rows])
         return projected
 
     def weighted_mean(self, shares: Floats) -> Floats:
         """The means (size,) of the features under shares (rows,)."""
         mean = np.zeros(self.basis.size)
-        for rows, raw in self._raw():
-            mean += shares[rows] @ raw
-        return mean if self.basis.mixing is None else self.basis.mixing @ mean
+        for rows, features in self:
+            mean += shares[rows] @ features
+        return mean
 
     @cached_property
     def moments(self) -> FeatureMoments:
         """Mean and second moments."""
         mean, second = np.zeros(self.basis.size), np.zeros((self.basis.size, self.basis.size))
-        for _, raw in self._raw():
-            mean += raw.sum(axis=0)
-            second += raw.T @ raw
-        if (mixing := self.basis.mixing) is not None:
-            mean, second = mixing @ mean, mixing @ second @ mixing.T
+        for _, features in self:
+            mean += features.sum(axis=0)
+            second += features.T @ features
         return FeatureMoments(mean / len(self), second / len(self), len(self))
 
 

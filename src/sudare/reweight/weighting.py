@@ -6,9 +6,10 @@ As plain JSON (`to_json`, `from_json`) a reader of the public file can weight ot
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise, product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,15 +18,15 @@ from numpy.typing import ArrayLike, NDArray
 from sudare.arrays import Floats
 from sudare.domain.frames import Framed
 from sudare.errors import InputError, Message, ParameterError, SudareError
+from sudare.language.messages import PageMessage
 from sudare.privacy import Fact, Guarantee
-from sudare.reweight.answers import Answers, WeightedRows
+from sudare.reweight.answers import Answers, Public, answer
 from sudare.reweight.basis import Basis
 from sudare.reweight.doubt import Doubt
 from sudare.reweight.hats import Hats
-from sudare.reweight.kernel import GaussianProcess, Kernel
+from sudare.reweight.kernel import Kernel
 from sudare.reweight.measurement import NoisyMean
-from sudare.reweight.parametric import parametric_from_json
-from sudare.reweight.queries import Public
+from sudare.reweight.polynomial import Polynomial
 from sudare.reweight.ratio import Link
 from sudare.reweight.rows import PublicFeatures, columns_of
 from sudare.reweight.space import Codes, Space
@@ -65,25 +66,24 @@ def coverage_warnings(features: PublicFeatures, shares: Floats, measured: NoisyM
 
 
 LEVEL = 0.9
+_MOST_CELLS = 10_000
 
 
 @dataclass(frozen=True)
 class Model:
     """A fitted ratio of the declared space: w = max(0, t'k) or exp(t'k + offset), never above ``cap``.
 
-    The means of the features ``directions``'k (r of them) over the weighted public rows are off from those over the
-    private records: by about ``shift`` (r,), which is known, and by an error of covariance ``error`` (r, r).
+    ``error`` (size, size) is the covariance that the noise gives the weighted means of the features, where it is in the
+    coefficients themselves.
     """
 
     space: Space
     basis: Basis
     coefficients: Floats
-    directions: Floats
-    shift: Floats
-    error: Floats
     link: Link
     offset: float = 0.0
     cap: float = np.inf
+    error: Floats | None = None
 
     def ratio(self, codes: Codes) -> Floats:
         """w (rows,) at codes; an exponential stops short of what a float can hold."""
@@ -129,12 +129,6 @@ class Weighting(Framed):
             raise ParameterError("total is not positive", value=total, allowed="a finite number > 0")
         return self.weights * (total / self._sum)
 
-    def relative(self, alpha: float) -> Floats:
-        """Weights of the relative ratio w / (alpha w + 1 - alpha): at most 1/alpha, steadier where rows are few."""
-        if not 0 <= alpha < 1:
-            raise ParameterError("alpha is not a share below one", value=alpha, allowed="0 <= alpha < 1")
-        return self.weights / (alpha * self.weights + 1 - alpha)
-
     @cached_property
     def _sum(self) -> float:
         return float(self.weights.sum())
@@ -150,12 +144,14 @@ class Weighting(Framed):
         return coverage_warnings(self.features, self.normalised(), self.measured)
 
     @cached_property
-    def estimates(self) -> WeightedRows:
-        """Answers to any linear query; the methods below name the common ones."""
-        return WeightedRows(
-            Doubt(self.model, self.features, self.normalised(), self.measured),
-            Public(self.model.space, self.model.basis, self.features.codes, dict(self.columns)),
-        )
+    def doubt(self) -> Doubt:
+        """How far answers may be off."""
+        return Doubt(self.features, self.normalised(), self.measured, self.model.error)
+
+    @cached_property
+    def public(self) -> Public:
+        """The public rows, as queries ask for them."""
+        return Public(self.model.space, self.model.basis, self.features.codes, dict(self.columns))
 
     def answer(self, values: str | ArrayLike, level: float = LEVEL) -> Answers:
         """The mean of a number, or the number of units with each value of a category: what a column is asked first."""
@@ -163,29 +159,68 @@ class Weighting(Framed):
             return self.table(values, level=level)
         return self.mean(values, level)
 
-    def mean(self, values: str | ArrayLike, level: float = LEVEL, extremes: ArrayLike | None = None) -> Answers:
+    def mean(
+        self,
+        values: str | ArrayLike,
+        level: float = LEVEL,
+        extremes: ArrayLike | None = None,
+        labels: Sequence[str | PageMessage] = (),
+    ) -> Answers:
         """Means over the private records of a column, or of functions given at the public rows: (rows,), (rows, q).
 
         Where private records have no public row near them, a function may be anything between its ``extremes``, (2,)
         or (2, q): those of its rows where they are not given, 0 and 1 for conditions. Declared columns are known.
         """
-        return self.estimates.mean(values, level, extremes=extremes)
+        return answer(self.doubt, self.public.queries(values, extremes), level, labels)
 
-    def count(self, condition: ArrayLike, level: float = LEVEL) -> Answers:
+    def count(self, condition: ArrayLike, level: float = LEVEL, labels: Sequence[str] = ()) -> Answers:
         """How many private units are like the public rows where ``condition`` (rows,) or (rows, q) is true."""
-        return self.estimates.count(condition, level)
+        queries, people = self.public.queries(condition), self.measured.people
+        if not queries.conditions.all():
+            raise ParameterError(
+                "a condition has to be true or false at every row", hint="For other values, ask for a mean."
+            )
+        shares = answer(self.doubt, queries, level, labels, self.measured.people_variance / people**2)
+        return replace(shares, value=shares.value * people, low=shares.low * people, high=shares.high * people)
 
     def histogram(self, column: str, edges: ArrayLike, level: float = LEVEL) -> Answers:
-        """Counts of private units in bins of a column; the last bin holds its upper edge."""
-        return self.estimates.histogram(column, edges, level)
+        """Counts of private units in half-open bins of a column; the last bin holds its upper edge."""
+        bounds = np.asarray(edges, dtype=np.float64)
+        if bounds.ndim != 1 or len(bounds) < 2 or not (np.diff(bounds) > 0).all():
+            raise ParameterError("edges are not ascending numbers", allowed="at least two")
+        values = self.public.numbers(column)
+        place = np.searchsorted(bounds, values, side="right") - 1
+        place[values == bounds[-1]] = len(bounds) - 2
+        names = [f"{column} {low:g} to {high:g}" for low, high in pairwise(bounds.tolist())]
+        return self.count(place[:, None] == np.arange(len(bounds) - 1), level, names)
 
     def table(self, *columns: str, level: float = LEVEL) -> Answers:
-        """The cross table of private units over the values that columns take."""
-        return self.estimates.table(columns, level)
+        """The cross table: counts of private units for every combination of the values that columns take."""
+        if not columns:
+            raise ParameterError("a table needs a column", allowed=self.public.columns)
+        found = [np.unique(self.public.column(name), return_inverse=True) for name in columns]
+        if np.prod([len(values) for values, _ in found]) > _MOST_CELLS:
+            raise ParameterError(
+                "the table has too many cells", allowed="at most {most_cells:,}", most_cells=_MOST_CELLS
+            )
+        names, cells = [], []
+        for combination in product(*(range(len(values)) for values, _ in found)):
+            members = list(zip(columns, found, combination, strict=True))
+            names.append(", ".join(f"{name} {values[code]}" for name, (values, _), code in members))
+            cells.append(np.logical_and.reduce([codes == code for _, (_, codes), code in members]))
+        return self.count(np.stack(cells, axis=1), level, names)
 
     def moments(self, *columns: str, level: float = LEVEL) -> Answers:
         """Means of products of two columns, a constant 1 first: all that a linear regression needs, row by row."""
-        return self.estimates.moments(columns, level)
+        names = ["1", *columns]
+        values = [np.ones(len(self.weights)), *(self.public.numbers(name) for name in columns)]
+        bounds = np.array([(1.0, 1.0), *(self.public.bounds(name) for name in columns)])
+        pairs = list(product(range(len(names)), repeat=2))
+        functions = np.stack([values[a] * values[b] for a, b in pairs], axis=1)
+        corners = np.array([np.outer(bounds[a], bounds[b]).ravel() for a, b in pairs])
+        square = np.array([a == b and bounds[a].min() < 0 < bounds[a].max() for a, b in pairs])
+        extremes = np.array([np.where(square, 0.0, corners.min(axis=1)), corners.max(axis=1)])
+        return self.mean(functions, level, extremes, [f"{names[a]} {names[b]}" for a, b in pairs])
 
     @property
     def summary(self) -> dict[str, Any]:
@@ -212,18 +247,13 @@ class Weighting(Framed):
         )
 
 
-FORMAT = "sudare-weighting/1"
-_ARRAYS = ("coefficients", "directions", "shift", "error")
+FORMAT, READ = "sudare-weighting/2", ("sudare-weighting/1", "sudare-weighting/2")
+_NUMBERS = ("variance", "people", "sensitivity", "people_variance")
 
 
 def to_json(made: Weighting) -> dict[str, Any]:
     """All that a reader needs: nothing but released things."""
     model, measured = made.model, made.measured
-    basis = model.basis
-    if not isinstance(basis, Hats | Kernel | GaussianProcess) and getattr(basis, "recipe", None) is None:
-        raise ParameterError(
-            "a custom basis cannot be saved", value=made.summary["basis"], hint="Save the weights instead."
-        )
     return {
         "format": FORMAT,
         "estimator": made.estimator,
@@ -234,35 +264,28 @@ def to_json(made: Weighting) -> dict[str, Any]:
         "link": model.link,
         "offset": model.offset,
         "cap": model.cap if np.isfinite(model.cap) else None,
-        **{name: getattr(model, name).tolist() for name in _ARRAYS},
-        "measured": {
-            "value": measured.value.tolist(),
-            "variance": measured.variance,
-            "people": measured.people,
-            "sensitivity": measured.sensitivity,
-            "people_variance": measured.people_variance,
-        },
+        "coefficients": model.coefficients.tolist(),
+        "error": None if model.error is None else model.error.tolist(),
+        "measured": {"value": measured.value.tolist(), **{name: getattr(measured, name) for name in _NUMBERS}},
     }
 
 
 def from_json(data: dict[str, Any], public: Any) -> Weighting:
     """The weighting for the rows of ``public``, which has the declared columns."""
     try:
-        if data["format"] != FORMAT:
-            raise InputError("not a saved weighting of this format", value=data["format"], allowed=[FORMAT])
+        if data["format"] not in READ:
+            raise InputError("not a saved weighting of this format", value=data["format"], allowed=READ)
         space = Space.declare(
             {column["name"]: tuple(column["bounds"]) for column in data["columns"] if "bounds" in column},
             {column["name"]: column["categories"] for column in data["columns"] if "categories" in column},
         )
-        basis = _basis(space, data["basis"])
-        arrays = {name: np.array(data[name], dtype=np.float64) for name in _ARRAYS}
-        kept = len(arrays["shift"])  # none at all, where the noise left no direction
-        arrays["directions"] = arrays["directions"].reshape(basis.size, kept)
-        arrays["error"] = arrays["error"].reshape(kept, kept)
-        cap = np.inf if data["cap"] is None else float(data["cap"])
-        model = Model(space, basis, **arrays, link=data["link"], offset=float(data["offset"]), cap=cap)
         facts = data["measured"]
         measured = NoisyMean(np.array(facts["value"]), *(facts[name] for name in _NUMBERS))
+        basis, coefficients = _basis(space, data["basis"]), np.array(data["coefficients"], dtype=np.float64)
+        # Format 1 states an error for all; where the means were measured, it was never used.
+        error = None if data["error"] is None or measured.variance else np.array(data["error"], dtype=np.float64)
+        cap = np.inf if data["cap"] is None else float(data["cap"])
+        model = Model(space, basis, coefficients, data["link"], float(data["offset"]), cap, error)
         guarantee = Guarantee.from_json(data["guarantee"])
         estimator, parameters = str(data["estimator"]), dict(data["parameters"])
     except SudareError:
@@ -276,13 +299,9 @@ def from_json(data: dict[str, Any], public: Any) -> Weighting:
     )
 
 
-_NUMBERS = ("variance", "people", "sensitivity", "people_variance")
-
-
 def _basis(space: Space, data: dict[str, Any]) -> Basis:
     if data["basis"] == "hats":
         return Hats.from_json(data)
-    if data.get("made_of") is not None:
-        return parametric_from_json(space, data["made_of"])
-    kernel = Kernel.from_json(space, data)
-    return GaussianProcess(kernel) if data["basis"] == "gaussian process" else kernel
+    if data["basis"] == "kernel":
+        return Kernel(space, np.array(data["centres"], dtype=np.float64), float(data["width"]))
+    return Polynomial.from_json(space, data["made_of"])

@@ -15,7 +15,7 @@ from sudare.papers.ulsif_setting import (
     noise_at,
     true_ratio,
 )
-from sudare.reweight import Space
+from sudare.reweight.space import Space
 
 
 def test_the_true_ratio_is_judged_best():

@@ -3,7 +3,7 @@ import pytest
 
 from sudare.reweight.estimators import CANDIDATES, choose_regularisation, score
 from sudare.reweight.kernel import Kernel
-from sudare.reweight.parametric import polynomial
+from sudare.reweight.polynomial import Polynomial
 from sudare.reweight.rows import PublicFeatures
 from sudare.reweight.space import STEPS, Space
 
@@ -13,7 +13,7 @@ PUBLIC = SPACE.encode({"x0": GENERATOR.normal(1, 1, 40)})
 KERNEL = Kernel(SPACE, PUBLIC[:6], 0.07 * STEPS)
 
 
-@pytest.mark.parametrize("basis", [KERNEL, polynomial(SPACE, 3)], ids=["cut at zero", "of either sign"])
+@pytest.mark.parametrize("basis", [KERNEL, Polynomial(SPACE, 3)], ids=["cut at zero", "of either sign"])
 def test_the_closed_form_is_refitting_without_each_public_row(basis):
     public = PublicFeatures(basis, PUBLIC)
     features = public.projected(np.eye(basis.size))

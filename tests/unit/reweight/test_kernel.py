@@ -7,7 +7,7 @@ import pytest
 from sudare.errors import ParameterError
 from sudare.reweight.basis import GRID
 from sudare.reweight.kernel import Kernel
-from sudare.reweight.space import STEPS, Space
+from sudare.reweight.space import STEPS, Numeric, Space
 
 GENERATOR = np.random.default_rng(2)
 
@@ -31,10 +31,16 @@ def mixed(size: int) -> Kernel:
 
 
 def everywhere(basis: Kernel, rows: int) -> np.ndarray:
-    low, high, whole = basis._box
-    points = np.rint(GENERATOR.uniform(low, high + whole * 0.999, (rows, len(low))) - 0.5 * whole)
+    low, high = box(basis)
+    points = np.rint(GENERATOR.uniform(low, high, (rows, len(low))))
     corners = np.array(list(product(*zip(low, high, strict=True))))
-    return np.concatenate([np.clip(points, low, high), basis.centres, corners])
+    return np.concatenate([points, basis.centres, corners])
+
+
+def box(basis: Kernel) -> np.ndarray:
+    """The ends of the declared box of codes: (2, attributes)."""
+    top = [STEPS if isinstance(attribute, Numeric) else attribute.size - 1 for attribute in basis.space.attributes]
+    return np.stack([np.zeros(len(top)), np.array(top, dtype=float)])
 
 
 def test_values_are_the_formula_to_half_a_step():
@@ -103,16 +109,35 @@ def test_a_twin_with_the_half_bound_is_caught():
 
 def test_intervals_hold_every_value_of_their_box():
     basis = mixed(6)
-    low, high, whole = basis._box
+    low, high = box(basis)
     for _ in range(20):
-        ends = np.sort(GENERATOR.uniform(low, high, (2, len(low))), axis=0)
-        ends = np.where(whole, np.rint(ends), ends)
-        inside = GENERATOR.uniform(ends[0], ends[1], (50, len(low)))
-        inside = np.where(whole, np.rint(inside), inside)
+        ends = np.rint(np.sort(GENERATOR.uniform(low, high, (2, len(low))), axis=0))
+        inside = np.rint(GENERATOR.uniform(ends[0], ends[1], (50, len(low))))
         least, most = basis.interval(ends[:1], ends[1:])
         values = np.exp(basis._exponents(inside))
         assert (values >= least - 1e-12).all()
         assert (values <= most + 1e-12).all()
+
+
+@pytest.mark.parametrize("most", [1, 7, 100, 5000])
+@pytest.mark.parametrize("basis", [kernel(1, 3), kernel(3, 3), mixed(3)], ids=["1", "3", "mixed"])
+def test_boxes_cover_every_record_and_the_bound_holds_however_few(basis, most):
+    low, high = basis.boxes(most)
+    assert len(low) <= most
+    points = everywhere(basis, 200)
+    inside = ((low <= points[:, None]) & (points[:, None] <= high)).all(axis=2)
+    assert inside.any(axis=1).all()
+    largest = basis.interval(low, high)[1].sum(axis=1).max()
+    assert np.exp(basis._exponents(points)).sum(axis=1).max() <= largest + 1e-12
+    assert basis.largest_sum <= largest * (1 + 1e-6), "more boxes, a bound no larger"
+
+
+def test_a_twin_that_samples_is_too_low():
+    """What the rule forbids: the maximum over a grid is below the supremum, the bound is not."""
+    basis = Kernel(Space.declare([(0, 1)]), np.array([[123_456.0]]), 500.0)
+    sampled = np.exp(basis._exponents(np.linspace(0, STEPS, 800)[:, None])).max()
+    assert sampled < 0.99
+    assert basis.largest_sum >= 1
 
 
 def test_what_cannot_be_a_kernel():
@@ -122,10 +147,3 @@ def test_what_cannot_be_a_kernel():
     wide = Space.declare(None, {"code": [str(number) for number in range(1025)]})
     with pytest.raises(ParameterError, match="too many coordinates for exact distances"):
         Kernel(wide, np.zeros((1, 1)), 1.0)
-
-
-def test_json_and_back():
-    basis = mixed(4)
-    again = Kernel.from_json(basis.space, basis.to_json())
-    assert (again.centres == basis.centres).all()
-    assert again.width == basis.width

@@ -200,7 +200,7 @@ def test_reports_say_which_intervals_may_be_too_short(hospital, language):
 
 @pytest.mark.parametrize(
     "choice",
-    ['basis = "polynomial"\nestimator = "ulsif"', 'basis = "fourier"\nnumber = 12', 'estimator = "importance"'],
+    ['basis = "polynomial"\nestimator = "ulsif"', 'basis = "polynomial"\ndegree = 3', 'estimator = "importance"'],
 )
 def test_parametric_models_and_importance_weighting_are_published_and_verified(hospital, choice):
     hospital.change(("epsilon = 1.0\n", f"epsilon = 1.0\n{choice}\n"))

@@ -2,10 +2,10 @@ import numpy as np
 import pytest
 
 from sudare.errors import InputError, ParameterError
+from sudare.reweight.answers import Public
 from sudare.reweight.basis import GRID
 from sudare.reweight.hats import Hats
 from sudare.reweight.kernel import Kernel
-from sudare.reweight.queries import Public
 from sudare.reweight.space import STEPS, Space
 
 GENERATOR = np.random.default_rng(14)

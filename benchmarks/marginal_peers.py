@@ -2,7 +2,8 @@
 
 McKenna, Miklau, Sheldon: *Winning the NIST Contest* (2021) and *AIM: An Adaptive and Iterative Mechanism* (2022), with
 their settings: MST a third of rho each for one-way marginals, the choice of a spanning tree and its pairs; AIM 16
-rounds per attribute at most, a tenth of each round for the choice, models up to 80 MB, 1,000 steps of mirror descent.
+rounds per attribute at most, a tenth of each round for the choice, 1,000 steps of mirror descent. Its authors allow
+models of 80 MB; the caller says how many, since the time grows with them.
 Runs in an environment of its own (mbi brings JAX); reads a problem (.npz: codes, sizes) and prints invented rows.
 """
 
@@ -86,7 +87,7 @@ def mst(peer: Peer) -> object:
     return peer.model(log, 10_000)
 
 
-def aim(peer: Peer, degree: int = 3, most_megabytes: float = 80, steps: int = 1000) -> object:
+def aim(peer: Peer, most_megabytes: float, degree: int = 3, steps: int = 1000) -> object:
     """Marginal after marginal, the worst known one next, with less noise once nothing is learned any more."""
     workload = list(itertools.combinations(peer.names, degree))
     candidates = {
@@ -132,12 +133,13 @@ def aim(peer: Peer, degree: int = 3, most_megabytes: float = 80, steps: int = 10
 
 
 def main() -> None:
-    """Arguments: problem.npz, mst or aim, epsilon, seed. Prints the rows of codes that the model would invent."""
-    problem, name, epsilon, seed = sys.argv[1:]
+    """Arguments: problem.npz, mst or aim, epsilon, seed, megabytes of AIM's model. Prints rows that the model invents."""
+    problem, name, epsilon, seed, megabytes = sys.argv[1:]
     data = np.load(problem)
     peer = Peer(data["codes"], data["sizes"].tolist(), rho_for(float(epsilon), 1e-9), int(seed))
     np.random.seed(int(seed))
-    made: Dataset = {"mst": mst, "aim": aim}[name](peer).synthetic_data(rows=len(peer.codes))
+    model = mst(peer) if name == "mst" else aim(peer, float(megabytes))
+    made: Dataset = model.synthetic_data(rows=len(peer.codes))
     columns = made.to_dict() if hasattr(made, "to_dict") else made.data
     print(json.dumps(np.column_stack([np.asarray(columns[attribute]) for attribute in peer.names]).tolist()))
 

@@ -48,8 +48,8 @@ def _(method: Tree) -> InCluster:
 def release_tree(method: Tree, task: Asked, store: CellStore, cut: Cut, output: ReleaseTarget) -> tuple[PartFile, ...]:
     """Both passes, between the driver and its workers."""
     margin = method.measure_margin(task, lambda: store.margin(mix_level(task.domain)))
-    total, variance, budgets = method.measure_root(task)
-    plan = method.plan(task, budgets)
+    tree, total, variance, budgets = method.measure_root(task)
+    plan = tree.plan(task, budgets)
     plan, top = _top(plan, Start.root(total, variance), store, cut, task) if budgets else (plan, [])
     budgets = plan.budgets
     # Below the driver's levels, how uneven siblings are would depend on the partition.

@@ -9,8 +9,9 @@ docs/explanation/proofs.md, theorem 1.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import chain
 from typing import Any
@@ -38,41 +39,64 @@ class Shares:
     """Of the budget: for the root and for the cells; the levels between them share the rest.
 
     Each of them has ``rise`` times as much as the one above it; or the one next to the cells has ``near``, and those
-    above it alike.
+    above it alike. A level of a few large areas, which are well known from their parts, has at most ``few``.
     """
 
     root: Fraction
     cells: Fraction
     rise: Fraction = Fraction(1)
     near: Fraction | None = None
+    few: Fraction | None = None
 
-    def of(self, levels: int) -> list[Fraction]:
-        """For the root and each of ``levels``, in any unit."""
+    def of(self, levels: int, *, few_at_top: bool = False) -> list[Fraction]:
+        """For the root and each of ``levels``, in any unit; ``few_at_top`` if the first has a few large areas."""
         if levels < 2:
             return [self.root, 1 - self.root][: levels + 1] if levels else [Fraction(1)]
         inner = levels - 1
         between = 1 - self.root - self.cells
+        above = [self.root]
+        if few_at_top and self.few is not None and inner > 1:
+            above.append(min(self.few, between / inner))
+            inner, between = inner - 1, between - above[1]
         if self.near is not None and inner > 1:
-            return [self.root, *[(between - self.near) / (inner - 1)] * (inner - 1), self.near, self.cells]
+            return [*above, *[(between - self.near) / (inner - 1)] * (inner - 1), self.near, self.cells]
         weights = [self.rise**step for step in range(inner)]
-        return [self.root, *(between * weight / sum(weights) for weight in weights), self.cells]
+        return [*above, *(between * weight / sum(weights) for weight in weights), self.cells]
 
 
 USUAL = {
-    None: Shares(Fraction("0.03"), Fraction("0.42")),
+    None: Shares(Fraction("0.025"), Fraction("0.40"), few=Fraction("0.053")),
     "cells": Shares(Fraction("0.02"), Fraction("0.48"), rise=Fraction("1.5")),
     "areas": Shares(Fraction("0.05"), Fraction("0.30")),
 }
 """By emphasis. Cells and areas are paid from the same budget: what one gains the other loses."""
+OTHERS = Shares(Fraction("0.03"), Fraction("0.42"), few=Fraction("0.053"))
+"""Of all but maps without kinds: there blocks learn less from those around them (`sudare.tables.posterior`)."""
+THICK_LINE = Fraction("0.50")
+"""What the cells of a thick line have of the budget: see `Tree.below_root`."""
+THIN, THICK = 500, 8
+"""In scales of the noise: a line is thin with fewer people in all, thick with as many for each cell."""
 EVEN = {
-    None: Shares(Fraction("0.03"), Fraction("0.72"), near=Fraction("0.17")),
+    None: Shares(Fraction("0.025"), Fraction("0.72"), near=Fraction("0.17"), few=Fraction("0.02")),
     "cells": Shares(Fraction("0.02"), Fraction("0.96"), near=Fraction("0.012")),
 }
 """Of a table that turns out to be even: see `sudare.tables.evenness`."""
 SMALL = 512
 """Cells up to which an emphasis on cells treats any thick table as an even one: noise per cell is nearly best there."""
 MOST_LEVELS_LOOKED_AT = 4
-"""Deeper trees have more levels than the shares of an even table are made for."""
+"""Deeper trees have more levels than the shares of an even table are made for; not counting a few large areas."""
+LARGE = 16
+"""Bits of a domain above which the remainder of bits at the top is a level of its own: areas of 2**16 cells."""
+
+
+def _is_line(domain: Domain) -> bool:
+    """Whether the domain is one line or row of bins."""
+    return len(domain.attributes) == 1 and isinstance(*domain.attributes.values(), Line | Bins)
+
+
+def _is_map(domain: Domain) -> bool:
+    """Whether the domain has places alone, and they are no line."""
+    return all(attribute.spatial for attribute in domain.attributes.values()) and not _is_line(domain)
 
 
 @dataclass(frozen=True)
@@ -86,12 +110,13 @@ class Tree(MeasuredSums):
     measured no more. So the margin and a row's path cost together at most epsilon/max_rows per row, and a unit epsilon;
     which nodes are split follows from noisy values alone. The proof is in docs/explanation/tree.md.
 
-    ``shares`` lists the root and each level down to the cells, in any unit, or "auto": root 3 %, cells 42 %, the
-    levels between them alike. With a public total the root is not measured and its share goes to the rest. With "auto"
-    a table of up to 2**19 cells is looked at first: where it is thick and even, its cells get 72 % (see
-    `sudare.tables.evenness`). ``emphasis`` says what matters: "cells" gives them 48 %, and 96 % where the table is
+    ``shares`` lists the root and each level down to the cells, in any unit, or "auto": on maps root 2.5 % and cells 40
+    %, else 3 % and 42 %, the levels between them alike; with more than 2**16 cells a remainder of bits is a level of
+    its own at the top, with 5.3 %. With a public total the root is not measured and its share goes to the rest. With
+    "auto" a table of up to 2**19 cells is looked at first: where it is thick and even, its cells get 72 % (see
+    `sudare.tables.evenness`); lines follow their total (see `below_root`). ``emphasis`` says what matters: "cells" gives them 48 %, and 96 % where the table is
     even, or thick and of at most 512 cells, at the cost of areas; "areas" gives them 30 %, and a remainder of bits a
-    level of its own at the top.
+    level of its own at the top in smaller tables too.
 
     ``margin`` is the share for the totals of categories and bins over all places, taken off before that: where too
     little was measured, people are divided by them. Without such attributes, or with 0, nothing is spent on it.
@@ -141,16 +166,45 @@ class Tree(MeasuredSums):
     def branching(self, domain: Domain) -> list[int]:
         """Bits that each level splits, root to cells: the remainder is merged into the top level.
 
-        With an emphasis on areas it is a level of its own, so that the largest areas are measured too; not in a small
-        table that has two levels in any case, whose blocks of 16 cells would pay for it.
+        In a large table, and with an emphasis on areas, it is a level of its own, so that the largest areas are
+        measured too; not in a small table that has two levels in any case, whose blocks of 16 cells would pay for it.
         """
         step = self.children.bit_length() - 1
         levels, remainder = divmod(domain.bits, step)
         if levels == 0:
             return [remainder] if remainder else []
-        if self.emphasis == "areas" and remainder and (levels == 1 or domain.size > SMALL):
+        if self._few_at_top(domain):
             return [remainder] + [step] * levels
         return [step + remainder] + [step] * (levels - 1)
+
+    def _few_at_top(self, domain: Domain) -> bool:
+        """Whether the remainder of bits is a level of its own."""
+        levels, remainder = divmod(domain.bits, self.children.bit_length() - 1)
+        if self.emphasis == "areas":
+            return bool(levels and remainder) and (levels == 1 or domain.size > SMALL)
+        return bool(remainder) and self.emphasis is None and self.shares == "auto" and domain.bits > LARGE
+
+    def _looks_at_total(self, domain: Domain) -> bool:
+        """Whether a total decides what `below_root` does: on lines of several levels, unless something is declared."""
+        declared = self.shares != "auto" or self.emphasis is not None or self.children != type(self).children
+        return _is_line(domain) and not declared and len(self.branching(domain)) > 2
+
+    def below_root(self, domain: Domain, total: float, scale: float) -> tuple[Tree, list[Fraction]]:
+        """The tree that suits a table with this noisy or public total, and the shares of its levels below the root.
+
+        ``scale`` is that of the noise of the whole budget. On a thin line most blocks are not split, so that nodes with
+        4 children keep more of it together; on a thick one cells get more. Chosen on the tuning lines of
+        benchmarks/held_out.py. It is chosen by a measurement that is paid for, so that it costs nothing.
+        """
+        shares = self.level_shares(domain)[1:]
+        if self._looks_at_total(domain):
+            if total < THIN * scale:
+                thin = replace(self, children=4)
+                return thin, thin.level_shares(domain)[1:]
+            if total >= THICK * domain.size * scale:
+                above = (1 - OTHERS.root - THICK_LINE) / sum(shares[:-1])
+                return self, [*(share * above for share in shares[:-1]), THICK_LINE]
+        return self, shares
 
     def level_shares(self, domain: Domain) -> list[Fraction]:
         """The share of the root and of each level; they add up to 1."""
@@ -166,14 +220,15 @@ class Tree(MeasuredSums):
                     second_levels=levels,
                 )
             return [share / sum(given) for share in given]
-        return USUAL[self.emphasis].of(levels)
+        usual = USUAL[self.emphasis] if self.emphasis is not None or _is_map(domain) else OTHERS
+        return usual.of(levels, few_at_top=self._few_at_top(domain))
 
     def even_shares(self, domain: Domain) -> list[Fraction] | None:
         """The shares of a table that turns out to be even; None where that is not looked for."""
-        levels = len(self.branching(domain))
-        if self.shares != "auto" or self.emphasis not in EVEN or not 2 <= levels <= MOST_LEVELS_LOOKED_AT:
+        levels, few = len(self.branching(domain)), self._few_at_top(domain)
+        if self.shares != "auto" or self.emphasis not in EVEN or not 2 <= levels - few <= MOST_LEVELS_LOOKED_AT:
             return None
-        usual, even = self.level_shares(domain), EVEN[self.emphasis].of(levels)
+        usual, even = self.level_shares(domain), EVEN[self.emphasis].of(levels, few_at_top=few)
         return even if all(less < more for less, more in zip(even[1:-1], usual[1:-1], strict=True)) else None
 
     def without_margin(self, domain: Domain, budget: Budget) -> tuple[Budget | None, Budget]:
@@ -205,6 +260,9 @@ class Tree(MeasuredSums):
             )
             more = any_dense if self._takes_any(domain) else even_too
             made = PageMessage("explain.more", first=made, more=more)
+        if self._looks_at_total(domain):
+            levels = {"few": f"{THIN:,}", "many": f"{THICK}", "share": f"{float(THICK_LINE):.0%}"}
+            made = PageMessage("explain.more", first=made, more=PageMessage("explain.line", **levels))
         trade = self._trade(domain)
         return made if trade is None else PageMessage("explain.more", first=made, more=trade)
 
@@ -213,10 +271,10 @@ class Tree(MeasuredSums):
         levels = len(self.branching(domain))
         if self.shares != "auto" or levels < 2 or domain.size > SMALL:
             return None
-        shares = {emphasis: float(USUAL[emphasis].of(levels)[-1]) for emphasis in USUAL}
+        shares = {emphasis: float(USUAL[emphasis].of(levels)[-1]) for emphasis in EMPHASES}
         return PageMessage(
             "explain.trade",
-            usual=f"{1 / shares[None]:.1f}",
+            usual=f"{1 / float(replace(self, emphasis=None).level_shares(domain)[-1]):.1f}",
             cells=f"{1 / float(EVEN['cells'].of(levels)[-1]):.2f}",
             areas=f"{1 / shares['areas']:.1f}",
         )
@@ -230,11 +288,11 @@ class Tree(MeasuredSums):
         generator = np.random.default_rng(secret(task.source, "rounding"))
         index, count = task.table.index, task.table.count.astype(np.int64, copy=False)
         margin = self.measure_margin(task, lambda: margin_of(mix_level(task.domain), index, count))
-        total, variance, budgets = self.measure_root(task)
+        tree, total, variance, budgets = self.measure_root(task)
         if not budgets:
             only = np.array([max(0, round(total))], dtype=np.int64)
             return np.flatnonzero(only), only[only > 0]
-        plan = self.plan(task, budgets)
+        plan = tree.plan(task, budgets)
         plan, top, below = grow(plan, Start.root(total, variance), cell_sums(plan, 0, index, count), task.source)
         levels = []
         for level in chain(top, below):
@@ -262,20 +320,22 @@ class Tree(MeasuredSums):
         margin, _ = self.without_margin(domain, budget)
         return None if margin is None else noise_variance(sensitivity, margin)
 
-    def measure_root(self, task: Asked) -> tuple[float, float, tuple[Budget, ...]]:
-        """The total, its variance (0 where it is public), and the budgets of the levels below."""
-        shares = self.level_shares(task.domain)
+    def measure_root(self, task: Asked) -> tuple[Tree, float, float, tuple[Budget, ...]]:
+        """The tree that suits the total, the total, its variance (0 where it is public), and the levels' budgets."""
+        first = self.level_shares(task.domain)[0]
         _, budget = self.without_margin(task.domain, task.budget)
-        truth = np.array([task.total], dtype=np.int64)
-        if task.public_total:
-            if len(shares) == 1:
-                # One cell, whose count is the public total: nothing is left to measure, but the promise is as asked.
-                measure(truth[:0], task.sensitivity, budget, task.source, "nothing")
-                return float(truth[0]), 0.0, ()
-            return float(truth[0]), 0.0, budget.split(shares[1:])
-        root, *levels = budget.split(shares)
-        noisy = measure(truth, task.sensitivity, root, task.source, "root")
-        return float(noisy[0]), noise_variance(task.sensitivity, root), tuple(levels)
+        scale = math.sqrt(noise_variance(task.sensitivity, budget) / 2)
+        total, variance = np.array([task.total], dtype=np.int64), 0.0
+        if not task.public_total:
+            root, budget = budget.split([first, 1 - first]) if first < 1 else (budget, budget)
+            total = measure(total, task.sensitivity, root, task.source, "root")
+            variance = noise_variance(task.sensitivity, root)
+        elif first == 1:
+            # One cell, whose count is the public total: nothing is left to measure, but the promise is as asked.
+            measure(total[:0], task.sensitivity, budget, task.source, "nothing")
+        people = float(total[0])
+        tree, shares = self.below_root(task.domain, people, scale)
+        return tree, people, variance, budget.split(shares) if shares else ()
 
     def least_people(
         self, domain: Domain, budget: Budget, sensitivity: int, public_total: bool
@@ -293,7 +353,6 @@ class Tree(MeasuredSums):
         even, shares = None, self.even_shares(task.domain)
         if shares is not None and budgets:
             even = sum(budgets[1:], budgets[0]).split(shares[1:])
-        line = all(isinstance(attribute, Line | Bins) for attribute in task.domain.attributes.values())
-        smooth = line and len(task.domain.attributes) == 1
+        smooth = _is_line(task.domain)
         gamma, any_even = 1 - float(self.strength), self._takes_any(task.domain)
         return TreePlan(task.domain, branching, tuple(budgets), task.sensitivity, gamma, even, smooth, any_even)

@@ -133,7 +133,7 @@ def aim(peer: Peer, most_megabytes: float, degree: int = 3, steps: int = 1000) -
 
 
 def main() -> None:
-    """Arguments: problem.npz, mst or aim, epsilon, seed, megabytes of AIM's model. Prints rows that the model invents."""
+    """Arguments: problem.npz, mst or aim, epsilon, seed, megabytes of AIM's model. Prints rows that it invents."""
     problem, name, epsilon, seed, megabytes = sys.argv[1:]
     data = np.load(problem)
     peer = Peer(data["codes"], data["sizes"].tolist(), rho_for(float(epsilon), 1e-9), int(seed))

@@ -22,7 +22,7 @@ MOST_PLACES = 1 << 20
 """Of the padded domain: it is worked on whole. In a larger one people are spread evenly."""
 _MOST_BITS = 16
 """Of the places of a block that is smoothed."""
-_BORDER, _ROUNDS = 2, 5
+BORDER, _ROUNDS = 2, 5
 """Places on each side that a mean is taken over, and how often: set on the tuning grids of benchmarks/held_out.py."""
 
 Ends = tuple[int, Integers, Integers]
@@ -64,7 +64,7 @@ def can_smooth(domain: Domain) -> bool:
 def density(domain: Domain, ends: Sequence[Ends]) -> Density | None:
     """Of all blocks that the tree ends in, which together are the whole domain; None where nothing can be smoothed."""
     level = domain.place_level
-    shape, where, logical = _places(domain)
+    shape, where, logical = block_map(domain, level)
     people, smoothed = np.zeros(len(where)), []
     for below, block, count in ends:
         if below <= level:
@@ -93,15 +93,21 @@ def density(domain: Domain, ends: Sequence[Ends]) -> Density | None:
     return Density(level, np.concatenate([[0.0], np.cumsum(smooth)]))
 
 
-@lru_cache(maxsize=4)
-def _places(domain: Domain) -> tuple[tuple[int, ...], Integers, Floats]:
-    """The shape of a map with a border, where each place in index order stands on it, and 1 for those with cells."""
-    own = [axis for axis, name in enumerate(domain.axes) if domain.attributes[name.name].spatial]
-    index = np.arange(1 << (domain.bits - domain.place_level))
-    coordinates = domain.coordinates(index << domain.place_level)
-    shape = tuple((1 << (domain.shape[axis] - 1).bit_length()) + 2 * _BORDER for axis in own)
-    where = np.ravel_multi_index(tuple(coordinates[axis] + _BORDER for axis in own), shape)
-    logical = (domain.block_sizes(index, domain.place_level) > 0).astype(np.float64)
+@lru_cache(maxsize=8)
+def block_map(domain: Domain, level: int) -> tuple[tuple[int, ...], Integers, Floats]:
+    """The shape of a map of the blocks of 2**level cells with a border of `BORDER` blocks, and two arrays.
+
+    Where each block in index order stands on it (raveled), and 1 for those with logical cells.
+    """
+    alone = len(domain.attributes) == 1
+    own = [axis for axis, name in enumerate(domain.axes) if alone or domain.attributes[name.name].spatial]
+    index = np.arange(1 << (domain.bits - level))
+    within = [int(axis[0]).bit_length() for axis in domain.coordinates(np.array([(1 << level) - 1]))]
+    coordinates = domain.coordinates(index << level)
+    lengths = [(domain.shape[axis] - 1).bit_length() - within[axis] for axis in own]
+    shape = tuple((1 << bits) + 2 * BORDER for bits in lengths)
+    where = np.ravel_multi_index(tuple((coordinates[axis] >> within[axis]) + BORDER for axis in own), shape)
+    logical = (domain.block_sizes(index, level) > 0).astype(np.float64)
     return shape, np.asarray(where, dtype=np.int64), logical
 
 

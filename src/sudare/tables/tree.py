@@ -91,7 +91,8 @@ LARGE = 16
 
 def _is_line(domain: Domain) -> bool:
     """Whether the domain is one line or row of bins."""
-    return len(domain.attributes) == 1 and isinstance(*domain.attributes.values(), Line | Bins)
+    first, *others = domain.attributes.values()
+    return not others and isinstance(first, Line | Bins)
 
 
 def _is_map(domain: Domain) -> bool:
@@ -110,13 +111,13 @@ class Tree(MeasuredSums):
     measured no more. So the margin and a row's path cost together at most epsilon/max_rows per row, and a unit epsilon;
     which nodes are split follows from noisy values alone. The proof is in docs/explanation/tree.md.
 
-    ``shares`` lists the root and each level down to the cells, in any unit, or "auto": on maps root 2.5 % and cells 40
-    %, else 3 % and 42 %, the levels between them alike; with more than 2**16 cells a remainder of bits is a level of
+    ``shares`` lists the root and each level down to the cells, in any unit, or "auto": on maps root 2.5 % and cells
+    40 %, else 3 % and 42 %, the levels between them alike; with more than 2**16 cells a remainder of bits is a level of
     its own at the top, with 5.3 %. With a public total the root is not measured and its share goes to the rest. With
     "auto" a table of up to 2**19 cells is looked at first: where it is thick and even, its cells get 72 % (see
-    `sudare.tables.evenness`); lines follow their total (see `below_root`). ``emphasis`` says what matters: "cells" gives them 48 %, and 96 % where the table is
-    even, or thick and of at most 512 cells, at the cost of areas; "areas" gives them 30 %, and a remainder of bits a
-    level of its own at the top in smaller tables too.
+    `sudare.tables.evenness`); lines follow their total (see `below_root`). ``emphasis`` says what matters: "cells"
+    gives them 48 %, and 96 % where the table is even, or thick and of at most 512 cells, at the cost of areas; "areas"
+    gives them 30 %, and a remainder of bits a level of its own at the top in smaller tables too.
 
     ``margin`` is the share for the totals of categories and bins over all places, taken off before that: where too
     little was measured, people are divided by them. Without such attributes, or with 0, nothing is spent on it.

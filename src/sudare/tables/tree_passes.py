@@ -20,14 +20,14 @@ from sudare.noise import Source, measure, noise_variance, refine
 from sudare.privacy import Budget
 from sudare.tables.kind_totals import KindTotals
 from sudare.tables.mix import Mix
-from sudare.tables.posterior import Posterior
+from sudare.tables.posterior import WEIGHT, Posterior, Surroundings
 from sudare.tables.smoothing import Density, Ends, can_smooth, density
 from sudare.tables.spread import spread
 from sudare.tables.tree_level import Level, populated_levels
 
 MOST_SPREAD = 2**24
 """Cells over which the people of thin blocks are spread at most; in a larger domain they stand in groups instead."""
-WORTH = 12 / 2**0.5
+WORTH, LINE_WORTH = 9.6, 8.5
 """A node is split if its people are at least this many standard deviations of the noise of all its remaining budget."""
 
 _DENSE = 2
@@ -144,7 +144,7 @@ def least_people(rest: Budget, sensitivity: int, worth: float = WORTH) -> float:
 
 
 def worth(level: Level, people: Floats) -> float:
-    """`WORTH`, or more where the children of this level's nodes, thought to have ``people``, are nearly alike.
+    """`LINE_WORTH`, or more where the children of this level's nodes, thought to have ``people``, are nearly alike.
 
     Splitting a node replaces an even spread over its children by noisy values. The more even the children of the nodes
     above turned out, the less there is to be gained, and the thicker a node must be: in proportion to one over the
@@ -160,7 +160,7 @@ def worth(level: Level, people: Floats) -> float:
     )
     uneven = (apart - float((number - 1).sum()) * level.variance[0]) / max((number - 1) @ mean**2, 1e-9)
     spread, power, most = _SMOOTH_CELLS if level.below <= _FEW_CELLS else _SMOOTH_BLOCKS
-    return WORTH * float(np.clip((spread / max(uneven, 1e-3)) ** power, 1.0, most))
+    return LINE_WORTH * float(np.clip((spread / max(uneven, 1e-3)) ** power, 1.0, most))
 
 
 def sharpen(
@@ -207,15 +207,17 @@ def split_down(
 
     The list of ``levels`` is emptied on the way. With ``totals``, the people of each kind add up to them (only where
     all of the tree is split at once). With gamma = 1 - strength, the projection of z/gamma onto the total is that of z
-    onto gamma times it, over gamma. With ``posterior``, cells are the mean of the projection and of `Posterior`: the
-    second alone is as exact in cells and less so in rectangles.
+    onto gamma times it, over gamma. With ``posterior``, blocks that end at a level, and cells, learn from each other:
+    their split is a mean of the projection and of `Posterior`.
     """
+    surroundings = Surroundings(plan.domain) if posterior else None
     while levels:
         level = levels.pop(0)
         shift = None if totals is None else totals.shift(level, people)
         learned = None
-        if posterior and not level.below:
-            learned = Posterior.of(level, people, gaussian=plan.budgets[-1].epsilon is None)
+        if surroundings is not None:
+            around = surroundings.means(level, people)
+            learned = Posterior.of(level, around, gaussian=plan.budgets[-1].epsilon is None)
         split = np.empty(level.noisy.shape, dtype=np.int64)
         for piece, value in level.rows():
             own = people[piece]
@@ -224,11 +226,13 @@ def split_down(
             shares = project_rows(value, np.multiply(own, plan.gamma))
             shares /= plan.gamma
             if learned is not None:
-                shares += learned.rows(level, piece, own)
-                shares /= 2
+                shares *= 1 - WEIGHT
+                shares += WEIGHT * learned.rows(level, piece, value, own)
             split[piece] = round_rows(shares, own, generator)
         if totals is not None:
             totals.placed(level, split)
+        if surroundings is not None:
+            surroundings.placed(level, split)
         yield level, split
         people = split[level.goes]
 
@@ -245,8 +249,8 @@ def released_cells(
 ) -> Cells:
     """The third pass to its end: cells above 0, ascending; blocks that were not split are spread over theirs.
 
-    With ``whole``, all of the tree is here: blocks are spread smoothly where places have neighbours, and cells of
-    domains without kinds learn from each other.
+    With ``whole``, all of the tree is here: blocks are spread smoothly where places have neighbours, and blocks
+    and cells of domains without kinds learn from each other.
     """
     posterior = whole and not plan.domain.place_level and plan.gamma == 1
     smooth, width = whole and can_smooth(plan.domain), levels[-1].noisy.shape[1]

@@ -1,10 +1,10 @@
-"""Cells by empirical Bayes: they add up, none is negative or padding, and sparse cells are nearer to the truth."""
+"""Blocks by empirical Bayes: they add up, none is negative or padding, and sparse ones are nearer to the truth."""
 
 import numpy as np
 import pytest
 
 import sudare as sd
-from sudare.tables.posterior import Posterior
+from sudare.tables.posterior import Posterior, Surroundings
 from sudare.tables.tree_level import Level
 
 
@@ -18,7 +18,10 @@ def noisy_level(truth: np.ndarray, scale: float, gaussian: bool) -> Level:
 
 
 def posterior_rows(level: Level, totals: np.ndarray, *, gaussian: bool) -> np.ndarray:
-    return Posterior.of(level, totals, gaussian=gaussian).rows(level, slice(None), totals)
+    """All nodes at once, with priors by their people."""
+    around = np.broadcast_to(totals[:, None], level.noisy.shape)
+    ((piece, value),) = level.rows(0.0)
+    return Posterior.of(level, around, gaussian=gaussian).rows(level, piece, value, totals)
 
 
 def sparse(nodes: int) -> np.ndarray:
@@ -63,3 +66,53 @@ def test_small_noise_leaves_whole_numbers() -> None:
     level = noisy_level(truth, 0.2, gaussian=False)
     made = posterior_rows(level, truth.sum(axis=1), gaussian=False)
     assert np.abs(made - truth).max() < 4
+
+
+@pytest.mark.parametrize("shape", [(32, 32), (20, 27), (300,)])
+def test_neighbours_are_those_on_the_map_or_the_line(shape: tuple[int, ...]) -> None:
+    """Against a sum over the real neighbours of every cell; padding counts nowhere."""
+    counts = np.random.default_rng(4).integers(0, 9, shape)
+    table = sd.CountTable.from_array(counts)
+    bits = table.domain.bits
+    dense = np.zeros(1 << bits)
+    dense[table.index] = table.count
+    surroundings, totals = Surroundings(table.domain), np.array([counts.sum()])
+    top = Level.of(table.domain, np.zeros(1, dtype=np.int64), bits - 4, 4)
+    top.learn(top.logical, dense.reshape(-1, 16).sum(axis=1)[top.logical[0]].astype(np.int64), 1.0)
+    surroundings.means(top, totals)
+    surroundings.placed(top, dense.reshape(-1, 16).sum(axis=1)[None].astype(np.int64))
+    split = np.flatnonzero(top.logical[0])[::2]
+    level = Level.of(table.domain, split, 4, 0)
+    level.learn(level.logical, dense.reshape(-1, 16)[split][level.logical].astype(np.int64), 1.0)
+    found = surroundings.means(level, dense.reshape(-1, 16)[split].sum(axis=1))
+    known = np.zeros(1 << bits)
+    sizes = table.domain.block_sizes(np.arange(1 << (bits - 4)), 4)
+    logical = table.domain.block_sizes(np.arange(1 << bits), 0) > 0
+    known[logical] = np.repeat(dense.reshape(-1, 16).sum(axis=1) / np.maximum(sizes, 1), 16)[logical]
+    known.reshape(-1, 16)[split] = dense.reshape(-1, 16)[split]
+    places = np.column_stack(
+        [np.broadcast_to(axis, 1 << bits) for axis in table.domain.coordinates(np.arange(1 << bits))]
+    )
+    for node, row in zip(split, found, strict=True):
+        for child, mean in enumerate(row):
+            number = node * 16 + child
+            apart = np.abs(places - places[number]).max(axis=1)
+            near = logical & (apart > 0) & (apart <= (1 if len(shape) == 2 else 2))
+            if logical[number]:
+                assert mean == pytest.approx(known[near].mean() if near.any() else 0.0)
+
+
+def test_blocks_that_are_split_further_keep_what_their_children_told() -> None:
+    truth = sparse(60)
+    level = noisy_level(truth, 20.0, gaussian=False)
+    level.goes[:, 0] = True
+    level.joined = np.array([truth[:, 0] + 0.5, np.full(60, 1e-6)])
+    made = posterior_rows(level, truth.sum(axis=1), gaussian=False)
+    np.testing.assert_allclose(made.sum(axis=1), truth.sum(axis=1))
+    thick = truth[:, 0] > 0
+    assert np.abs(made - truth)[thick, 0].max() < 1
+
+
+def test_a_level_where_few_end_has_no_posterior() -> None:
+    level = noisy_level(sparse(3), 20.0, gaussian=False)
+    assert Posterior.of(level, np.zeros(level.noisy.shape), gaussian=False) is None

@@ -122,5 +122,5 @@ def test_the_tree_states_how_many_people_a_block_needs() -> None:
     table = sd.CountTable.from_array(np.full((64, 64), 3))
     levels = sd.Tree().least_people(table.domain, Budget(epsilon=1), 1, False)
     assert [level for level, _ in levels] == [8, 4]
-    # 12/sqrt(2) standard deviations of the noise of all that is left: sqrt(2)/(share).
-    assert levels[1][1] == pytest.approx(12 / 0.42, rel=0.02)
+    # In standard deviations of the noise of all that is left: sqrt(2)/(share).
+    assert levels[1][1] == pytest.approx(tree_passes.WORTH * 2**0.5 / 0.40, rel=0.02)

@@ -13,7 +13,7 @@ from sudare.measure import error_by_block
 from sudare.noise import Blocks, Source, measure, metered, record
 from sudare.privacy import Budget
 from sudare.tables.tree_level import Level
-from sudare.tables.tree_passes import WORTH, worth
+from sudare.tables.tree_passes import LINE_WORTH, worth
 
 RNG = np.random.default_rng(1)
 
@@ -158,7 +158,7 @@ def test_a_smooth_line_is_split_less_and_its_ranges_gain():
 def test_siblings_that_are_alike_need_more_people_to_be_split(values, least):
     level = Level.of(sd.Domain(cell=sd.Line(1024)), np.arange(1), 2, 8)
     level.learn(level.logical, np.array(values), 0.0)
-    assert worth(level, np.array([400.0])) == pytest.approx(least * WORTH, rel=0.01)
+    assert worth(level, np.array([400.0])) == pytest.approx(least * LINE_WORTH, rel=0.01)
 
 
 def test_evenness_is_judged_by_noisy_sums():
@@ -374,5 +374,5 @@ def test_the_explanation_names_every_level():
         "epsilon: 0.025 on blocks of 256 cells, 0.575 on blocks of 16 cells and 0.4 on blocks of 1 cell;"
     )
     assert japanese.startswith(
-        "epsilonの配分：256セルのブロックに0.03、16セルのブロックに0.55、1セルのブロックに0.42。"
+        "epsilonの配分：256セルのブロックに0.025、16セルのブロックに0.575、1セルのブロックに0.4。"
     )

@@ -53,7 +53,7 @@ def small(quick: bool) -> Iterator[Row]:
 
 
 def large(quick: bool) -> Iterator[Row]:
-    runs, table, levels = 5 if quick else 40, census_window(), (14, 16, 18)
+    runs, table, levels = 5 if quick else 200, census_window(), (14, 16, 18)
     top_down = errors(table, TopDown(), levels, runs)
     for name, method in (("Tree", sd.Tree()), ("emphasis on areas", sd.Tree(emphasis="areas"))):
         for level, ratio in zip(levels, errors(table, method, levels, runs) / top_down, strict=True):

@@ -118,7 +118,7 @@ class Bernoulli:
         if isinstance(chance, Fraction) and not 0 <= chance <= 1:
             raise ParameterError("a probability is not between 0 and 1", value=str(chance))
         self._chance = chance
-        self._known, self._bits = 64, self._floor(64)
+        self._known = 64, self._floor(64)  # places, and their bits; replaced at once, since threads share a coin
 
     def _floor(self, places: int) -> int:
         """floor(2**places p)."""
@@ -128,10 +128,11 @@ class Bernoulli:
 
     def _place(self, place: int) -> bool:
         """The binary digit of p at 2**-(place + 1)."""
-        while place >= self._known:
-            self._known *= 2
-            self._bits = self._floor(self._known)
-        return bool(self._bits >> (self._known - 1 - place) & 1)
+        places, bits = self._known
+        if place >= places:
+            places = 1 << place.bit_length()
+            self._known = places, (bits := self._floor(places))
+        return bool(bits >> (places - 1 - place) & 1)
 
     def packed(self, source: Source, size: int) -> NDArray[np.uint8]:
         """``size`` coins, eight a byte, the first in the lowest bit; bits beyond ``size`` are 0."""

@@ -81,7 +81,7 @@ class DiscreteLaplace:
 
     def draw(self, source: Source, size: int) -> NDArray[np.int64]:
         length = self._length
-        steps = self._head.draw(source, size).astype(np.int64)
+        steps = self._head.draw(source, size)
         steps -= length + 1
         for end, sign in ((-length - 1, -1), (length, 1)):
             past = np.flatnonzero(steps == end)
@@ -354,7 +354,10 @@ class Refinement:
         fine[beyond] += 1 + self._tail.draw(source.child("above"), len(beyond))
         below = np.flatnonzero(other_side)
         fine[below] = -1 - self._tail.draw(source.child("below"), len(below))
-        return np.where(noise < 0, -fine, fine)
+        sign = noise >> 63  # -1 where fine noise is the mirror image, else 0
+        fine ^= sign
+        fine -= sign
+        return fine
 
 
 @lru_cache(maxsize=64)

@@ -29,6 +29,7 @@ from sudare.noise.source import Source
 _WORD = 32
 _CHUNK = 1 << 14
 _HARD = -(1 << 30)
+_TIE = 2**32 - 1
 
 
 class Inversion:
@@ -51,32 +52,29 @@ class Inversion:
         inside = np.diff(edges)
         # A bucket without a threshold compares with its own last word: never above it, and rarely equal.
         own = (starts + (np.uint64(1) << np.uint64(self._shift)) - np.uint64(1)).astype(np.uint32)
-        self._threshold = np.where(inside == 1, first[np.minimum(edges[:-1], len(first) - 1)], own)
-        self._outcome = np.where(inside <= 1, edges[:-1], _HARD).astype(np.int32)
+        threshold = np.where(inside == 1, first[np.minimum(edges[:-1], len(first) - 1)], own).astype(np.int64)
+        outcome = np.where(inside <= 1, edges[:-1], _HARD)
+        # Adding a word carries a 1 into the outcome where it is above the threshold, and gives _TIE below it where it
+        # is equal.
+        self._guide = (outcome << _WORD) + (_TIE - threshold)
 
-    def draw(self, source: Source, size: int) -> NDArray[np.int32]:
+    def draw(self, source: Source, size: int) -> NDArray[np.int64]:
         """``size`` independent outcomes."""
-        outcomes = np.empty(size, dtype=np.int32)
+        outcomes = np.empty(size, dtype=np.int64)
         length = min(size, _CHUNK)
         words = np.empty(length, dtype=np.uint32)
         bucket = np.empty(length, dtype=np.intp)
-        threshold = np.empty(length, dtype=np.uint32)
-        flags = np.empty(length, dtype=np.bool_)
         for start in range(0, size, _CHUNK):
             out = outcomes[start : start + _CHUNK]
-            if len(out) < len(words):
-                words, bucket = words[: len(out)], bucket[: len(out)]
-                threshold, flags = threshold[: len(out)], flags[: len(out)]
+            words, bucket = words[: len(out)], bucket[: len(out)]
             source.fill(words)
             np.right_shift(words, self._shift, out=bucket)
-            self._outcome.take(bucket, out=out, mode="clip")
-            self._threshold.take(bucket, out=threshold, mode="clip")
-            np.greater(words, threshold, out=flags)
-            np.add(out, flags, out=out)
-            np.equal(words, threshold, out=flags)
-            np.logical_or(flags, out < 0, out=flags)
-            hard = np.flatnonzero(flags)
-            if len(hard):
+            self._guide.take(bucket, out=out, mode="clip")
+            out += words
+            ties = out.astype(np.uint32)
+            out >>= _WORD
+            if out.min() < 0 or ties.max() == _TIE:
+                hard = np.flatnonzero((out < 0) | (ties == _TIE))
                 out[hard] = self._settle(words[hard], source)
         return outcomes
 
@@ -171,7 +169,7 @@ class Digits:
         """``size`` independent values of L."""
         total = np.zeros(size, dtype=np.int64)
         for low, table in self._tables:
-            total += table.draw(source, size).astype(np.int64) << low
+            total += table.draw(source, size) << low
         return total
 
 
@@ -199,7 +197,7 @@ class Geometric:
 
     def head(self, source: Source, size: int) -> NDArray[np.int64]:
         """H: steps of 2**tail_bits."""
-        steps = self._head.draw(source, size).astype(np.int64)
+        steps = self._head.draw(source, size)
         past = np.flatnonzero(steps == self._length)
         while len(past):
             more = self._head.draw(source, len(past))
@@ -212,7 +210,9 @@ class Geometric:
         steps = self.head(source, size)
         if not self._tail_bits:
             return steps
-        far = steps >= 1 << (_MOST_BITS - self._tail_bits)
-        values = (np.where(far, 0, steps) << self._tail_bits) + self._digits.draw(source, size)
-        values[far] = 1 << _MOST_BITS
-        return values
+        far = np.flatnonzero(steps >= 1 << (_MOST_BITS - self._tail_bits))
+        steps[far] = 0
+        steps <<= self._tail_bits
+        steps += self._digits.draw(source, size)
+        steps[far] = 1 << _MOST_BITS
+        return steps

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -18,12 +18,15 @@ from sudare.noise.discrete import Added, AddedGaussian, Refined, added
 from sudare.noise.meter import Blocks, meter_here
 from sudare.noise.source import Source
 from sudare.noise.sparse import Sparse, SparseGaussian, SparseNoise
+from sudare.parallel import each
 from sudare.privacy import Budget, Number, positive
 
 if TYPE_CHECKING:
     from sudare.noise.response import Law, Sampled
 
 _LARGEST_VALUE = 2**61
+PART = 1 << 18
+"""Values whose noise comes from one stream of random bits."""
 
 
 @dataclass(frozen=True)
@@ -182,7 +185,7 @@ def measure(
     counts = values.value if isinstance(values, Sparse) else values
     if counts.dtype != np.int64 or (len(counts) and max(-int(counts.min()), int(counts.max())) > _LARGEST_VALUE):
         raise TableError("only whole numbers up to 2**61 can be measured", value=label)
-    if rows is not None and len(rows.number) != counts.size:
+    if rows is not None and len(rows) != counts.size:
         raise AccountingError("a measurement needs one block of rows for each value", value=label)
     if (meter := meter_here()) is not None:
         meter.add(label, budget, rows, final=final)
@@ -195,7 +198,8 @@ def measure(
     elif isinstance(values, Sparse):
         noisy = sparse_noise(values, law, source.child(label))
     else:
-        noisy = law.draw(source.child(label), values.size).reshape(values.shape)
+        noisy = in_parts(lambda own, part: law.draw(own, part.stop - part.start), values.size, source.child(label))
+        noisy = noisy.reshape(values.shape)
         noisy += values
     if tape is not None:
         tape.measured.append(Measured(label, values, bound, budget, noisy, law))
@@ -242,7 +246,7 @@ def refine(
         raise AccountingError("only noise whose cost is an epsilon can be refined", value=label)
     if values.dtype != np.int64 or coarse.dtype != np.int64 or values.shape != coarse.shape:
         raise TableError("only values that were measured can be refined", value=label)
-    if rows is not None and len(rows.number) != values.size:
+    if rows is not None and len(rows) != values.size:
         raise AccountingError("a measurement needs one block of rows for each value", value=label)
     if (meter := meter_here()) is not None:
         meter.add(label, budget, rows, final=final, refines=(of, first))
@@ -252,10 +256,33 @@ def refine(
         assert isinstance(frozen, np.ndarray)  # noqa: S101 - a refinement is dense
         finer: NDArray[np.int64] = frozen
     else:
-        finer = values + law.draw(coarse - values, source.child(label))
+        flat, known = values.reshape(-1), coarse.reshape(-1)
+        finer = in_parts(lambda own, part: law.draw(known[part] - flat[part], own), values.size, source.child(label))
+        finer = finer.reshape(values.shape)
+        finer += values
     if tape is not None:
         tape.measured.append(Measured(label, values, bound, budget, finer, law, coarse))
     return finer
+
+
+def in_parts(draw: Callable[[Source, slice], NDArray[np.int64]], size: int, source: Source) -> NDArray[np.int64]:
+    """Noise for ``size`` values: of a long vector in parts, on all cores, each from a child of ``source``.
+
+    ``draw`` gives a part's. Parts have 2**18 values whatever the number of cores, and so has the noise.
+    """
+    if size <= PART:
+        return draw(source, slice(0, size))
+    noise = np.empty(size, dtype=np.int64)
+
+    def fill(own: Source, part: slice) -> None:
+        noise[part] = draw(own, part)
+
+    starts = range(0, size, PART)
+    each(
+        lambda part: fill(*part),
+        [(source.child(f"from {start}"), slice(start, min(start + PART, size))) for start in starts],
+    )
+    return noise
 
 
 def respond(values: NDArray[np.int64], law: Law, source: Source, label: str) -> NDArray[Any]:

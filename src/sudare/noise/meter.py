@@ -20,15 +20,20 @@ class Blocks:
     """Which rows values count: of blocks of 2**``bits`` neighbouring cells, one block for each value.
 
     ``number`` ascends strictly, so that no block stands twice: block b holds the indices from b * 2**bits up to, and
-    not including, (b + 1) * 2**bits.
+    not including, (b + 1) * 2**bits. With ``parts``, each of its that many equal parts has a value.
     """
 
     number: Integers
     bits: int
+    parts: int = 1
 
     def __post_init__(self) -> None:
         if self.number.ndim != 1 or not (self.number[1:] > self.number[:-1]).all():
             raise AccountingError("the blocks of a measurement do not ascend, so that rows may be counted twice")
+
+    def __len__(self) -> int:
+        """How many values."""
+        return len(self.number) * self.parts
 
     def stretches(self) -> Stretches:
         """The same rows: neighbouring blocks are one stretch."""

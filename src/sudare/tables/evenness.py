@@ -40,32 +40,31 @@ def grow(plan: TreePlan, start: Start, sums: Sums, source: Source) -> tuple[Tree
         depth = len(looked)
         counted = count_children(plan, depth, node, sums, plan.even[depth], source, f"level {depth + 1}, at first")
         looked.append(counted)
-        seems_even = _is_even(plan, counted, depth)
-        counted.level.goes[...] = counted.level.logical
-        node = counted.level.numbers(counted.level.goes)
+        level, _ = counted
+        seems_even = _is_even(plan, level, depth)
+        level.goes[...] = level.logical
+        node = level.numbers(level.goes)
     if seems_even:
         plan, last = replace(plan, budgets=plan.even, even=None), None
     else:
         for depth, counted in enumerate(looked):
-            _sharpen(plan, counted, depth, source)
+            _sharpen(plan, *counted, depth, source)
         plan, last = replace(plan, even=None), looked.pop()
     if not looked:
         return plan, [], descend(plan, start, sums, source, last)
     people = np.maximum(start.people, 0.0)
     if start.variance:
-        people = np.array([max(0.0, looked[0].level.joined_root(float(start.people[0]), start.variance))])
-    for counted in looked:
-        level = counted.level
+        people = np.array([max(0.0, looked[0][0].joined_root(float(start.people[0]), start.variance))])
+    for level, _ in looked:
         level.expected = level.project(people)
         node, people = level.numbers(level.goes), level.expected[level.goes]
     below = descend(plan, Start(len(looked), node, people), sums, source, last)
-    return plan, [counted.level for counted in looked], below
+    return plan, [level for level, _ in looked], below
 
 
-def _is_even(plan: TreePlan, counted: Counted, depth: int) -> bool:
+def _is_even(plan: TreePlan, level: Level, depth: int) -> bool:
     """Whether blocks have about as many people for each logical cell, and these are many."""
     assert plan.even is not None  # noqa: S101 - asked only where it is looked for
-    level = counted.level
     cells: Integers = plan.domain.block_sizes(level.numbers(level.logical), level.below)
     noisy = level.noisy[level.logical].astype(np.float64)
     each = float(noisy.sum()) / float(cells.sum())
@@ -81,10 +80,10 @@ def _is_even(plan: TreePlan, counted: Counted, depth: int) -> bool:
     return bool(spread <= _SPREAD * scale + _DOUBT * doubt)
 
 
-def _sharpen(plan: TreePlan, counted: Counted, depth: int, source: Source) -> None:
+def _sharpen(plan: TreePlan, level: Level, truth: Integers, depth: int, source: Source) -> None:
     """Refine a level that was measured with a small share to its usual share."""
     assert plan.even is not None  # noqa: S101 - asked only where it was looked for
     first, usual = plan.even[depth], plan.budgets[depth]
     more = usual.times(1 - first.amount / usual.amount)
     labels = f"level {depth + 1}, at first", f"level {depth + 1}"
-    sharpen(plan, counted, counted.level.logical, (first, more), source, labels, final=False)
+    sharpen(plan, level, level.logical, truth[level.logical], (first, more), source, labels, final=False)

@@ -46,7 +46,7 @@ class KindTotals:
 
     def placed(self, level: Level, split: Integers) -> None:
         """Takes off the people of blocks that end here, whom the mix will divide."""
-        ends = ~level.goes
+        ends = (split > 0) & ~level.goes
         if level.below >= self.mix.level:
             self.left -= self.mix.rest * split[ends].sum()
             return

@@ -49,11 +49,11 @@ def release_tree(method: Tree, task: Asked, store: CellStore, cut: Cut, output: 
     """Both passes, between the driver and its workers."""
     margin = method.measure_margin(task, lambda: store.margin(mix_level(task.domain)))
     tree, total, variance, budgets = method.measure_root(task)
-    plan = tree.plan(task, budgets)
+    plan = replace(tree.plan(task, budgets), in_parts=True)
     plan, top = _top(plan, Start.root(total, variance), store, cut, task) if budgets else (plan, [])
     budgets = plan.budgets
     # Below the driver's levels, how uneven siblings are would depend on the partition.
-    plan = replace(plan, by_unevenness=False)
+    plan = replace(plan, by_unevenness=False, in_parts=False)
     subtrees = Subtrees(plan, len(top), task.source.grant("subtrees"))
     for depth in range(len(top), len(budgets)):
         delegate(f"level {depth + 1} in subtrees", budgets[depth], top[-1].blocks(top[-1].goes))

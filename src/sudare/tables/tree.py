@@ -13,7 +13,6 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -295,10 +294,7 @@ class Tree(MeasuredSums):
             return np.flatnonzero(only), only[only > 0]
         plan = tree.plan(task, budgets)
         plan, top, below = grow(plan, Start.root(total, variance), cell_sums(plan, 0, index, count), task.source)
-        levels = []
-        for level in chain(top, below):
-            level.expected = None  # only the way down needs it
-            levels.append(level)
+        levels = [*top, *below]
         ascend(levels)
         if variance:
             total = levels[0].joined_root(total, variance)

@@ -81,6 +81,12 @@ class Level:
         """Some children as the blocks of cells whose rows they count."""
         return Blocks(self.numbers(which), self.below)
 
+    def all_blocks(self) -> Blocks:
+        """All logical children."""
+        if self.whole:
+            return Blocks(self.node, self.bits + self.below, 1 << self.bits)
+        return self.blocks(self.logical)
+
     def exact(self, block: Integers, total: Integers) -> Integers:
         """Exact sums of the children, from the populated ``block`` (ascending) and ``total`` of their level."""
         sums = np.zeros(self.noisy.shape, dtype=np.int64)

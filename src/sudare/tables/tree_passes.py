@@ -56,6 +56,8 @@ class TreePlan:
     """Whether nodes of a smooth table must be thicker to be split: see `worth`."""
     any_even: bool = False
     """Whether every thick table counts as even."""
+    in_parts: bool = False
+    """Whether the levels below are others' work, who must know how many people are expected where."""
 
     def below(self, depth: int) -> int:
         """Bits below a node of this depth; the root has depth 0."""
@@ -85,17 +87,13 @@ class Start:
 
 
 def cell_sums(plan: TreePlan, depth: int, index: Integers, count: Integers) -> Sums:
-    """The sums of populated cells that all lie below nodes of ``depth``."""
+    """The sums of populated cells that all lie below nodes of ``depth``, of each level once, from the top."""
     levels = populated_levels(index, count, plan.branching[depth:])
-    return lambda wanted, _: levels[wanted - depth - 1]
+    return lambda _depth, _node: levels.pop(0)
 
 
-@dataclass(frozen=True)
-class Counted:
-    """The children of a level, measured for the first time, and their exact sums."""
-
-    level: Level
-    truth: Integers
+Counted = tuple[Level, Integers]
+"""The children of a level, measured for the first time, and their exact sums."""
 
 
 def count_children(
@@ -104,10 +102,10 @@ def count_children(
     """A first measurement of the children of nodes of this depth."""
     level = Level.of(plan.domain, node, plan.branching[depth], plan.below(depth + 1))
     truth = level.exact(*sums(depth + 1, node))
-    own = level.blocks(level.logical)
-    noisy = measure(truth[level.logical], plan.sensitivity, budget, source, label, rows=own)
+    logical = truth.reshape(-1) if level.whole else truth[level.logical]
+    noisy = measure(logical, plan.sensitivity, budget, source, label, rows=level.all_blocks())
     level.learn(level.logical, noisy, noise_variance(plan.sensitivity, budget))
-    return Counted(level, truth)
+    return level, truth
 
 
 def descend(
@@ -123,18 +121,23 @@ def descend(
         budget, label = plan.budgets[depth], f"level {depth + 1}"
         if counted is None:
             counted = count_children(plan, depth, node, sums, budget, source, label)
-        level = counted.level
+        level, truth = counted
+        counted = None
         if depth == 0 and start.variance:
             people = np.array([max(0.0, level.joined_root(float(start.people[0]), start.variance))])
         if depth < len(plan.branching) - 1:
             rest = sum(plan.budgets[depth + 2 :], plan.budgets[depth + 1])
-            level.expected = level.project(people)
+            expected = level.project(people)
             least = least_people(rest, plan.sensitivity, worth(level, people) if plan.by_unevenness else WORTH)
-            np.greater_equal(level.expected, least, out=level.goes)
-            node, people = level.numbers(level.goes), level.expected[level.goes]
+            np.greater_equal(expected, least, out=level.goes)
+            node, people = level.numbers(level.goes), expected[level.goes]
+            if plan.in_parts:
+                level.expected = expected
             stops = level.logical & ~level.goes
-            sharpen(plan, counted, stops, (budget, rest), source, (label, f"rest of {label}"), final=True)
-        counted = None
+            truth = truth[stops]
+            del expected
+            sharpen(plan, level, stops, truth, (budget, rest), source, (label, f"rest of {label}"), final=True)
+        del truth
         yield level
 
 
@@ -165,20 +168,22 @@ def worth(level: Level, people: Floats) -> float:
 
 def sharpen(
     plan: TreePlan,
-    counted: Counted,
+    level: Level,
     which: Booleans,
+    truth: Integers,
     budgets: tuple[Budget, Budget],
     source: Source,
     labels: tuple[str, str],
     *,
     final: bool,
 ) -> None:
-    """Some logical children known as well as both budgets buy, where the first is spent; ``final``, those that end.
+    """Logical children known as well as both budgets buy, where the first is spent: all, or, ``final``, those that end.
+
+    ``truth`` are the exact sums of ``which`` they are.
 
     Laplace noise is refined; Gaussian noise, whose precisions add up, is drawn a second time and joined.
     """
-    level, (first, more), (of, label) = counted.level, budgets, labels
-    truth, rows = counted.truth[which], level.blocks(which)
+    (first, more), (of, label), rows = budgets, labels, level.blocks(which)
     if more.epsilon is None:
         noisy = measure(truth, plan.sensitivity, more, source, label, final=final, rows=rows)
         level.learn_again(which, noisy, noise_variance(plan.sensitivity, more), ends=final)

@@ -5,6 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from sudare import parallel
 from sudare.errors import AccountingError, ParameterError, TableError
 from sudare.noise import (
     AddedGaussian,
@@ -16,7 +17,10 @@ from sudare.noise import (
     metered,
     noise_variance,
     record,
+    refine,
 )
+from sudare.noise.discrete import added
+from sudare.noise.measurement import PART
 from sudare.noise.sparse import SparseGaussian
 from sudare.privacy import Budget
 
@@ -129,3 +133,24 @@ def test_the_variance_is_that_of_the_discrete_law(rho):
 def test_the_variance_of_gaussian_noise_is_what_is_drawn(rho, variance):
     """Sensitivity squared over 2 rho, also where that is no whole number."""
     assert noise_variance(3, Budget(rho=Fraction(rho))) == pytest.approx(variance)
+
+
+@pytest.mark.parametrize("refined", [False, True])
+def test_noise_of_a_long_vector_is_drawn_side_by_side(monkeypatch, refined):
+    """The same bytes on any number of cores; no two parts have the same noise, and all have its law."""
+    values, parts, found = np.zeros(2 * PART + 1000, dtype=np.int64), Budget(epsilon=Fraction(1, 5)).split([1, 3]), []
+    for cores in (1, 3):
+        monkeypatch.setattr(parallel, "cores", lambda cores=cores: cores)
+        source = Source.from_seed(4)
+        noisy = measure(values, 1, parts[0], source, "cells")
+        if refined:
+            noisy = refine(values, noisy, 1, *parts, source, "finer", of="cells")
+        found.append(noisy)
+    assert np.array_equal(*found)
+    first, second, rest = np.split(found[0], [PART, 2 * PART])
+    assert (first == second).mean() < 0.1
+    assert (first[:1000] == rest).mean() < 0.1
+    law = added(Fraction(1), parts[0] + parts[1] if refined else parts[0])
+    # Of so many draws whose kurtosis is about 6, 3 % are nearly seven standard deviations of the mean square.
+    for part in (first, second):
+        assert np.square(part).mean() == pytest.approx(law.spread, rel=0.03)

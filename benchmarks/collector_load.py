@@ -1,16 +1,18 @@
 """How many reports per second a collector takes, durably: real service, real sockets, SQLite synced at every commit.
 
-Goal: 10,000 a second in batches of 100. The service runs in a process of its own, the senders in this one: threads
-that keep their connection and send batches which were made before the clock starts. The last case starts with a
-million reports in the database.
+Goals: 10,000 a second in batches of 100, and 5,000 a second one by one on two cores, with nothing lost that was
+acknowledged. The service runs in a process of its own, the senders in this one: threads that keep their connection and
+send requests which were made before the clock starts. They share the cores with the service, so its processor time a
+report is shown too: what a core alone could take is a second over it. The last case starts with a million reports in
+the database.
 """
 
 from __future__ import annotations
 
-import http.client
 import os
 import re
 import signal
+import socket
 import sqlite3
 import subprocess
 import sys
@@ -30,8 +32,9 @@ from sudare.collector.collection import open_store
 from sudare.collector.outbox import Outbox
 from sudare.collector.survey import Survey
 
-GOAL, SENDERS, BATCH = 10_000, 16, 100
+GOAL, SINGLE_GOAL, SENDERS, BATCH = 10_000, 5_000, 16, 100
 """Reports sent one by one come from more connections than a batch has reports, as they would from devices."""
+HEAD = b"POST /reports HTTP/1.1\r\nhost: here\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n"
 SURVEY = """
 name = "load"
 question = "Where?"
@@ -42,13 +45,14 @@ service = {{storage = "load.db", rate = 0}}
 
 
 def bodies(survey: Survey, batch: int, count: int) -> list[bytes]:
-    """Requests with reports of their own ids."""
+    """Whole requests with reports of their own ids."""
     rng = np.random.default_rng(1)
     made = []
     for _ in range(count):
         reports = survey.encoding.randomize(rng.integers(0, survey.encoding.size, batch))
         outbox = Outbox.of(reports, survey.fingerprint)
-        made.append(outbox.body(outbox.rows))
+        body = outbox.body(outbox.rows)
+        made.append(HEAD % len(body) + body)
     return made
 
 
@@ -62,21 +66,26 @@ def fill(survey: Survey, reports: int) -> None:
 
 def send(port: int, waiting: list[bytes], until: float, seconds: list[float], failures: list[str]) -> None:
     """One sender: takes requests until there are none or the time is over."""
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
-    while time.perf_counter() < until:
-        try:
-            body = waiting.pop()
-        except IndexError:
-            break
-        start = time.perf_counter()
-        connection.request("POST", "/reports", body, {"content-type": "application/json"})
-        answer = connection.getresponse()
-        content = answer.read()
-        if answer.status == 200:
-            seconds.append(time.perf_counter() - start)
-        elif answer.status != 202:  # at the end the last ones wait for a batch that does not get full
-            failures.append(content.decode())
-    connection.close()
+    with closing(socket.create_connection(("127.0.0.1", port), timeout=60)) as connection:
+        while time.perf_counter() < until:
+            try:
+                request = waiting.pop()
+            except IndexError:
+                break
+            start, answer = time.perf_counter(), b""
+            connection.sendall(request)
+            while not answer.endswith(b"}"):
+                answer += connection.recv(65536)
+            if answer.startswith(b"HTTP/1.1 200"):
+                seconds.append(time.perf_counter() - start)
+            elif not answer.startswith(b"HTTP/1.1 202"):  # at the end the last ones wait for a batch to get full
+                failures.append(answer.decode())
+
+
+def spent_by(process: int) -> float:
+    """Processor seconds of a running process."""
+    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def taken(size: int, batch: int, before: int, for_seconds: float) -> Iterator[Row]:
@@ -90,10 +99,10 @@ def taken(size: int, batch: int, before: int, for_seconds: float) -> Iterator[Ro
         assert server.stdout is not None
         found = re.search(r":(\d+)$", server.stdout.readline().strip())
         assert found is not None, "the service did not start"
-        waiting = bodies(survey, batch, int(for_seconds * (1200 if batch > 1 else 5000)))
+        waiting = bodies(survey, batch, int(for_seconds * (1200 if batch > 1 else 12_000)))
         seconds: list[float] = []
         failures: list[str] = []
-        start = time.perf_counter()
+        start, used = time.perf_counter(), spent_by(server.pid)
         arguments = (int(found[1]), waiting, start + for_seconds, seconds, failures)
         connections = SENDERS if batch > 1 else 2 * BATCH
         senders = [threading.Thread(target=send, args=arguments) for _ in range(connections)]
@@ -101,7 +110,7 @@ def taken(size: int, batch: int, before: int, for_seconds: float) -> Iterator[Ro
             sender.start()
         for sender in senders:
             sender.join()
-        elapsed = time.perf_counter() - start
+        elapsed, used = time.perf_counter() - start, spent_by(server.pid) - used
         server.send_signal(signal.SIGTERM)
         server.wait()
         with closing(sqlite3.connect(survey.storage)) as connection:
@@ -111,8 +120,9 @@ def taken(size: int, batch: int, before: int, for_seconds: float) -> Iterator[Ro
     rate = len(seconds) * batch / elapsed
     middle, slow = np.percentile(seconds, [50, 99]) * 1000
     case = f"{size:,} answers, requests of {batch}, {connections} senders, {before:,} reports stored before"
-    goal = {"at_least": GOAL} if batch > 1 else {}
-    yield Row("reports stored", rate, "a second", case=case, **goal)
+    note = "" if batch > 1 else "on two cores, which the senders share"
+    yield Row("reports stored", rate, "a second", note=note, case=case, at_least=GOAL if batch > 1 else SINGLE_GOAL)
+    yield Row("the service, a report", 1e6 * used / stored, "CPU µs", case=case)
     yield Row("a request, median", middle, "ms", case=case)
     yield Row("a request, 99 %", slow, "ms", case=case)
 

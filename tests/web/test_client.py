@@ -19,8 +19,8 @@ from sudare.collector.client import read_answers
 from sudare.collector.collection import Collection
 from sudare.collector.service import create_app
 from sudare.collector.serving import draw_link, link_of
-from sudare.collector.survey_file import ENCODED
 from sudare.errors import InputError, OutputError
+from sudare.local import ENCODINGS
 from sudare.workflow.reports import load_or_create, public_text
 
 
@@ -73,7 +73,7 @@ def test_reports_are_counted_once_however_often_they_are_posted(launch, survey_f
     assert client.estimate()["reports"] == 30
 
 
-@pytest.mark.parametrize("name", ENCODED)
+@pytest.mark.parametrize("name", ENCODINGS)
 def test_every_encoding_can_be_sent(serve_here, name):
     """Numbers, so that the square wave can take part; true counts lie within 7 standard errors and more."""
     survey = parse(f"""

@@ -84,7 +84,7 @@ def survey_rules(survey: Survey, folder: Path) -> Rules:
     """A survey with another text, or other bytes, is noticed; and a device answers it once."""
     japanese = Translation(question="どこにいますか?", labels=("北", "中", "南"))
     asked = replace(survey, translations={"ja": japanese})
-    swapped = replace(asked, translations={"ja": replace(japanese, labels=("南", "中", "北"))})
+    swapped = replace(asked, translations={"ja": japanese.model_copy(update={"labels": ("南", "中", "北")})})
     key = Ed25519PrivateKey.generate()
     body = asked.identity_text.encode()
     signature, public = key.sign(body).hex(), public_text(key)

@@ -24,6 +24,7 @@ from urllib.error import HTTPError, URLError
 from urllib.request import Request, urlopen
 
 import numpy as np
+from pydantic import ValidationError
 
 from sudare.collector.answers import Answers, Questions, answers_from_json
 from sudare.collector.device import Device, Limits, refuse_costly
@@ -166,12 +167,10 @@ class Client:
                 batch=content.get("batch"),
                 shuffler=content.get("shuffler"),
                 codes=content.get("codes", False),
-                translations={
-                    language: Translation.from_json(each) for language, each in content["translations"].items()
-                },
+                translations={language: Translation(**each) for language, each in content["translations"].items()},
             )
             same = survey.fingerprint == content["survey"]
-        except (KeyError, TypeError, AttributeError):
+        except (KeyError, TypeError, AttributeError, ValidationError):
             same = False
         if not same:
             raise InputError("the server at this address is not a collector of this version of Sudare", value=self.url)

@@ -145,12 +145,7 @@ def sealed_rows(body: bytes, survey: Survey, key: X25519PrivateKey) -> list[Row]
         listed, fingerprint = [b64decode(text, altchars=b"-_") for text in content["sealed"]], content["survey"]
     except (KeyError, TypeError, ValueError, RecursionError):
         raise RequestError(400, "the request is not a batch of sealed reports") from None
-    if fingerprint != survey.fingerprint:
-        raise RequestError(
-            409,
-            "the report is for another survey, or for this one before it was changed",
-            hint="Load the survey again.",
-        )
+    _check_survey(fingerprint, survey)
     if len(listed) < survey.smallest_batch:
         raise RequestError(400, "the batch is smaller than the survey promises")
     rows: dict[bytes, bytes] = {}
@@ -164,6 +159,15 @@ def sealed_rows(body: bytes, survey: Survey, key: X25519PrivateKey) -> list[Row]
     return list(rows.items())
 
 
+def _check_survey(fingerprint: Any, survey: Survey) -> None:
+    if fingerprint != survey.fingerprint:
+        raise RequestError(
+            409,
+            "the report is for another survey, or for this one before it was changed",
+            hint="Load the survey again.",
+        )
+
+
 def _listed(body: bytes, survey: Survey) -> list[dict[str, Any]]:
     """The reports as objects with exactly the keys id and report (and survey, where it is one report)."""
     try:
@@ -174,12 +178,7 @@ def _listed(body: bytes, survey: Survey) -> list[dict[str, Any]]:
         raise RequestError(
             400, "the request is not a report", allowed="the keys survey, id and report; or survey and reports"
         )
-    if content["survey"] != survey.fingerprint:
-        raise RequestError(
-            409,
-            "the report is for another survey, or for this one before it was changed",
-            hint="Load the survey again.",
-        )
+    _check_survey(content["survey"], survey)
     if "report" in content:
         return _once(body, [content], 12)
     listed: Any = content["reports"]

@@ -57,11 +57,9 @@ class PostgresStore:
 
     @property
     def connection(self) -> psycopg.Connection[tuple[Any, ...]]:
-        """The open connection."""
         return self._connection
 
     def add(self, rows: Sequence[Row]) -> list[bool]:
-        """Store what is new, in one transaction that is on the disk when this returns; True for each new row."""
         columns = [[row[part] for row in rows] for part in (0, 1)]
         with self._faults():
             new = {bytes(found) for (found,) in self._connection.execute(_INSERT, columns, binary=True)}
@@ -72,24 +70,20 @@ class PostgresStore:
         return fresh
 
     def publish(self, tally: str) -> None:
-        """Keep the text of the tally that is shown from now on, in the place of the one before."""
         with self._faults():
             self._connection.execute(_PUBLISH, [tally])
 
     def published(self) -> str | None:
-        """What `publish` kept; None where nothing was shown."""
         with self._faults():
             found = self._connection.execute("SELECT tally FROM sudare_published").fetchone()
         return None if found is None else str(found[0])
 
     def known(self, identities: Sequence[bytes]) -> set[bytes]:
-        """Those of the ids whose reports are stored."""
         with self._faults():
             asked = "SELECT id FROM sudare_reports WHERE id = ANY(%s)"
             return {bytes(found) for (found,) in self._connection.execute(asked, [list(identities)], binary=True)}
 
     def chunks(self, rows: int) -> Iterator[bytes]:
-        """All reports, at most ``rows`` at a time, end to end."""
         with (
             self._faults(),
             self._connection.transaction(),
@@ -100,7 +94,6 @@ class PostgresStore:
                 yield b"".join(report for (report,) in found)
 
     def close(self) -> None:
-        """Release the database."""
         self._connection.close()
 
     def _prepare(self, identity: dict[str, Any], create: bool) -> None:

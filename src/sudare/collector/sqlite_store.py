@@ -45,11 +45,9 @@ class SqliteStore:
 
     @property
     def connection(self) -> sqlite3.Connection:
-        """The open connection."""
         return self._connection
 
     def add(self, rows: Sequence[Row]) -> list[bool]:
-        """Store what is new, in one transaction that is on the disk when this returns; True for each new row."""
         with self._faults():
             self._connection.execute("BEGIN IMMEDIATE")
             try:
@@ -63,31 +61,26 @@ class SqliteStore:
         return fresh
 
     def known(self, identities: Sequence[bytes]) -> set[bytes]:
-        """Those of the ids whose reports are stored."""
         with self._faults():
             find = self._connection.execute
             return {each for each in identities if find("SELECT 1 FROM reports WHERE id = ?", [each]).fetchone()}
 
     def chunks(self, rows: int) -> Iterator[bytes]:
-        """All reports, at most ``rows`` at a time, end to end."""
         with self._faults():
             cursor = self._connection.execute("SELECT report FROM reports")
             while found := cursor.fetchmany(rows):
                 yield b"".join(report for (report,) in found)
 
     def publish(self, tally: str) -> None:
-        """Keep the text of the tally that is shown from now on, in the place of the one before."""
         with self._faults():
             self._connection.execute("INSERT OR REPLACE INTO published VALUES (1, ?)", [tally])
 
     def published(self) -> str | None:
-        """What `publish` kept; None where nothing was shown."""
         with self._faults():
             found = self._connection.execute("SELECT tally FROM published").fetchone()
         return None if found is None else str(found[0])
 
     def close(self) -> None:
-        """Release the database."""
         self._connection.close()
         self._lock.close()
 

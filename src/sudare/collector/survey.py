@@ -24,7 +24,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from sudare.collector.answers import Answers, Asked, Questions
 from sudare.domain import Bins
@@ -35,6 +37,7 @@ from sudare.noise.bernoulli import scaled_floor
 from sudare.privacy import Cap, Fact, Guarantee, Ledger
 from sudare.privacy.history import heads_here, remember_head
 from sudare.privacy.names import declared
+from sudare.recipe import parts
 
 PLACES = 128
 
@@ -82,15 +85,29 @@ def _hex(threshold: int) -> str:
     return f"{threshold:0{PLACES // 4}x}"
 
 
-@dataclass(frozen=True)
-class SurveyLedger:
-    """The ledger at ``path`` and the account in it; ``cap`` is set where the account has none yet."""
+class Part(BaseModel):
+    """What all parts of a survey file share: no unknown keys, no changes after reading."""
 
-    path: str
-    dataset: str
-    cap: Cap | None = None
-    confirm_other_history: bool = False
-    confirm_similar_name: bool = False
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class SurveyLedger(Part):
+    """Where the survey's cost is booked: what one person sends, in all rounds of a series together."""
+
+    path: str = Field(description="the ledger's file, beside the survey")
+    dataset: str = Field(min_length=1, description="the declared name that the ledger keeps its account under")
+    cap: parts.Cap | None = Field(default=None, description="set where the data set has none yet")
+    confirm_other_history: bool = Field(default=False, description="as in a recipe: the last ledger was another one")
+    confirm_similar_name: bool = Field(default=False, description="as in a recipe: dataset looks like another name")
+
+    def model_post_init(self, _: Any) -> None:
+        """Refuse a cap that is none."""
+        _ = self.declared_cap
+
+    @property
+    def declared_cap(self) -> Cap | None:
+        """The cap to set where the account has none yet."""
+        return None if self.cap is None else Cap.declared(**self.cap.model_dump(exclude_none=True))
 
     def enter(self, survey: Survey) -> None:
         """Charge the survey once, however often its collector is started; `BudgetError` where the cap is passed.
@@ -107,7 +124,7 @@ class SurveyLedger:
                 survey.cost,
                 name,
                 note=f"reports to the survey {survey.name}",
-                default_cap=self.cap,
+                default_cap=self.declared_cap,
                 heads=heads_here(declared(self.dataset, Message("the name of a data set"))),
                 confirm_other_history=self.confirm_other_history,
                 confirm_similar_name=self.confirm_similar_name,
@@ -119,46 +136,32 @@ LEAST_TOKEN = 16
 SHUFFLED_DELTA = Fraction(1, 10**6)
 
 
-@dataclass(frozen=True)
-class Rounds:
-    """The survey is round ``number`` of ``of`` in ``series``; a person's answer changes at most ``changes`` times."""
+class Rounds(Part):
+    """The survey is one round of a series: devices remember their permanent answers from one to the next."""
 
-    series: str
-    number: int
-    of: int
-    changes: int = 0
+    series: str = Field(min_length=1, max_length=200, description="the name that all rounds share")
+    number: int = Field(ge=1, description="of this round, from 1 on")
+    of: int = Field(ge=1, description="how many rounds there will be")
+    changes: int = Field(default=0, ge=0, description="how often the answer of a person may change")
 
-    def __post_init__(self) -> None:
-        if not 1 <= self.number <= self.of:
-            raise InputError("rounds.number is not one of the rounds", value=self.number, allowed=f"1 to {self.of}")
+    @model_validator(mode="after")
+    def _one_of_them(self) -> Self:
+        if self.number > self.of:
+            raise ValueError(Message("number is not one of the {of} rounds", of=self.of, key="number"))
+        return self
 
 
-@dataclass(frozen=True)
-class Translation:
+class Translation(Part):
     """The texts of a survey, or of one of its ``questions``, in another language; what is None stays as it is."""
 
     title: str | None = None
     question: str | None = None
     labels: tuple[str, ...] | None = None
-    questions: dict[str, Translation] = field(default_factory=dict)
+    questions: dict[str, Translation] = {}
 
     def to_json(self) -> dict[str, Any]:
         """What is translated."""
-        written = {name: value for name, value in vars(self).items() if value is not None and name != "questions"}
-        if self.questions:
-            written["questions"] = {name: each.to_json() for name, each in self.questions.items()}
-        return written
-
-    @classmethod
-    def from_json(cls, data: dict[str, Any]) -> Translation:
-        """The inverse of `to_json`."""
-        labels, questions = data.get("labels"), data.get("questions", {})
-        return cls(
-            data.get("title"),
-            data.get("question"),
-            None if labels is None else tuple(labels),
-            {name: cls.from_json(each) for name, each in questions.items()},
-        )
+        return self.model_dump(exclude_defaults=True)
 
 
 @dataclass(frozen=True)
@@ -256,7 +259,7 @@ class Survey:
                 "title": self.title or self.name,
                 "translations": {language: each.to_json() for language, each in self.translations.items()},
             },
-            **({"rounds": vars(self.rounds)} if self.rounds else {}),
+            **({"rounds": self.rounds.model_dump()} if self.rounds else {}),
         }
 
     @property
@@ -311,8 +314,8 @@ class Survey:
     @property
     def cost(self) -> Guarantee:
         """What taking part costs one person who sends what the survey asks for: one report, or one in each round."""
-        rounds = self.rounds or Rounds("", 1, 1)
-        promised = repeated(self.encoding, rounds.of, changes=rounds.changes)
+        of, changes = (self.rounds.of, self.rounds.changes) if self.rounds else (1, 0)
+        promised = repeated(self.encoding, of, changes=changes)
         bounded = () if self.codes else (Fact("asked_for"),)
         return replace(promised, assumptions=(*promised.assumptions, *bounded))
 
@@ -353,7 +356,7 @@ class Survey:
             "cost": float(self.cost.epsilon or 0),
             "account": self.account,
             "identity": self.identity_text,
-            **({"rounds": vars(self.rounds)} if self.rounds else {}),
+            **({"rounds": self.rounds.model_dump()} if self.rounds else {}),
             **({"shuffler": self.shuffler, "codes": self.codes, "batch": self.smallest_batch} if self.shuffler else {}),
             **({"shuffled": str(self.shuffled)} if self.shuffled else {}),
             "minimum": self.minimum,

@@ -13,53 +13,44 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Literal, Union
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import AfterValidator, Field, ValidationError, field_validator
 
 from sudare.collector.answers import Answers, Asked, Questions
-from sudare.collector.survey import Rounds, Survey, SurveyLedger, Translation
+from sudare.collector.survey import Part, Rounds, Survey, SurveyLedger, Translation
 from sudare.domain import Bins, Categories, Mesh
-from sudare.errors import InputError, Message, MissingFileError, did_you_mean
+from sudare.errors import InputError, Message, MissingFileError
 from sudare.local import ENCODINGS, Encoding, Several, encoding_from_json
-from sudare.privacy import Cap, exact
-from sudare.recipe.parts import Language
+from sudare.privacy import exact
+from sudare.recipe import parts
 from sudare.recipe.toml_text import declared_contents, declared_text, first_problem
 
 FORMAT = 1
 _SURVEY = Message("the survey")
-ENCODED = tuple(ENCODINGS)
 DIVIDED = ("optimised_unary", "randomised_response", "subset_selection", "symmetric_unary")
 _ORIGIN = re.compile(r"https?://[^\s/?#@]+|\*")
 
 
-class FilePart(BaseModel):
-    """What all parts of a survey file share: no unknown keys, no changes after reading."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class Labels(FilePart):
+class Labels(Part):
     """A list of words."""
 
     type: Literal["labels"]
     labels: tuple[str, ...]
 
     def build(self) -> Answers:
-        """The answers that are meant."""
         return Answers(Categories(self.labels))
 
 
-class TileLabels(FilePart):
+class TileLabels(Part):
     """Words with a place on a tile map: ``[row, column]``, row 0 in the north."""
 
     type: Literal["tiles"]
     tiles: dict[str, tuple[int, int]]
 
     def build(self) -> Answers:
-        """The answers that are meant."""
         return Answers(Categories(self.tiles), tuple(self.tiles.values()))
 
 
-class Meshes(FilePart):
+class Meshes(Part):
     """Meshes of JIS X 0410: a window of rows and columns (half-open), or what lies under codes."""
 
     type: Literal["mesh"]
@@ -69,12 +60,11 @@ class Meshes(FilePart):
     codes: tuple[str | int, ...] | None = None
 
     def build(self) -> Answers:
-        """The answers that are meant."""
         codes = None if self.codes is None else [str(code) for code in self.codes]
         return Answers(Mesh(self.size, self.rows, self.columns, codes))
 
 
-class Numbers(FilePart):
+class Numbers(Part):
     """Ranges of a number: from ``start`` to ``stop`` by ``step``."""
 
     type: Literal["bins"]
@@ -83,14 +73,13 @@ class Numbers(FilePart):
     step: int | Decimal
 
     def build(self) -> Answers:
-        """The answers that are meant."""
         return Answers(Bins(self.start, self.stop, self.step))
 
 
-class PrivacyPart(FilePart):
+class PrivacyPart(Part):
     """How an answer is randomised before it is sent."""
 
-    encoding: str = Field(default="optimised_unary", description="one of the encodings of sudare.local")
+    encoding: Annotated[str, AfterValidator(lambda name: parts.registered_name(ENCODINGS, name))] = "optimised_unary"
     epsilon: int | Decimal = Field(
         description="of one report (to all questions), or of all about one value if remembered; above 0"
     )
@@ -98,7 +87,7 @@ class PrivacyPart(FilePart):
     buckets: int | None = Field(default=None, description="permanent_unary: a device answers for so many values")
 
 
-class EstimatePart(FilePart):
+class EstimatePart(Part):
     """What is shown, from how many reports on, and to whom."""
 
     method: Literal["auto", "simplex", "mle"] = "auto"
@@ -107,7 +96,7 @@ class EstimatePart(FilePart):
     token: str | None = Field(default=None, description="asked for by /estimate; env:NAME reads a variable")
 
 
-class ServicePart(FilePart):
+class ServicePart(Part):
     """Who may send, how much, and where the reports are kept."""
 
     storage: str = Field(default="reports.db", description="a SQLite file, or postgresql://...; env:NAME")
@@ -127,37 +116,11 @@ class ServicePart(FilePart):
         return origins
 
 
-class ShufflerPart(FilePart):
+class ShufflerPart(Part):
     """The relay of another party, to which devices send sealed reports (``sudare collect shuffle``)."""
 
     url: str = Field(pattern="^https?://", description="its address, as devices reach it")
     codes: bool = Field(default=False, description="it asks for single-use codes")
-
-
-class RoundsPart(FilePart):
-    """The survey is one of several rounds, and devices remember their permanent answers from one to the next."""
-
-    series: str = Field(min_length=1, max_length=200, description="the name that all rounds share")
-    number: int = Field(ge=1, description="of this round, from 1 on")
-    of: int = Field(ge=1, description="how many rounds there will be")
-    changes: int = Field(default=0, ge=0, description="how often the answer of a person may change")
-
-
-class CapPart(FilePart):
-    """The most that all surveys and releases of a data set may spend together."""
-
-    epsilon: int | Decimal
-    delta: int | Decimal | None = None
-
-
-class LedgerPart(FilePart):
-    """Where the survey's cost is booked: what one person sends, in all rounds of a series together."""
-
-    path: str = Field(description="the ledger's file, beside the survey")
-    dataset: str = Field(min_length=1, description="the declared name that the ledger keeps its account under")
-    cap: CapPart | None = Field(default=None, description="set where the data set has none yet")
-    confirm_other_history: bool = Field(default=False, description="as in a recipe: the last ledger was another one")
-    confirm_similar_name: bool = Field(default=False, description="as in a recipe: dataset looks like another name")
 
 
 AnswersPart = Annotated[
@@ -166,7 +129,7 @@ AnswersPart = Annotated[
 ]
 
 
-class QuestionPart(FilePart):
+class QuestionPart(Part):
     """One of several questions."""
 
     question: str = Field(min_length=1, max_length=2000)
@@ -174,26 +137,7 @@ class QuestionPart(FilePart):
     share: int | Decimal = Field(default=1, gt=0, description="of epsilon, in proportion to those of other questions")
 
 
-class QuestionTexts(FilePart):
-    """The texts of one of several questions in another language."""
-
-    question: str | None = None
-    labels: tuple[str, ...] | None = None
-
-
-class TranslationPart(QuestionTexts):
-    """The texts of a survey in another language."""
-
-    title: str | None = None
-    questions: dict[str, QuestionTexts] = {}
-
-    def build(self) -> Translation:
-        """The texts that are meant."""
-        of_each = {name: Translation(**texts.model_dump()) for name, texts in self.questions.items()}
-        return Translation(self.title, self.question, self.labels, of_each)
-
-
-class SurveyFile(FilePart):
+class SurveyFile(Part):
     """All of it, as written."""
 
     format: int = Field(default=FORMAT, ge=1, description="of the file itself; a newer one needs a newer Sudare")
@@ -205,10 +149,10 @@ class SurveyFile(FilePart):
     privacy: PrivacyPart
     estimate: EstimatePart = EstimatePart()
     service: ServicePart = ServicePart()
-    rounds: RoundsPart | None = None
+    rounds: Rounds | None = None
     shuffler: ShufflerPart | None = None
-    ledger: LedgerPart | None = None
-    translations: dict[Language, TranslationPart] = {}
+    ledger: SurveyLedger | None = None
+    translations: dict[parts.Language, Translation] = Field(default={})
 
 
 def load(path: str | Path) -> Survey:
@@ -221,7 +165,8 @@ def load(path: str | Path) -> Survey:
     survey = parse(text)
     survey = replace(survey, key=str(path.parent / survey.key))
     if survey.ledger is not None:
-        survey = replace(survey, ledger=replace(survey.ledger, path=str(path.parent / survey.ledger.path)))
+        beside = survey.ledger.model_copy(update={"path": str(path.parent / survey.ledger.path)})
+        survey = replace(survey, ledger=beside)
     return survey if "://" in survey.storage else replace(survey, storage=str(path.parent / survey.storage))
 
 
@@ -252,28 +197,22 @@ def parse(text: str) -> Survey:
         asked = {name: Asked(name, part.question, part.answers.build()) for name, part in written.questions.items()}
         answers = Questions(tuple(asked.values()))
         encoding = _divided(written, asked)
+    fields = written.estimate.model_dump() | written.service.model_dump()
+    if fields["token"] is not None:
+        fields["token"] = _secret(fields["token"], "estimate.token")
+    fields["storage"] = _secret(fields["storage"], "service.storage").removeprefix("sqlite:///")
     return Survey(
         name=written.name,
         question=written.question,
         answers=answers,
         encoding=encoding,
         title=written.title,
-        method=written.estimate.method,
-        minimum=written.estimate.minimum,
-        every=written.estimate.every,
-        token=None if written.estimate.token is None else _secret(written.estimate.token, "estimate.token"),
-        storage=_secret(written.service.storage, "service.storage").removeprefix("sqlite:///"),
-        origins=written.service.origins,
-        rate=written.service.rate,
-        batch=written.service.batch,
-        batch_seconds=written.service.batch_seconds,
-        behind_proxy=written.service.behind_proxy,
-        key=written.service.key,
-        rounds=None if written.rounds is None else Rounds(**written.rounds.model_dump()),
+        rounds=written.rounds,
         shuffler=None if written.shuffler is None else written.shuffler.url.rstrip("/"),
         codes=written.shuffler is not None and written.shuffler.codes,
-        ledger=_survey_ledger(written.ledger),
-        translations={language: part.build() for language, part in written.translations.items()},
+        ledger=written.ledger,
+        translations=written.translations,
+        **fields,
     )
 
 
@@ -287,13 +226,6 @@ def _divided(written: SurveyFile, asked: dict[str, Asked]) -> Encoding:
 
 
 def _encoding(privacy: PrivacyPart, answers: Answers) -> Encoding:
-    if privacy.encoding not in ENCODED:
-        raise InputError(
-            "privacy.encoding is not one for surveys",
-            value=privacy.encoding,
-            allowed=ENCODED,
-            hint=did_you_mean(privacy.encoding, ENCODED),
-        )
     written: dict[str, object] = {
         "encoding": privacy.encoding,
         "size": answers.size,
@@ -306,13 +238,6 @@ def _encoding(privacy: PrivacyPart, answers: Answers) -> Encoding:
     if privacy.encoding == "square_wave" and isinstance(answers.attribute, Bins):
         written |= {"low": answers.attribute.edges[0], "high": answers.attribute.edges[-1]}
     return encoding_from_json(written)
-
-
-def _survey_ledger(ledger: LedgerPart | None) -> SurveyLedger | None:
-    if ledger is None:
-        return None
-    cap = None if ledger.cap is None else Cap.declared(**ledger.cap.model_dump(exclude_none=True))
-    return SurveyLedger(ledger.path, ledger.dataset, cap, ledger.confirm_other_history, ledger.confirm_similar_name)
 
 
 def _secret(written: str, where: str) -> str:

@@ -20,7 +20,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from sudare.errors import ParameterError, either
+from sudare.errors import ParameterError
 from sudare.local.encoding import Encoding
 from sudare.measure.science import scipy_of
 from sudare.privacy import Adjacency, Fact, Guarantee, Number, Unit, asked_delta
@@ -28,20 +28,6 @@ from sudare.privacy import Adjacency, Fact, Guarantee, Number, Unit, asked_delta
 _BLOCKS = 512  # values of C are grouped, each block counted as its smallest: an upper bound
 _STEPS = 40
 _SLACK = 1e-10  # relative error that is granted to the binomial tails
-
-
-def closed_form(local: float, others: int, delta: float) -> float:
-    """ln(1 + (e**e0 - 1)(4 sqrt(2 ln(4/delta)/((e**e0 + 1) others)) + 4/others)), or e0 where that does not hold.
-
-    It holds for e0 <= ln(others/(8 ln(2/delta)) - 1) (Feldman, McMillan and Talwar 2023).
-
-    >>> round(closed_form(1.0, 99_999, 1e-6), 6)
-    0.060361
-    """
-    if others <= 8 * math.log(2 / delta) * (math.exp(local) + 1):
-        return local
-    spread = 4 * math.sqrt(2 * math.log(4 / delta) / ((math.exp(local) + 1) * others)) + 4 / others
-    return min(local, math.log1p(math.expm1(local) * spread))
 
 
 def smallest_epsilon(local: float, others: int, delta: float) -> float:
@@ -87,34 +73,26 @@ def _tails(others: int, clone: float) -> np.ndarray:
     return np.asarray(np.maximum(binom.ppf(10.0 ** -np.arange(3, 17), others, clone), 0))
 
 
-BOUNDS = ("numerical", "closed")
 _DECIMALS = 10**12
 _MARGIN = 1 + 1e-9  # far above the rounding errors of the formula in doubles
 
 
-def shuffled(encoding: Encoding, reports: int, delta: Number, *, bound: str = "numerical") -> Guarantee:
+def shuffled(encoding: Encoding, reports: int, delta: Number) -> Guarantee:
     """The central guarantee of ``reports`` reports after a trusted party has shuffled them.
 
     Privacy: hiding among clones (Feldman, McMillan and Talwar 2021 and 2023). With e0 the epsilon of a report, each of
     the others sends with probability 2/(e**e0 + 1) what one of the two possible values would have sent, so that only
-    the numbers of such reports tell the two apart. ``"numerical"`` sums that distribution; ``"closed"`` is the closed
-    form of 2023. Never more than e0, rounded up; where the reports are too few, the guarantee is the local one.
+    the numbers of such reports tell the two apart: their distribution is summed. Never more than e0, rounded up; where
+    the reports are too few, the guarantee is the local one.
 
     >>> from sudare.local import SymmetricUnary
-    >>> encoding = SymmetricUnary(size=23, epsilon=1)
-    >>> for bound in BOUNDS:
-    ...     print(bound, round(float(shuffled(encoding, 100_000, delta=1e-6, bound=bound).epsilon), 4))
-    numerical 0.0124
-    closed 0.0604
+    >>> round(float(shuffled(SymmetricUnary(size=23, epsilon=1), 100_000, delta=1e-6).epsilon), 4)
+    0.0124
     """
     if type(reports) is not int or reports < 1:
         raise ParameterError("reports is not a number of reports", value=reports, allowed="a whole number from 1 on")
-    if bound not in BOUNDS:
-        raise ParameterError("unknown bound", value=bound, allowed=either(BOUNDS))
     share = asked_delta(delta)
-    amplified = (smallest_epsilon if bound == "numerical" else closed_form)(
-        float(encoding.report_epsilon), reports - 1, float(share)
-    )
+    amplified = smallest_epsilon(float(encoding.report_epsilon), reports - 1, float(share))
     rounded = Fraction(max(math.ceil(amplified * _MARGIN * _DECIMALS), 1), _DECIMALS)
     epsilon = min(encoding.report_epsilon, rounded)
     unit, public = Unit("person"), (Fact("reporters"),)

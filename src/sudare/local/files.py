@@ -55,13 +55,9 @@ def open_reports(paths: Sequence[Path]) -> Tally | Iterator[Reports]:
     """What `estimate` takes, from files: chunks of reports of one survey, or the tally in a single ``.json``."""
     if len(paths) == 1 and paths[0].suffix.lower() == ".json":
         try:
-            return Tally.from_json(json.loads(paths[0].read_text(encoding="utf-8")))
-        except SudareError:
-            raise
+            return Tally.from_json(_parsed(paths[0].read_bytes()))
         except OSError as problem:
             raise InputError("the tally cannot be read: {reason}", value=paths[0], reason=_reason(problem)) from None
-        except (ValueError, RecursionError):
-            raise InputError("not a JSON file", value=paths[0]) from None
     return chain.from_iterable(ReportFile(path) for path in paths)
 
 
@@ -134,9 +130,7 @@ def read_parquet(path: Path, encoding: Encoding | None = None) -> Iterator[Repor
         metadata = file.schema_arrow.metadata or {}
         if _SURVEY not in metadata or file.schema_arrow.names != [_COLUMN]:
             raise InputError("a Parquet file without reports", value=path, hint="Write it with reports.to_parquet.")
-        own = _survey(metadata[_SURVEY], metadata.get(_FORMAT, b"1"), path)
-        if encoding is not None:
-            same_survey(encoding, own)
+        own = _survey(_parsed(metadata[_SURVEY]), _parsed(metadata.get(_FORMAT, b"1")), path, encoding)
         if file.schema_arrow.field(_COLUMN).type != pa.binary(own.report_bytes):
             raise InputError(
                 "a report has the wrong length",
@@ -179,22 +173,15 @@ def write_json_lines(reports: Reports, path: Path) -> Path:
 
 
 def read_json_lines(path: Path, encoding: Encoding | None = None) -> Iterator[Reports]:
-    """Chunks of reports; a file without a first line about the survey needs ``encoding``."""
+    """Chunks of reports, after a first line about the survey."""
     try:
         with path.open(encoding="utf-8") as file:
-            lines: Iterator[tuple[int, dict[str, Any]]]
             lines = ((number, _object(line, path, number)) for number, line in enumerate(file, 1) if line.strip())
-            first = next(lines, None)
-            own, seeded = encoding, False
-            if first is not None and "survey" in first[1]:
-                survey, version = (json.dumps(first[1].get(key, 1)) for key in ("survey", "format"))
-                own, seeded = _survey(survey, version, path), first[1].get("seeded") is True
-                if encoding is not None:
-                    same_survey(encoding, own)
-            elif first is not None:
-                lines = chain([first], lines)
-            if own is None:
-                raise InputError("the file does not say its survey", value=path, hint="Name the encoding.")
+            _, first = next(lines, (1, {}))
+            if "survey" not in first:
+                raise InputError("the first line does not say the survey", value=path)
+            own = _survey(first["survey"], first.get("format", 1), path, encoding)
+            seeded = first.get("seeded") is True
             yield Reports(own, _none(own), seeded)
             yield from _chunks(own, seeded, lines)
     except UnicodeDecodeError:
@@ -220,28 +207,30 @@ def _reason(problem: OSError) -> Message:
     return system_reason(problem) if problem.errno else Message("not a file")
 
 
-def _object(line: str, path: Path, number: int) -> dict[str, Any]:
+def _parsed(text: str | bytes) -> Any:
+    """What JSON says; None where it is none."""
     try:
-        value = json.loads(line)
+        return json.loads(text)
     except (ValueError, RecursionError):
-        value = None
+        return None
+
+
+def _object(line: str, path: Path, number: int) -> dict[str, Any]:
+    value = _parsed(line)
     if not isinstance(value, dict):
         raise InputError("line {number} is not a JSON object", value=path, number=number)
     return value
 
 
-def _survey(text: str | bytes, version: str | bytes, path: Path) -> Encoding:
+def _survey(written: Any, version: Any, path: Path, wanted: Encoding | None) -> Encoding:
+    InputError.refuse_newer(Message("the file {path}", path=path), version, FORMAT)
     try:
-        number = json.loads(version)
-    except (ValueError, RecursionError):
-        number = None
-    InputError.refuse_newer(Message("the file {path}", path=path), number, FORMAT)
-    try:
-        return encoding_from_json(json.loads(text))
-    except RecursionError:
-        raise InputError("the file's survey cannot be understood", value=path) from None
-    except (ValueError, SudareError) as problem:
+        own = encoding_from_json(written)
+    except SudareError as problem:
         raise InputError("the file's survey cannot be understood: {reason}", value=path, reason=problem) from None
+    if wanted is not None:
+        same_survey(wanted, own)
+    return own
 
 
 def _none(encoding: Encoding) -> Packed:

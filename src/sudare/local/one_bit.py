@@ -10,17 +10,17 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from math import isfinite, sqrt
+from math import sqrt
 from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sudare.arrays import Floats
-from sudare.errors import DomainError, InputError, ParameterError
+from sudare.errors import InputError, ParameterError
 from sudare.local.encoding import logistic, power
 from sudare.local.reports import Reports, same_survey
+from sudare.local.square_wave import bounds, shares_between
 from sudare.local.subset import RandomisedResponse
 from sudare.local.tally import Tally
 from sudare.noise import Bernoulli, Source, metered, respond
@@ -85,11 +85,7 @@ class OneBitMean:
     first: Fraction | None = None
 
     def __post_init__(self) -> None:
-        low, high = float(self.low), float(self.high)
-        if not (isfinite(low) and isfinite(high) and low < high and isfinite(high - low)):
-            raise ParameterError(
-                "low and high are not bounds", value=(self.low, self.high), allowed="low < high, finite"
-            )
+        low, high = bounds(self.low, self.high)
         epsilon = positive(self.epsilon, "epsilon")
         first = epsilon if self.first is None else positive(self.first, "first")
         if first > epsilon:
@@ -127,7 +123,7 @@ class OneBitMean:
     ) -> BitMemory:
         """What each device stores for its number: what ``known`` has, and an answer for a side that is new to it."""
         own = Source.chosen(source, seed)
-        shares = self._shares(numbers)
+        shares = shares_between(numbers, self.low, self.high)
         if known is not None and (known.mean != self or len(known.above) != len(shares)):
             raise ParameterError(
                 "the remembered answers are of other devices or for another encoding", value=len(known.above)
@@ -193,17 +189,3 @@ class OneBitMean:
             unit=Unit("person", max_rows=number),
             assumptions=(*one.assumptions, *known),
         )
-
-    def _shares(self, numbers: ArrayLike) -> Floats:
-        """``numbers`` as shares (n,) of the way from ``low`` to ``high``; refuses others without showing them."""
-        try:
-            given = np.asarray(numbers, dtype=np.float64)
-        except (TypeError, ValueError):
-            given = np.full((1, 1), np.nan)
-        if given.ndim != 1 or not bool(np.isfinite(given).all()):
-            raise DomainError("values are not a list of finite numbers", allowed="one per person")
-        if len(given) and not self.low <= float(given.min()) <= float(given.max()) <= self.high:
-            raise DomainError(
-                "a value lies outside the declared bounds", allowed="{low:g} to {high:g}", low=self.low, high=self.high
-            )
-        return np.asarray((given - self.low) / (self.high - self.low))

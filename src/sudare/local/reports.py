@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -46,11 +46,6 @@ class Reports:
         if self.seeded:
             return promised.without_protection()
         return promised if self.booked else promised.unbooked()
-
-    @property
-    def summary(self) -> dict[str, Any]:
-        """Plain facts that may be public."""
-        return {"kind": "reports", **self.encoding.to_json(), "reports": len(self), "bytes": self.packed.nbytes}
 
     def __len__(self) -> int:
         return len(self.packed)

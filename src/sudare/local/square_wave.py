@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sudare import noise
+from sudare.arrays import Floats
 from sudare.errors import DomainError, ParameterError
 from sudare.local.encoding import Encoding
 from sudare.local.layout import Index, Packed
@@ -18,6 +19,30 @@ from sudare.noise import Source
 
 MOST_CELLS = 2048
 """The unbiased estimate inverts a matrix with this many rows."""
+
+
+def bounds(low: Any, high: Any) -> tuple[float, float]:
+    """Declared bounds of numbers as floats."""
+    try:
+        least, most = float(low), float(high)
+    except (TypeError, ValueError):
+        least, most = np.nan, np.nan
+    if not (isfinite(least) and isfinite(most) and least < most and isfinite(most - least)):
+        raise ParameterError("low and high are not bounds", value=(low, high), allowed="low < high, finite")
+    return least, most
+
+
+def shares_between(values: ArrayLike, low: float, high: float) -> Floats:
+    """Numbers as shares (n,) of the way from ``low`` to ``high``; refuses others without showing them."""
+    try:
+        numbers = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        numbers = np.full((1, 1), np.nan)
+    if numbers.ndim != 1 or not bool(np.isfinite(numbers).all()):
+        raise DomainError("values are not a list of finite numbers", allowed="one per person")
+    if len(numbers) and not low <= float(numbers.min()) <= float(numbers.max()) <= high:
+        raise DomainError("a value lies outside the declared bounds", allowed="{low:g} to {high:g}", low=low, high=high)
+    return np.asarray((numbers - low) / (high - low))
 
 
 @dataclass(frozen=True)
@@ -44,14 +69,7 @@ class SquareWave(Encoding):
             raise ParameterError(
                 "too many cells for numbers", value=self.size, allowed="at most {most_cells}", most_cells=MOST_CELLS
             )
-        try:
-            low, high = float(self.low), float(self.high)
-        except (TypeError, ValueError):
-            low, high = np.nan, np.nan
-        if not (isfinite(low) and isfinite(high) and low < high and isfinite(high - low)):
-            raise ParameterError(
-                "low and high are not bounds", value=(self.low, self.high), allowed="low < high, finite"
-            )
+        low, high = bounds(self.low, self.high)
         object.__setattr__(self, "low", low)
         object.__setattr__(self, "high", high)
 
@@ -77,17 +95,7 @@ class SquareWave(Encoding):
 
     def positions(self, values: ArrayLike) -> NDArray[np.int64]:
         """The cells of numbers (n,) from ``low`` to ``high``; refuses others without showing them."""
-        try:
-            numbers = np.asarray(values, dtype=np.float64)
-        except (TypeError, ValueError):
-            numbers = np.full((1, 1), np.nan)
-        if numbers.ndim != 1 or not bool(np.isfinite(numbers).all()):
-            raise DomainError("values are not a list of finite numbers", allowed="one per person")
-        if len(numbers) and not self.low <= float(numbers.min()) <= float(numbers.max()) <= self.high:
-            raise DomainError(
-                "a value lies outside the declared bounds", allowed="{low:g} to {high:g}", low=self.low, high=self.high
-            )
-        cells = np.floor((numbers - self.low) / (self.high - self.low) * self.size).astype(np.int64)
+        cells = np.floor(shares_between(values, self.low, self.high) * self.size).astype(np.int64)
         return np.minimum(cells, self.size - 1)
 
     def draw(self, values: NDArray[np.int64], source: Source) -> Packed:

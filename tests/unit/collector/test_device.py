@@ -78,7 +78,7 @@ def test_the_key_of_an_address_is_remembered(tmp_path):
 @pytest.fixture
 def daily(survey):
     encoding = PermanentUnary(3, Fraction(1), Fraction(1, 2))
-    return replace(survey, encoding=encoding, rounds=Rounds("daily", 1, 30, changes=1))
+    return replace(survey, encoding=encoding, rounds=Rounds(series="daily", number=1, of=30, changes=1))
 
 
 def bits_of(device, survey):
@@ -91,7 +91,7 @@ def test_a_value_that_returns_gets_its_old_permanent_answer(tmp_path, daily):
     assert daily.cost.epsilon == 2  # two values at 1 each, for thirty rounds
     device.permanent(daily, 0)
     home = bits_of(device, daily)[0]
-    tomorrow = replace(daily, name="lunch-2", rounds=replace(daily.rounds, number=2))
+    tomorrow = replace(daily, name="lunch-2", rounds=daily.rounds.model_copy(update={"number": 2}))
     for value in (1, 0, 1, 0):
         Device(tmp_path / "device.db").permanent(tomorrow, value)
     assert bits_of(device, daily).keys() == {0, 1}
@@ -112,7 +112,7 @@ def test_a_device_that_has_forgotten_does_not_draw_again(tmp_path, daily):
 def test_rounds_of_one_series_are_charged_once(tmp_path, daily):
     device = Device(tmp_path / "device.db")
     for number in (1, 2, 3):
-        today = replace(daily, name=f"day {number}", rounds=replace(daily.rounds, number=number))
+        today = replace(daily, name=f"day {number}", rounds=daily.rounds.model_copy(update={"number": number}))
         device.charge(today, Outbox.of(device.permanent(today, 0), today.fingerprint), Limits())
     assert device.spent == 2
 

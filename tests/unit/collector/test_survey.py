@@ -115,7 +115,7 @@ def test_the_fingerprint_is_of_what_a_report_depends_on():
         (
             "symmetric_unary",
             "symetric_unary",
-            r"privacy.encoding is not one for surveys .* Did you mean 'symmetric_unary'\?",
+            "privacy.encoding: input should be .* or 'symmetric_unary'",
         ),
         ("symmetric_unary", "permanent_unary", "first is not positive"),
         ("[estimate]", 'rounds = { series = "s", number = 3, of = 2 }\n[estimate]', "unknown key privacy.rounds"),
@@ -184,7 +184,7 @@ def test_a_survey_whose_cap_has_a_large_delta_is_refused():
     ledger = 'ledger = {path = "ledger.db", dataset = "tokyo", cap = {epsilon = 1, delta = %s}}\n'
     with pytest.raises(SudareError, match="delta is too large to protect anybody"):
         parse(SHORT + ledger % "0.5")
-    assert parse(SHORT + ledger % "0.001").ledger.cap.delta == Fraction(1, 1000)
+    assert parse(SHORT + ledger % "0.001").ledger.declared_cap.delta == Fraction(1, 1000)
 
 
 SEVERAL = """

@@ -32,10 +32,10 @@ from sudare.language.catalogue import current_language
 )
 @click.option(
     "--fit",
-    type=click.Choice(["exact", "gradient", "mean_gradient"]),
+    type=click.Choice(["exact", "gradient"]),
     default="exact",
     show_default=True,
-    help="How a mixture is fitted: exact EM, or by gradients, as the paper prints it or with their mean.",
+    help="How a mixture is fitted: exact EM, or by gradients as the paper prints it.",
 )
 @click.option("--cross", multiple=True, metavar="A,B", help="Two columns whose cross table is wanted.")
 @click.option("--clusters", is_flag=True, help="Write the likeliest component of each record; takes a mixture.")

@@ -85,7 +85,7 @@ def cross_table(data: dict[str, Floats], seed: int = 0) -> Cross:
     values = np.stack([noisy.values[name] for name in names], axis=1)
     noises = [noisy.channel[name] for name in names]
     true = np.histogram2d(data[names[0]], data[names[1]], bins=edges)[0] / len(values)
-    found = {"IBT": iterative_bayes(values, noises, edges).probabilities}
+    found = {"IBT": iterative_bayes(noisy.values, noisy.channel, CROSS).probabilities}
     kinds: tuple[Covariance, ...] = ("diagonal", "pca", "full")
     for covariance in kinds:
         fit = Mixture(components=4, covariance=covariance).fit(values, noises)

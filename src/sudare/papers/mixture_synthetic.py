@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -78,7 +78,7 @@ def draw(size: int, seed: int) -> RecoveredDraw:
     found[PRINTED_IBT] = printed_ibt(made.values, made.channel, edges)
     for count in COMPONENTS:
         found[printed_name(count)] = printed_mixture(made, count, seed).histogram(edges)
-    found[MEAN_STEP] = printed_mixture(made, 4, seed, method="mean_gradient", rate=1.0).histogram(edges)
+    found[MEAN_STEP] = printed_mixture(made, 4, seed, rate=1.0 / size).histogram(edges)
     sample = sample_of(made.values, float(made.scale))
     start = random_start(sample, 4, np.random.default_rng([seed, 4]))
     ended = fit_exact(sample, start, steps=600, gain=GAIN, prior=0).components
@@ -86,16 +86,9 @@ def draw(size: int, seed: int) -> RecoveredDraw:
     return RecoveredDraw(np.histogram(x, edges)[0] / size, float(made.scale), found)
 
 
-def printed_mixture(
-    made: Perturbed,
-    count: int,
-    seed: int,
-    *,
-    method: Literal["gradient", "mean_gradient"] = "gradient",
-    rate: float = RATE,
-) -> Mixture:
+def printed_mixture(made: Perturbed, count: int, seed: int, *, rate: float = RATE) -> Mixture:
     """The paper's algorithm 1, fitted."""
-    printed = Mixture(components=count, method=method, rate=rate, steps=PRINTED_STEPS, prior=0, seed=seed)
+    printed = Mixture(components=count, method="gradient", rate=rate, steps=PRINTED_STEPS, prior=0, seed=seed)
     return printed.fit(made.values, made.channel)
 
 

@@ -8,12 +8,11 @@ by a factor of e**2 for all of them together; else iterative Bayes.
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from sudare.arrays import Floats
-from sudare.errors import ParameterError
 from sudare.measure import em
 from sudare.measure.em import split
 from sudare.reconstruct.axes import axis_of, checked_edges
@@ -23,15 +22,12 @@ from sudare.reconstruct.mixture import Mixture
 from sudare.reconstruct.noises import LaplaceNoise, columns_of
 from sudare.reconstruct.sample import Sample, sample_of
 
-METHODS = ("auto", "iterative_bayes", "mixture")
 _CLEARLY = 2.0
 _TINY = 1e-300
 
 
-def distribution(
-    values: Any, scale: Any, edges: Any = None, *, method: Literal["auto", "iterative_bayes", "mixture"] = "auto"
-) -> Histogram:
-    """The distribution of true values over bins; arguments as in `iterative_bayes`. ``method`` chooses it by hand.
+def distribution(values: Any, scale: Any, edges: Any = None) -> Histogram:
+    """The distribution of true values over bins; arguments as in `iterative_bayes`.
 
     Columns of categories, of other than Laplace noise, and cross tables are always reconstructed by iterative Bayes.
 
@@ -41,22 +37,15 @@ def distribution(
     >>> bool(abs(found.probabilities[4:6].sum() - 0.68) < 0.06), found.method
     (True, 'a mixture of 1 Gaussian')
     """
-    if method not in METHODS:
-        raise ParameterError("no such method", value=method, allowed=METHODS)
     columns = columns_of(values, scale, edges)
     noise = columns.noises[0] if len(columns.noises) == 1 else None
-    if method == "mixture" and not isinstance(noise, LaplaceNoise):
-        raise ParameterError(
-            "a mixture can be fitted here to a single column with Laplace noise only", hint="Fit a Mixture yourself."
-        )
-    if method == "iterative_bayes" or not isinstance(noise, LaplaceNoise):
-        return iterative_bayes(values, scale, edges)
+    smooth = iterative_bayes(values, scale, edges)
+    if not isinstance(noise, LaplaceNoise):
+        return smooth
     ends = checked_edges(columns.edges[0])
     mixture = Mixture().fit(columns.values[0], noise)
-    if method == "auto":
-        smooth = iterative_bayes(values, scale, edges)
-        if not clearly_better(mixture, smooth, sample_of(columns.values[0], noise.scale)):
-            return smooth
+    if not clearly_better(mixture, smooth, sample_of(columns.values[0], noise.scale)):
+        return smooth
     return histogram_of_mixture(mixture, columns.names, ends)
 
 

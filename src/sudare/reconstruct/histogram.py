@@ -8,9 +8,10 @@ a very narrow peak either, and a band around the smoothed peak does not contain 
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Protocol
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -32,44 +33,48 @@ class Bands:
     level: float
 
 
-class Answering(Protocol):
-    """A distribution that can be reconstructed from redrawn records."""
+class Answering(ABC):
+    """A distribution that answers ("histogram", "density" or "quantiles"), and can be reconstructed from redrawn
+    records."""
 
-    def again(self, generator: np.random.Generator) -> Any:
-        """The same estimate from records drawn again."""
+    @abstractmethod
+    def again(self, generator: np.random.Generator) -> Answering:
+        """The same estimate from records drawn again from the ones there are."""
 
+    def bands(
+        self,
+        answer: str = "histogram",
+        *arguments: Any,
+        level: float = 0.9,
+        repetitions: int = 40,
+        seed: int = 0,
+        **named: Any,
+    ) -> Bands:
+        """An answer with its bootstrap bands.
 
-def bands(
-    fitted: Answering, answer: str, *arguments: Any, level: float, repetitions: int, seed: int, **named: Any
-) -> Bands:
-    """The answer of that name with its bands.
-
-    The bands are centred on the answer: from it, the distances of the redrawn answers from their own middle are
-    measured, because smoothing moves all of them to one side.
-    """
-    if answer not in ANSWERS:
-        raise ParameterError(
-            "unknown kind of answer", value=answer, allowed=ANSWERS, hint=did_you_mean(str(answer), ANSWERS)
-        )
-    if not 0 < level < 1:
-        raise ParameterError("level is not a probability", value=level, allowed="0 < level < 1")
-    if repetitions < 2:
-        raise ParameterError("too few repetitions for a band", value=repetitions, allowed="at least 2")
-    generator = np.random.default_rng(seed)
-    value = np.asarray(getattr(fitted, answer)(*arguments, **named), dtype=np.float64)
-    drawn = [
-        np.asarray(getattr(fitted.again(generator), answer)(*arguments, **named), dtype=np.float64)
-        for _ in range(repetitions)
-    ]
-    low, middle, high = np.quantile(drawn, [(1 - level) / 2, 0.5, (1 + level) / 2], axis=0)
-    lower, upper = value + low - middle, value + high - middle
-    if answer != "quantiles":
-        lower, upper = np.maximum(lower, 0), np.maximum(upper, 0)
-    return Bands(value, lower, upper, level)
+        The bands are centred on the answer: from it, the distances of the redrawn answers from their own middle are
+        measured, because smoothing moves all of them to one side.
+        """
+        if answer not in ANSWERS:
+            raise ParameterError(
+                "unknown kind of answer", value=answer, allowed=ANSWERS, hint=did_you_mean(str(answer), ANSWERS)
+            )
+        if not 0 < level < 1:
+            raise ParameterError("level is not a probability", value=level, allowed="0 < level < 1")
+        if repetitions < 2:
+            raise ParameterError("too few repetitions for a band", value=repetitions, allowed="at least 2")
+        generator = np.random.default_rng(seed)
+        fits = [self, *(self.again(generator) for _ in range(repetitions))]
+        value, *drawn = (np.asarray(getattr(fit, answer)(*arguments, **named), dtype=np.float64) for fit in fits)
+        low, middle, high = np.quantile(drawn, [(1 - level) / 2, 0.5, (1 + level) / 2], axis=0)
+        lower, upper = value + low - middle, value + high - middle
+        if answer != "quantiles":
+            lower, upper = np.maximum(lower, 0), np.maximum(upper, 0)
+        return Bands(value, lower, upper, level)
 
 
 @dataclass(frozen=True, repr=False)
-class Histogram:
+class Histogram(Answering):
     """``probabilities`` with one axis for each column; ``bins`` are edges of a number, or categories.
 
     ``log_likelihood`` of all reports, ``steps`` that were made, ``width`` of the smoothing in units of the noise's
@@ -98,23 +103,9 @@ class Histogram:
             raise ParameterError("columns are missing or named twice", value=columns)
         others = tuple(set(range(len(self.names))) - set(places))
         table = self.probabilities.sum(axis=others).transpose(np.argsort(np.argsort(places)))
-        redraw = self.redraw
-
-        def again(generator: np.random.Generator) -> Histogram:
-            assert redraw is not None  # noqa: S101 - given only then
-            return redraw(generator).marginal(*columns)
-
-        return Histogram(
-            tuple(columns),
-            table,
-            tuple(self.bins[place] for place in places),
-            self.log_likelihood,
-            self.steps,
-            self.converged,
-            self.width,
-            self.method,
-            None if redraw is None else again,
-        )
+        redraw = None if self.redraw is None else lambda generator: self.again(generator).marginal(*columns)
+        bins = tuple(self.bins[place] for place in places)
+        return replace(self, names=tuple(columns), probabilities=table, bins=bins, redraw=redraw)
 
     def histogram(self, edges: ArrayLike | None = None) -> Floats:
         """Probabilities of the bins themselves, or of others of the only column, spread evenly within bins."""
@@ -160,12 +151,6 @@ class Histogram:
         if self.redraw is None:
             raise ParameterError("this histogram does not know its records, and cannot draw them again")
         return self.redraw(generator)
-
-    def bands(
-        self, answer: str = "histogram", *arguments: Any, level: float = 0.9, repetitions: int = 40, seed: int = 0
-    ) -> Bands:
-        """An answer ("histogram", "density" or "quantiles") with its bootstrap bands; see the module."""
-        return bands(self, answer, *arguments, level=level, repetitions=repetitions, seed=seed)
 
     def _place(self, name: str) -> int:
         if name not in self.names:

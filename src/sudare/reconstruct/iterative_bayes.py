@@ -21,7 +21,7 @@ and not how well the values behind them are.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal, TypeAlias
@@ -29,7 +29,6 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from sudare.arrays import Floats
-from sudare.errors import ParameterError
 from sudare.measure import em
 from sudare.measure.em import split
 from sudare.reconstruct.axes import Product, along, axis_of
@@ -116,15 +115,12 @@ def _apply(matrix: Floats, array: Floats) -> Floats:
     return np.asarray(array @ matrix)
 
 
-def iterative_bayes(
-    values: Any, scale: Any, edges: Any = None, *, stop: Stop = "held_out", smooth: float | None = None
-) -> Histogram:
+def iterative_bayes(values: Any, scale: Any, edges: Any = None, *, stop: Stop = "held_out") -> Histogram:
     """The distribution of the true values over bins, from perturbed ones.
 
     One column: ``values`` (n,), ``scale`` a number (of Laplace noise) or a noise of `perturb`, ``edges`` of the bins
-    (none for categories). Several: a table (n, columns) or a mapping from names to columns, with a list or a mapping of
-    scales and of edges. ``stop``: "held_out" (default), "converged" as in Hasegawa et al., or a number of plain steps.
-    ``smooth``: the width of Gaussians, as a share of the noise's scale, instead of the default's choice; 0 for none.
+    (none for categories). Several: a mapping from names to columns, with mappings of scales and of edges. ``stop``:
+    "held_out" (default), "converged" as in Hasegawa et al., or a number of plain steps.
 
     >>> rng = np.random.default_rng(1)
     >>> true = np.where(rng.random(20_000) < 0.3, 0, 5) + 5 * rng.random(20_000)
@@ -132,25 +128,21 @@ def iterative_bayes(
     >>> found.probabilities.round(2).tolist()
     [0.3, 0.7]
     """
-    if smooth is not None and not 0 <= smooth < np.inf:
-        raise ParameterError("smooth is not a width", value=smooth, allowed="0 or a positive number")
     columns = columns_of(values, scale, edges)
     product = Product(
         tuple(axis_of(n, e, len(columns.noises)) for n, e in zip(columns.noises, columns.edges, strict=True))
     )
-    return reconstructed(columns, product, product.counts(columns.values), stop, smooth)
+    return reconstructed(columns, product, product.counts(columns.values), stop)
 
 
 def reconstructed(
-    columns: PerturbedColumns, product: Product, counts: Floats, stop: Stop, smooth: float | None
+    columns: PerturbedColumns, product: Product, counts: Floats, stop: Stop, width: float = 0.0
 ) -> Histogram:
-    """The histogram behind ``counts`` of reports."""
+    """The histogram behind ``counts`` of reports; of Gaussians of this ``width`` where it is not chosen."""
     if stop == "held_out":
-        widths = WIDTHS if smooth is None else (smooth,)
         bar = bar_of(counts, product.forward, product.back, np.random.default_rng(0))
-        found, width, steps, converged = smoothest(product, counts, bar, widths)
+        found, width, steps, converged = smoothest(product, counts, bar)
     else:
-        width = smooth or 0.0
         channel = Smoothed(product, width)
         fitted = em(counts, channel.forward, channel.back, even(product.shape), stop=stop, steps=_STEPS)
         found, steps, converged = channel.spread(fitted.probabilities), fitted.steps, fitted.converged
@@ -174,13 +166,13 @@ def reconstructed(
     )
 
 
-def smoothest(product: Product, counts: Floats, bar: Bar, widths: Sequence[float]) -> tuple[Floats, float, int, bool]:
+def smoothest(product: Product, counts: Floats, bar: Bar) -> tuple[Floats, float, int, bool]:
     """The first plausible distribution on the way of EM, with the widest Gaussians that reach the bar at all.
 
     Returns it with its width, the number of steps made with that width, and whether EM converged below the bar.
     """
     shares = counts / counts.sum()
-    for width in widths:
+    for width in WIDTHS:
         channel = Smoothed(product, width)
         weights, before = even(product.shape), -np.inf
         for made in range(_STEPS):

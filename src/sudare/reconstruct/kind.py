@@ -96,7 +96,7 @@ class PerturbationKind(Kind[PerturbationRecipe, Perturbed]):
     """A recipe of kind "perturbation"."""
 
     shape: ClassVar[type[Recipe]] = PerturbationRecipe
-    rehearsal_module: ClassVar[str] = "sudare.reconstruct.rehearsal"
+    rehearsal_module: ClassVar[str] = "sudare.reconstruct.pages"
 
     @cached_property
     def parameters(self) -> PerturbParameters:

@@ -19,9 +19,6 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-import numpy as np
-from numpy.typing import ArrayLike
-
 from sudare.errors import Message, ParameterError
 from sudare.privacy import positive, whole
 
@@ -69,22 +66,14 @@ def scale_for(*, k: float, records: int, width: float, max_rows: int = 1) -> flo
     return 2 * float(positive(width, "width")) / linkage_budget(k, records, max_rows)
 
 
-def k_for(*, scale: ArrayLike, records: int, width: ArrayLike, max_rows: int = 1) -> float:
-    """The inverse of `scale_for`: the k that noise of ``scale`` gives; for several columns, a list of both.
+def k_for(*, scale: float, records: int, width: float, max_rows: int = 1) -> float:
+    """The inverse of `scale_for`: the k that noise of ``scale`` gives.
 
     >>> round(k_for(scale=14.0508, records=32561, width=73), 3)
     2.0
     """
     rows, most = whole(records, "records", least=2), whole(max_rows, "max_rows")
-    scales, widths = (np.atleast_1d(np.asarray(each, dtype=np.float64)) for each in (scale, width))
-    if scales.shape != widths.shape or scales.ndim != 1:
-        raise ParameterError("scale and width are not of one length", value=(scales.shape, widths.shape))
-    for name, numbers in (("scale", scales), ("width", widths)):
-        if not (np.isfinite(numbers) & (numbers > 0)).all():
-            raise ParameterError(
-                "{name} is not positive", value=numbers.tolist(), allowed="finite numbers > 0", name=name
-            )
-    return linked_k(float((widths / scales).sum()), rows, most)
+    return linked_k(float(positive(width, "width") / positive(scale, "scale")), rows, most)
 
 
 def linked_k(epsilon: float, records: int, max_rows: int = 1) -> float:

@@ -26,7 +26,7 @@ from sudare.reconstruct.fitting import (
     random_start,
 )
 from sudare.reconstruct.gaussians import Gaussians
-from sudare.reconstruct.histogram import Bands, bands, checked_probabilities
+from sudare.reconstruct.histogram import Answering, checked_probabilities
 from sudare.reconstruct.noises import laplace_columns
 from sudare.reconstruct.sample import Sample, checked_values, sample_of
 from sudare.reconstruct.scale_mixture import fit_full, log_densities
@@ -39,14 +39,14 @@ _PATIENCE = 3
 
 
 @dataclass
-class Mixture:
+class Mixture(Answering):
     """A Gaussian mixture of true values, from values with Laplace noise.
 
     ``components``: a number, or "auto": the number, up to ``most``, under which held-out records are likeliest.
     ``covariance`` of several attributes: "full", "diagonal" (equation 19, errata M3 and M4), or "pca",
     its rotation. ``method``: "exact" EM; "gradient", algorithm 1 of Hasegawa et al. as printed: random starts, steps of
-    ``rate`` times the sum of all gradients, and an end where a step changes the log likelihood by less than 0.001; or
-    "mean_gradient", the same with their mean, a step that does not grow with the number of records (errata M7).
+    ``rate`` times the sum of all gradients (so that a rate of 0.5 / records is a step along their mean: errata M7), and
+    an end where a step changes the log likelihood by less than 0.001.
     ``prior`` holds back components that are too narrow for the data to tell (see `diagonal`); 0 is maximum likelihood.
     ``steps`` is the most that a fit takes, ``gain`` the log likelihood of all records below which 60 of them are not
     worth it.
@@ -64,7 +64,7 @@ class Mixture:
 
     components: Count = "auto"
     covariance: Covariance = "full"
-    method: Literal["exact", "gradient", "mean_gradient"] = "exact"
+    method: Literal["exact", "gradient"] = "exact"
     rate: float = 0.001
     prior: float = PRIOR
     most: int = 8
@@ -80,7 +80,7 @@ class Mixture:
         else:
             self.components = whole(self.components, "components")
         _one_of("covariance", self.covariance, ("full", "diagonal", "pca"))
-        _one_of("method", self.method, ("exact", "gradient", "mean_gradient"))
+        _one_of("method", self.method, ("exact", "gradient"))
         for name in ("most", "steps", "sweeps"):
             whole(getattr(self, name), name)
         for name in ("rate", "gain"):
@@ -122,9 +122,8 @@ class Mixture:
         return random_start(sample, count, np.random.default_rng([self.seed, count]))
 
     def _fit_one(self, sample: Sample, start: Components, steps: int) -> MixtureFit:
-        if self.method != "exact":
-            rate = self.rate if self.method == "gradient" else self.rate / sample.records
-            return fit_gradient(sample, start, steps=steps, rate=rate)
+        if self.method == "gradient":
+            return fit_gradient(sample, start, steps=steps, rate=self.rate)
         return fit_exact(sample, start, steps=steps, gain=self.gain, prior=self.prior)
 
     def _candidates(self, sample: Sample, starts: Starts, most: int) -> dict[int, FitCandidate]:
@@ -201,12 +200,6 @@ class Mixture:
         top = joint.max(axis=1)
         return float(np.mean(top + np.log(np.exp(joint - top[:, None]).sum(axis=1))))
 
-    def predict_proba(self, values: ArrayLike) -> Floats:
-        """(n, k): how likely each component is, given a perturbed value."""
-        joint = self._joint(values)
-        shares = np.exp(joint - joint.max(axis=1, keepdims=True))
-        return np.asarray(shares / shares.sum(axis=1, keepdims=True))
-
     def predict(self, values: ArrayLike) -> NDArray[np.int64]:
         """(n,): the likeliest component of each perturbed value: clustering."""
         return np.asarray(self._joint(values).argmax(axis=1), dtype=np.int64)
@@ -267,12 +260,6 @@ class Mixture:
         other = replace(self, components=fit.components.count)
         other._fitted = _Fitted(part, fit, self._whole(part, fit.components).sorted(), {}, known.single, known.bounds)
         return other
-
-    def bands(
-        self, answer: str, *arguments: Any, level: float = 0.9, repetitions: int = 40, seed: int = 0, **named: Any
-    ) -> Bands:
-        """An answer ("histogram", "density" or "quantiles") with its bootstrap bands; see `histogram`."""
-        return bands(self, answer, *arguments, level=level, repetitions=repetitions, seed=seed, **named)
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 A `Noise` says how the perturbed values came about; it is public, and a certificate carries it as JSON. Read on bins
 of the true value it becomes a `ColumnAxis` (see `axes`), which is what reconstruction works with. `table_of` and
-`columns_of` take columns in the forms that callers give them: one array, a table of numbers, or columns by name.
+`columns_of` take columns in the forms that callers give them: one array, or columns by name.
 """
 
 from __future__ import annotations
@@ -190,11 +190,11 @@ ONLY = "value"
 
 @dataclass(frozen=True)
 class NamedColumns:
-    """Columns of equal length by name, and the ``form`` they came in: "array", "table" or "names"."""
+    """Columns of equal length by name; ``single`` where one array was given, which has no name of its own."""
 
     names: tuple[str, ...]
     values: tuple[NDArray[Any], ...]
-    form: str
+    single: bool = False
 
     @property
     def rows(self) -> int:
@@ -202,24 +202,11 @@ class NamedColumns:
 
     def each(self, given: Any, what: str) -> tuple[Any, ...]:
         """``given`` for each column, in the form the columns came in; None where a mapping names none."""
-        if self.form == "array":
-            return (given,)
-        if self.form == "names":
-            return _by_name(given, self.names, what)
-        if given is None:
-            return (None,) * len(self.names)
-        listed = list(given) if isinstance(given, Sequence | np.ndarray) and not isinstance(given, str) else None
-        if listed is None or len(listed) != len(self.names):
-            raise ParameterError(
-                "{what} does not name every column", allowed="a list of {count}", what=what, count=len(self.names)
-            )
-        return tuple(listed)
+        return (given,) if self.single else _by_name(given, self.names, what)
 
     def shaped(self, columns: Sequence[Any]) -> Any:
         """One thing for each column, in the form the columns came in."""
-        if self.form == "array":
-            return columns[0]
-        return dict(zip(self.names, columns, strict=True)) if self.form == "names" else tuple(columns)
+        return columns[0] if self.single else dict(zip(self.names, columns, strict=True))
 
 
 def _by_name(given: Any, names: tuple[str, ...], what: str) -> tuple[Any, ...]:
@@ -236,7 +223,7 @@ def _by_name(given: Any, names: tuple[str, ...], what: str) -> tuple[Any, ...]:
 
 
 def table_of(values: Any) -> NamedColumns:
-    """Columns of an array (n,), a table (n, columns), a mapping or a data frame.
+    """Columns of an array (n,), a mapping or a data frame.
 
     >>> table_of({"age": [30, 41], "sex": ["f", "m"]}).names
     ('age', 'sex')
@@ -246,21 +233,19 @@ def table_of(values: Any) -> NamedColumns:
     elif (listed := getattr(values, "column_names", getattr(values, "columns", None))) is not None:
         named = {str(name): np.asarray(values[name]) for name in listed}
     else:
-        return _unnamed(np.asarray(values))
+        array = np.asarray(values)
+        if array.ndim != 1 or not array.size:
+            raise ParameterError(
+                "the values are not a column",
+                value=array.shape,
+                allowed="an array (records,), or columns by name",
+                hint="Give several columns as a dictionary or a data frame.",
+            )
+        return NamedColumns((ONLY,), (array,), single=True)
     lengths = {len(column) if column.ndim == 1 else -1 for column in named.values()}
     if not named or len(lengths) != 1 or lengths & {-1, 0}:
         raise ParameterError("columns are missing, empty or of different lengths", value=tuple(named))
-    return NamedColumns(tuple(named), tuple(named.values()), "names")
-
-
-def _unnamed(array: NDArray[Any]) -> NamedColumns:
-    if array.ndim not in (1, 2) or not array.size:
-        raise ParameterError(
-            "the values do not form a table", value=array.shape, allowed="an array (records,) or (records, columns)"
-        )
-    if array.ndim == 1:
-        return NamedColumns((ONLY,), (array,), "array")
-    return NamedColumns(tuple(str(place) for place in range(array.shape[1])), tuple(array.T), "table")
+    return NamedColumns(tuple(named), tuple(named.values()))
 
 
 @dataclass(frozen=True)
@@ -283,7 +268,7 @@ class PerturbedColumns:
 def columns_of(values: Any, scale: Any, edges: Any) -> PerturbedColumns:
     """Values, scales (or noises) and edges of one column or of several, brought together."""
     table = table_of(values)
-    if table.form != "array" and not isinstance(scale, Mapping | Sequence | np.ndarray):
-        scale = dict.fromkeys(table.names, scale) if table.form == "names" else [scale] * len(table.names)
+    if not (table.single or isinstance(scale, Mapping)):
+        scale = dict.fromkeys(table.names, scale)
     noises = tuple(noise_of(given) for given in table.each(scale, "scale"))
     return PerturbedColumns(table, noises, table.each(edges, "edges"))

@@ -44,8 +44,8 @@ class RecoverParameters:
 
     ``method``: "auto" (whichever explains the records better), "ibt" or "mixture"; ``components`` of a mixture, or
     "auto"; its ``covariance`` over several columns ("full", "diagonal", "pca"); how it is ``fit``: "exact" EM, or by
-    the "gradient" or "mean_gradient" of `Mixture`. ``cross``: pairs of columns whose cross table is wanted.
-    ``clusters``: the likeliest component of each record. Fits by gradients and clusters take a mixture.
+    the "gradient" of `Mixture`. ``cross``: pairs of columns whose cross table is wanted. ``clusters``: the likeliest
+    component of each record. Fits by gradients and clusters take a mixture.
     """
 
     method: str = "auto"

@@ -121,7 +121,7 @@ def perturb(
         if not number:
             raise InputError("there are no rows to perturb")
         row_epsilon = row_cost(parameters.k, parameters.epsilon, number, owner)
-        shape = NamedColumns(names, (), "names")
+        shape = NamedColumns(names, ())
         laws = declared_noises(shape, bounds, parameters, row_epsilon)
         channel = dict(zip(names, (law for law, _ in laws), strict=True))
         target = empty_folder(Path(folder))

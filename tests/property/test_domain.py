@@ -17,9 +17,7 @@ from sudare.domain.mesh import (
     corners,
     parents,
     rows_and_columns,
-    rows_and_columns_at,
 )
-from sudare.domain.mesh_codes import read_codes
 
 MOST_BITS = 12
 laws = settings(max_examples=80, deadline=None)
@@ -251,17 +249,19 @@ def test_mesh_codes_corners_and_centres_lead_back(size, somewhere):
     south, west, north, east = corners(row, column, size)
     assert (south < north).all()
     assert (west < east).all()
-    for found in (
-        rows_and_columns(codes, size),
-        read_codes(as_text, size),
-        read_codes(as_text.astype(object), size),
-        read_codes(codes, size, leading_zeros=True),
-        rows_and_columns_at(*centres(row, column, size), size),
-        rows_and_columns_at(south, west, size),
+    assert all(map(np.array_equal, rows_and_columns(codes, size)[:2], (row, column)))
+    mesh = Mesh(size, rows=(0, limit), columns=(0, limit))
+    for columns in (
+        (as_text,),
+        (as_text.astype(object),),
+        (codes,),
+        centres(row, column, size),
+        (south, west),
     ):
+        found, inside = mesh.locate(*columns)
         assert np.array_equal(found[0], row)
         assert np.array_equal(found[1], column)
-        assert found[2].all()
+        assert inside.all()
 
 
 levels = st.tuples(st.sampled_from(list(LEVELS)), st.sampled_from(list(LEVELS)))
@@ -291,5 +291,6 @@ def test_a_number_is_a_code_exactly_when_its_digits_are(size, number):
     valid = number >= 0 and len(text) == level.digits
     if valid:
         valid = all(digit in "01234567" for digit in text[4:6]) and all(digit in "1234" for digit in text[8:])
-    assert read_codes([number], size)[2].tolist() == [valid]
-    assert read_codes([text], size)[2].tolist() == [valid]
+    mesh = Mesh(size, rows=(level.limit - 1, level.limit), columns=(0, 1))  # so far north that no code begins with zero
+    assert mesh.positions([number])[1].tolist() == [valid]
+    assert mesh.positions([text])[1].tolist() == [valid]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from sudare.arrays import Booleans, Integers
 from sudare.domain.columns import same_length, whole_array, within
-from sudare.domain.regions import MaskedBox, Region
+from sudare.domain.regions import MaskedBox, Region, mask_to_runs
 from sudare.domain.sql import NUMBERS, AttributeSql, Dialect, Kind, SourceColumn, called
 from sudare.errors import DomainError, Message, did_you_mean, either
 from sudare.language.messages import PageMessage
@@ -40,6 +40,8 @@ class Attribute(ABC):
     """Whether the values are a short declared list, all of which frames and files name."""
     ordered: ClassVar[bool] = False
     """Whether that list has an order, as ranges of a number have."""
+    has_codes: ClassVar[bool] = False
+    """Whether a single column holds codes of cells."""
     region: Region
 
     @abstractmethod
@@ -69,6 +71,10 @@ class Attribute(ABC):
             return description
         return PageMessage("described.masked", attribute=description, cells=self.size)
 
+    def mask_json(self) -> dict[str, Any]:
+        """The run lengths of the mask, if there is one, as an entry of `to_json`."""
+        return {"mask": mask_to_runs(self.region.mask)} if isinstance(self.region, MaskedBox) else {}
+
     def readable(self, columns: int) -> tuple[tuple[Kind, ...], Message]:  # noqa: ARG002 - some differ by it
         """The kinds of columns that the attribute can be read from, given their number, and their name for messages."""
         return NUMBERS, Message("numbers")
@@ -84,6 +90,21 @@ class Attribute(ABC):
     def from_json(cls, arguments: dict[str, Any]) -> Attribute:
         """The attribute that `to_json` described, from its entries without ``type``."""
         return cls(**arguments)
+
+    @property
+    def code_digits(self) -> int:
+        """How many digits a code has, if all have as many; else 0."""
+        return 0
+
+    @property
+    def whole(self) -> bool:
+        """Whether values are whole numbers, so that a fraction is a mistake."""
+        return False
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The declared values where they are words."""
+        return ()
 
     @property
     def lengths(self) -> tuple[int, ...]:

@@ -50,10 +50,10 @@ class Categories(Attribute):
         """One column; a value that is not declared is not known."""
         array, masked = read_column(columns[0])
         if array.dtype.kind == "O":
-            position = _look_up_objects(array, self._ranks, self._whole)
-        elif array.dtype.kind == "U" and self._whole:
+            position = _look_up_objects(array, self._ranks, self.whole)
+        elif array.dtype.kind == "U" and self.whole:
             position = _look_up_objects(array.astype(object), self._ranks, whole=True)
-        elif array.dtype.kind in ("biuf" if self._whole else "U"):
+        elif array.dtype.kind in ("biuf" if self.whole else "U"):
             position = self._look_up(array)
         else:
             position = np.full(array.shape, -1, dtype=np.int64)
@@ -73,26 +73,27 @@ class Categories(Attribute):
         return PageMessage("described.categories", categories=len(self.values))
 
     def readable(self, columns: int) -> tuple[tuple[Kind, ...], Message]:  # noqa: ARG002 - always one
-        """See `Attribute`."""
-        return (
-            ((*NUMBERS, "truth"), Message("whole numbers")) if self._whole else (("text", "untyped"), Message("text"))
-        )
+        return ((*NUMBERS, "truth"), Message("whole numbers")) if self.whole else (("text", "untyped"), Message("text"))
 
     def sql(self, columns: Sequence[SourceColumn], prefix: str, dialect: Dialect) -> AttributeSql:
         """See `Attribute`: by joining the declared values with their positions."""
         column = columns[0]
-        if not self._whole:
+        if not self.whole:
             read = f"CAST({column.sql} AS {dialect.text})"
         elif column.kind == "truth":
             read = f"CAST({column.sql} AS BIGINT)"
         else:
             read = whole_of_any(column, dialect)
-        declared = np.array(list(self._ranks), dtype=np.int64 if self._whole else object)
+        declared = np.array(list(self._ranks), dtype=np.int64 if self.whole else object)
         return joined(read, declared, np.arange(len(self.values)), prefix)
 
     @property
-    def _whole(self) -> bool:
+    def whole(self) -> bool:
         return isinstance(self.values[0], int)
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        return tuple(map(str, self.values)) if not self.whole else ()
 
     @cached_property
     def _ranks(self) -> dict[Any, int]:
@@ -115,7 +116,7 @@ class Categories(Attribute):
         place = np.minimum(np.searchsorted(values, array), values.size - 1)
         found = np.where(values[place] == array, ranks[place], -1)
         unknown = np.flatnonzero(found < 0)
-        if not self._whole and unknown.size:
+        if not self.whole and unknown.size:
             found[unknown] = _look_up_objects(array[unknown].astype(object), self._ranks, whole=False)
         return found
 

@@ -141,7 +141,6 @@ class EuropeGrid(Lattice):
         self.settle(Box.over(*ranges), mask, crs, cell_size=size, rows=ranges[0], columns=ranges[1])
 
     def formula(self, by: Any, latitude: Any, longitude: Any) -> tuple[Any, Any]:
-        """See `Lattice`."""
         north, east = to_metres(by, latitude, longitude)
         size = float(SIZES[self.cell_size])
         return (
@@ -150,7 +149,6 @@ class EuropeGrid(Lattice):
         )
 
     def read_code(self, code: str) -> tuple[int, int] | None:
-        """See `Lattice`."""
         found = _read_code(code)
         if found is None or found[0] != SIZES[self.cell_size]:
             return None
@@ -198,7 +196,6 @@ class EuropeGrid(Lattice):
         return squares.moved(np.stack([longitude, latitude], axis=1))
 
     def centres(self, *coordinates: Any) -> tuple[Floats, Floats]:
-        """See `Place`."""
         south, west, north, east = self.corners(*coordinates)
         return to_degrees((south + north) / 2, (west + east) / 2)
 
@@ -209,7 +206,6 @@ class EuropeGrid(Lattice):
 
     @property
     def cell_name(self) -> str:
-        """See `Place`."""
         return self.cell_size
 
     def to_json(self) -> dict[str, Any]:

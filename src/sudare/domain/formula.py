@@ -14,7 +14,7 @@ import numpy as np
 
 from sudare.arrays import Booleans, Integers
 from sudare.domain.columns import read_numbers, same_length
-from sudare.domain.sql import Layer, double_literal
+from sudare.domain.sql import AttributeSql, Layer, double_literal
 from sudare.errors import Message
 
 
@@ -41,23 +41,18 @@ class NumpyCalculator:
     """See `Calculator`: numbers are arrays of float64."""
 
     def let(self, number: Any) -> Any:
-        """See `Calculator`."""
         return number
 
     def within(self, number: Any, low: float, high: float) -> Any:
-        """See `Calculator`."""
         return np.where((number >= low) & (number <= high), number, np.nan)
 
     def clip(self, number: Any, low: float, high: float) -> Any:
-        """See `Calculator`."""
         return np.clip(number, low, high)
 
     def sqrt(self, number: Any) -> Any:
-        """See `Calculator`."""
         return np.sqrt(number)
 
     def floor(self, number: Any) -> Any:
-        """See `Calculator`."""
         return np.floor(number)
 
 
@@ -106,7 +101,6 @@ class SqlCalculator:
     layers: list[Layer] = field(default_factory=list)
 
     def let(self, number: Term) -> Term:
-        """See `Calculator`."""
         while len(self.layers) <= number.depth:
             self.layers.append({})
         name = f"{self.prefix}v{sum(map(len, self.layers))}"
@@ -120,22 +114,21 @@ class SqlCalculator:
         return self.let(Term(f"CASE WHEN {ends} THEN {own.text} END", own.depth))
 
     def clip(self, number: Term, low: float, high: float) -> Term:
-        """See `Calculator`."""
         own, below, above = self.let(number), double_literal(low), double_literal(high)
         text = f"CASE WHEN {own.text} < {below} THEN {below} WHEN {own.text} > {above} THEN {above} ELSE {own.text} END"
         return self.let(Term(text, own.depth))
 
     def sqrt(self, number: Term) -> Term:
-        """See `Calculator`."""
         return Term(f"sqrt({number.text})", number.depth)
 
     def floor(self, number: Term) -> Term:
         """See `Calculator`: Spark's floor is a whole number."""
         return Term(f"CAST(floor({number.text}) AS DOUBLE)", number.depth)
 
-    def whole(self, number: Term) -> str:
-        """The name of a number as BIGINT, in a layer of its own."""
-        return self.let(Term(f"CAST({number.text} AS BIGINT)", number.depth)).text
+    def axes(self, raw: Layer, *positions: Term) -> AttributeSql:
+        """What reads an attribute from ``raw`` columns: positions as BIGINT."""
+        names = tuple(self.let(Term(f"CAST({each.text} AS BIGINT)", each.depth)).text for each in positions)
+        return AttributeSql(names, raw, tuple(self.layers))
 
 
 def whole_numbers(number: Any) -> tuple[Integers, Booleans]:

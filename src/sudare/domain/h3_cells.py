@@ -114,7 +114,6 @@ class H3(Place):
         return Shapes.of(_on_the_map(np.array(ring)[:, ::-1]) for ring in rings)
 
     def centres(self, *coordinates: Any) -> tuple[Floats, Floats]:
-        """See `Place`."""
         h3 = h3_of()
         found = np.array([h3.cell_to_latlng(index) for index in self._indices(self._cells(coordinates)[0])])
         return (found[:, 0], found[:, 1]) if found.size else (np.zeros(0), np.zeros(0))
@@ -143,7 +142,6 @@ class H3(Place):
 
     @property
     def cell_name(self) -> str:
-        """See `Place`."""
         return f"H3 {self.resolution}"
 
     def to_json(self) -> dict[str, Any]:

@@ -69,7 +69,6 @@ class LatLon(Lattice):
         self.settle(Box(lengths), mask, crs, steps=steps, window=tuple(declared))
 
     def formula(self, by: Any, latitude: Any, longitude: Any) -> tuple[Any, Any]:
-        """See `Lattice`."""
         west, south = self.window[0] / UNIT, self.window[1] / UNIT
         per_degree = UNIT / self.steps[0], UNIT / self.steps[1]
         # A decimal on an edge belongs to the cell north or east of it, even if its double is slightly below.
@@ -86,7 +85,6 @@ class LatLon(Lattice):
         return row, by.floor(east)
 
     def read_code(self, code: str) -> tuple[int, int] | None:
-        """See `Lattice`."""
         found = _CODE.fullmatch(code)
         if found is None:
             return None
@@ -120,14 +118,12 @@ class LatLon(Lattice):
         return ends[0], ends[1], ends[2], ends[3]
 
     def centres(self, *coordinates: Any) -> tuple[Floats, Floats]:
-        """See `Place`."""
         south, west, north, east = self.corners(*coordinates)
         middle = (west + east) / 2
         return (south + north) / 2, np.where(middle >= 180, middle - 360, middle)
 
     @property
     def cell_name(self) -> str:
-        """See `Place`."""
         down, across = (f"{step / UNIT:g}" for step in self.steps)
         return f"{down}°" if down == across else f"{down}° x {across}°"
 

@@ -4,29 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
+from itertools import combinations, pairwise
+from math import prod
+from numbers import Real
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sudare.arrays import Booleans, Floats, Integers
-from sudare.domain.columns import index_range
-from sudare.domain.mesh import LEVELS, centres, codes_of, corners, mesh_level, row_areas, rows_and_columns_at
-from sudare.domain.mesh_sql import codes_sql, degrees_sql
-from sudare.domain.place import Place, Squares
+from sudare.domain.columns import index_range, read_column
+from sudare.domain.formula import SqlCalculator, Term
+from sudare.domain.mesh import LEVELS, centres, codes_of, corners, mesh_level, of_code, of_degrees, rows_and_columns
+from sudare.domain.place import Lattice, Squares
 from sudare.domain.regions import Box, MaskedBox, Region
-from sudare.domain.shapes import Shapes
-from sudare.domain.sql import NUMBERS, AttributeSql, Dialect, Kind, SourceColumn, called
+from sudare.domain.sql import NUMBERS, AttributeSql, Dialect, Kind, SourceColumn, double, parsed
+from sudare.domain.text import plain
 from sudare.errors import DomainError, Message
 from sudare.language.messages import PageMessage
 
-if TYPE_CHECKING:
-    from sudare.domain.mesh_region import MeshRegion
+_MOST_MASKED = 1 << 28
+Squared = dict[str, tuple[Integers, Integers]]
+"""Rows and columns of meshes by the name of their level, each level's in order."""
 
 
 @dataclass(frozen=True)
-class Mesh(Place):
+class Mesh(Lattice):
     """Meshes of one size: a window of half-open absolute rows and columns, or what lies under codes.
 
     ``size`` is one of "80km", "10km", "1km", "500m", "250m", "125m" (kept as ``cell_size``; ``.size`` is the number of
@@ -51,6 +56,8 @@ class Mesh(Place):
     rows: tuple[int, int]
     columns: tuple[int, int]
     region: Region = field(repr=False)
+    codes: tuple[str, ...] | None = field(repr=False, compare=False)
+    """The coarsest codes that make up the region; None if it is the whole window or has another mask."""
 
     def __init__(
         self,
@@ -76,36 +83,29 @@ class Mesh(Place):
 
             codes = meshes_of(Path(code_list), areas)
         if codes is not None and rows is None and columns is None:
-            from sudare.domain.mesh_codes import read_declared_codes
-            from sudare.domain.mesh_region import mesh_region
-
-            squares = mesh_region(read_declared_codes(_listed(codes), size), size)
-            south, west = squares.origin
-            row_range = (south, south + squares.lengths[0])
-            column_range = (west, west + squares.lengths[1])
-            # Codes that fill their bounding box are a window: the same domain, however it was declared.
-            filled = squares.size == squares.lengths[0] * squares.lengths[1]
-            region = Box(squares.lengths) if filled else squares
+            meshes = _coarsest(_declared(codes, size))
+            ranges, region = _under(meshes, size)
         elif codes is None and rows is not None and columns is not None:
-            row_range = index_range(rows, "rows", level.limit)
-            column_range = index_range(columns, "columns", level.limit)
-            region = Box.over(row_range, column_range)
+            meshes, ranges = {}, (index_range(rows, "rows", level.limit), index_range(columns, "columns", level.limit))
+            region = Box.over(*ranges)
         else:
             raise DomainError(
                 "declare a mesh by rows and columns, or by codes, not both",
                 allowed="rows and columns, or codes",
                 hint='Write codes=["5339"], or rows=(8480, 8640) and columns=(6240, 6400).',
             )
-        self.settle(region, mask, crs, cell_size=size, rows=row_range, columns=column_range)
+        self.settle(region, mask, crs, cell_size=size, rows=ranges[0], columns=ranges[1])
+        under_codes = isinstance(region, MaskedBox) and self.region is region
+        object.__setattr__(self, "codes", tuple(_written(meshes)) if under_codes else None)
+
+    def formula(self, by: Any, latitude: Any, longitude: Any) -> tuple[Any, Any]:
+        row, column = of_degrees(by, latitude, longitude, self.cell_size)
+        return row - float(self.rows[0]), column - float(self.columns[0])
 
     def positions(self, *columns: Any) -> tuple[tuple[Integers, ...], Booleans]:
-        """One column of codes, or latitudes and longitudes in degrees."""
         if len(columns) == 2:
-            row, column, known = rows_and_columns_at(*self.degrees(*columns), self.cell_size)
-        else:
-            from sudare.domain.mesh_codes import read_codes
-
-            row, column, known = read_codes(columns[0], self.cell_size, self.leading_zeros)
+            return super().positions(*columns)
+        row, column, known = rows_and_columns(_numbers(columns[0], self.cell_size, self.leading_zeros), self.cell_size)
         return (row - self.rows[0], column - self.columns[0]), known
 
     def names(self, *coordinates: Integers) -> NDArray[Any]:
@@ -113,57 +113,27 @@ class Mesh(Place):
         return codes_of(*self._absolute(coordinates), self.cell_size)
 
     def corners(self, *coordinates: Any) -> tuple[Floats, Floats, Floats, Floats]:
-        """South, west, north and east of cells in degrees."""
         return corners(*self._absolute(self._cells(coordinates)), self.cell_size)
-
-    def shapes(self, *coordinates: Any) -> Shapes:
-        """See `Place`."""
-        south, west, north, east = self.corners(*coordinates)
-        return Shapes.boxes(west, south, east, north)
 
     @property
     def cell_name(self) -> str:
-        """See `Place`."""
         return self.cell_size
 
     def centres(self, *coordinates: Any) -> tuple[Floats, Floats]:
-        """Latitude and longitude of the centres of cells."""
         return centres(*self._absolute(self._cells(coordinates)), self.cell_size)
-
-    @property
-    def square_km(self) -> float:
-        """The area of all cells together on the ground, as if at sea level.
-
-        A cell is a rectangle in degrees on the ellipsoid GRS80, whose area has a closed form, so the sum is exact but
-        for rounding. One cell of 500 m has 0.26 square kilometres in Tokyo and 0.30 in Okinawa, not 0.25.
-
-        >>> round(Mesh("80km", codes=["5339"]).square_km)
-        6697
-        """
-        rows = np.arange(self.lengths[0], dtype=np.int64)
-        cells = self.block_counts((0, (self.lengths[1] - 1).bit_length()), rows, np.zeros_like(rows))
-        return float(cells @ row_areas(rows + self.rows[0], self.cell_size))
 
     def squares(self, codes: list[Any]) -> tuple[list[Squares], Booleans]:
         """See `Place`: meshes of the attribute's own size or coarser."""
-        from sudare.domain.mesh_codes import read_codes
-
-        found, read = [], np.zeros(len(codes), dtype=np.bool_)
-        for level in LEVELS.values():
-            if level.cells <= mesh_level(self.cell_size).cells:
-                row, column, valid = read_codes(codes, level.name)
-                which = np.flatnonzero(valid & ~read)
-                read |= valid
-                side = mesh_level(self.cell_size).cells // level.cells
-                if len(which):
-                    origin = (self.rows[0], self.columns[0])
-                    found.append(Squares(side, origin, which, (row[which], column[which])))
-        return found, read
+        found, read = by_level(codes, self.cell_size)
+        origin, cells = (self.rows[0], self.columns[0]), mesh_level(self.cell_size).cells
+        return [
+            Squares(cells // mesh_level(name).cells, origin, which, (row, column))
+            for name, (which, row, column) in found.items()
+        ], read
 
     @property
-    def codes(self) -> tuple[str, ...] | None:
-        """The coarsest codes that make up the region; None if it is the whole window."""
-        return None if isinstance(self.region, Box | MaskedBox) else tuple(cast("MeshRegion", self.region).codes())
+    def code_digits(self) -> int:
+        return mesh_level(self.cell_size).digits
 
     @property
     def leading_zeros(self) -> bool:
@@ -174,13 +144,8 @@ class Mesh(Place):
         """``size`` with ``rows`` and ``columns``, or with ``codes``."""
         if self.codes is not None:
             return {"type": self.kind, "size": self.cell_size, "codes": list(self.codes)}
-        return {
-            "type": self.kind,
-            "size": self.cell_size,
-            "rows": list(self.rows),
-            "columns": list(self.columns),
-            **self.mask_json(),
-        }
+        ranges = {"rows": list(self.rows), "columns": list(self.columns)}
+        return {"type": self.kind, "size": self.cell_size, **ranges, **self.mask_json()}
 
     def describe(self) -> PageMessage:
         """The size of the cells, the window, and the cells under codes if they do not fill it."""
@@ -191,36 +156,160 @@ class Mesh(Place):
         return self.masked(made)
 
     def readable(self, columns: int) -> tuple[tuple[Kind, ...], Message]:
-        """See `Attribute`."""
         if columns == 1:
             return (*NUMBERS, "text"), Message("mesh codes as whole numbers or text")
-        return NUMBERS, Message("degrees as numbers")
+        return super().readable(columns)
 
     def sql(self, columns: Sequence[SourceColumn], prefix: str, dialect: Dialect) -> AttributeSql:
-        """See `Attribute`."""
-        if len(columns) == 2 and self.crs is not None:
-            return called(self, columns, prefix, dialect)
         if len(columns) == 2:
-            return degrees_sql(columns, (self.rows[0], self.columns[0]), self.cell_size, prefix, dialect)
-        # A whole number has no leading zeros, unless the domain reaches so far south that codes begin with one.
-        origin = self.rows[0], self.columns[0]
-        return codes_sql(columns[0], origin, self.cell_size, self.leading_zeros, prefix, dialect)
+            return super().sql(columns, prefix, dialect)
+        digits, code = self.code_digits, f"{prefix}code"
+        if columns[0].kind in ("text", "untyped"):
+            all_digits = dialect.matches(f"CAST({columns[0].sql} AS {dialect.text})", f"[0-9]{{{digits}}}")
+            read, least = f"CASE WHEN {all_digits} THEN {parsed(columns[0], 'DOUBLE', dialect)} END", 0
+        else:
+            read, least = double(columns[0], dialect), _least(digits, self.leading_zeros)
+        by = SqlCalculator(prefix)
+        row, column = of_code(by, by.within(Term(code, 0), least, 10**digits - 1), self.cell_size)
+        return by.axes({code: read}, row - float(self.rows[0]), column - float(self.columns[0]))
 
     def __repr__(self) -> str:
         if self.codes is not None:
-            return f"Mesh({self.cell_size!r}, codes={_shortened(self.codes)})"
+            shown = list(self.codes) if len(self.codes) <= 4 else f"[{self.codes[0]!r}, ... {len(self.codes):,} codes]"
+            return f"Mesh({self.cell_size!r}, codes={shown})"
         return f"Mesh({self.cell_size!r}, rows={self.rows}, columns={self.columns})"
 
     def _absolute(self, coordinates: tuple[Integers, ...]) -> tuple[Integers, Integers]:
         return coordinates[0] + self.rows[0], coordinates[1] + self.columns[0]
 
 
-def _listed(codes: Any) -> Any:
-    """Codes as one array; a single code is a list of one."""
-    if isinstance(codes, str | int | np.generic):
-        return [codes]
-    return codes if hasattr(codes, "__array__") else list(codes)
+def _least(digits: int, leading_zeros: bool) -> int:
+    """The least whole number that is a code; it cannot begin with zero, as codes south of 6 degrees 40 minutes do."""
+    return 0 if leading_zeros else 10 ** (digits - 1)
 
 
-def _shortened(codes: Sequence[str]) -> str:
-    return repr(list(codes)) if len(codes) <= 4 else f"[{codes[0]!r}, ... {len(codes):,} codes]"
+def _numbers(column: Any, size: str, leading_zeros: bool = False) -> Floats:
+    """A column of whole numbers, floats that hold them, text, or a mixture, as numbers that may be codes of a level.
+
+    NaN where not all digits of the level are there; ``leading_zeros`` reads numbers as if their zeros were written.
+    """
+    array, masked = read_column(column)
+    digits = mesh_level(size).digits
+    least, limit = _least(digits, leading_zeros), 10**digits
+    known: dict[str, float] = {}
+
+    def number(value: Any) -> float:
+        if isinstance(value, str):
+            if value not in known:
+                text = plain(value)
+                known[value] = float(text) if len(text) == digits and text.isascii() and text.isdecimal() else np.nan
+            return known[value]
+        if type(value) is bool or not isinstance(value, Real | Decimal) or value != value:
+            return np.nan
+        return float(value) if least <= value < limit else np.nan  # type: ignore[operator]  # reals are in order
+
+    if array.dtype.kind in "iuf":
+        numbers = np.where((array >= least) & (array < limit), array, np.nan).astype(np.float64)
+    else:
+        numbers = np.array(list(map(number, array.tolist())), dtype=np.float64)
+    return numbers if masked is None else np.where(masked, np.nan, numbers)
+
+
+def by_level(codes: Any, finest: str) -> tuple[dict[str, tuple[Integers, Integers, Integers]], Booleans]:
+    """Codes of any level down to the ``finest`` by the level's name: which ones, rows and columns; and which are codes.
+
+    >>> found, read = by_level(["5339", 53394611, "x"], "500m")
+    >>> {size: [each.tolist() for each in own] for size, own in found.items()}, read.tolist()
+    ({'80km': [[0], [53], [39]], '1km': [[1], [4281], [3181]]}, [True, True, False])
+    """
+    found, read = {}, np.zeros(read_column(codes)[0].shape, dtype=np.bool_)
+    for level in LEVELS.values():
+        if level.cells <= mesh_level(finest).cells:
+            row, column, valid = rows_and_columns(_numbers(codes, level.name), level.name)
+            which = np.flatnonzero(valid)
+            read[which] = True
+            if which.size:
+                found[level.name] = (which, row[which], column[which])
+    return found, read
+
+
+def _declared(codes: Any, finest: str) -> Squared:
+    """The meshes of declared codes by level; refuses the first that is no code, or finer than wanted."""
+    one = isinstance(codes, str | int | np.generic)
+    listed = [codes] if one else codes if hasattr(codes, "__array__") else list(codes)
+    found, read = by_level(listed, finest)
+    if not read.size:
+        raise DomainError("there are no mesh codes", allowed="at least one")
+    if not read.all():
+        lengths = [str(level.digits) for level in LEVELS.values() if level.cells <= mesh_level(finest).cells]
+        raise DomainError(
+            "a declared code is not a code of the {finest} mesh or a coarser one",
+            value=read_column(listed)[0][~read].tolist()[0],
+            allowed="JIS X 0410 codes of {lengths} digits",
+            finest=finest,
+            lengths=", ".join(lengths),
+        )
+    return {name: (rows, columns) for name, (_, rows, columns) in found.items()}
+
+
+_STRIDE = 2**20
+"""A row and a column make one key: row * 2**20 + column. Both stay below 100 * 640."""
+
+
+def _coarsest(meshes: Squared) -> Squared:
+    """The same meshes as coarse as they can be, so that they are the same however they were declared.
+
+    8 x 8 meshes of 10 km that fill one of 80 km become that one, and what lies inside a coarser mesh is dropped.
+    """
+    sizes = list(LEVELS)
+    keys = {name: np.zeros(0, dtype=np.int64) for name in sizes}
+    for name, (rows, columns) in meshes.items():
+        keys[name] = np.unique(rows * _STRIDE + columns)
+
+    def inside(fine: str, coarse: str) -> tuple[Integers, int]:
+        """The coarse meshes that hold the fine ones, and how many fit into each."""
+        ratio = mesh_level(fine).cells // mesh_level(coarse).cells
+        return keys[fine] // _STRIDE // ratio * _STRIDE + keys[fine] % _STRIDE // ratio, ratio**2
+
+    for coarse, fine in reversed(list(pairwise(sizes))):
+        holding, most = inside(fine, coarse)
+        parents, members = np.unique(holding, return_counts=True)
+        keys[coarse] = np.union1d(keys[coarse], parents[members == most])
+    for coarse, fine in combinations(sizes, 2):
+        keys[fine] = keys[fine][~np.isin(inside(fine, coarse)[0], keys[coarse])]
+    return {name: np.divmod(own, _STRIDE) for name, own in keys.items() if own.size}
+
+
+def _under(meshes: Squared, size: str) -> tuple[tuple[tuple[int, int], tuple[int, int]], Region]:
+    """The bounding box of meshes in rows and columns of ``size``, and its region: a mask of meshes of the finest level.
+
+    Meshes that fill their bounding box are a window: the same domain, however it was declared.
+    """
+    finest = mesh_level(list(meshes)[-1])
+    side = mesh_level(size).cells // finest.cells
+    ratios = {name: finest.cells // mesh_level(name).cells for name in meshes}
+    ranges = []
+    for axis in (0, 1):
+        low = min(int(own[axis].min()) * ratios[name] for name, own in meshes.items())
+        high = max((int(own[axis].max()) + 1) * ratios[name] for name, own in meshes.items())
+        ranges.append((low, high))
+    lengths = tuple(high - low for low, high in ranges)
+    if prod(lengths) > _MOST_MASKED:
+        raise DomainError("the window is too large for a mask", allowed="at most 2**28 cells")
+    mask = np.zeros(lengths, dtype=bool)
+    for name, (rows, columns) in meshes.items():
+        ratio = ratios[name]
+        south, west = rows * ratio - ranges[0][0], columns * ratio - ranges[1][0]
+        if ratio == 1:
+            mask[south, west] = True
+        for row, column in zip(south.tolist(), west.tolist(), strict=True) if ratio > 1 else ():
+            mask[row : row + ratio, column : column + ratio] = True
+    window = (ranges[0][0] * side, ranges[0][1] * side), (ranges[1][0] * side, ranges[1][1] * side)
+    return window, Box.over(*window) if mask.all() else MaskedBox(mask, side)
+
+
+def _written(meshes: Squared) -> list[str]:
+    """The codes of meshes, coarse to fine."""
+    return [
+        f"{code:0{mesh_level(name).digits}}" for name, own in meshes.items() for code in codes_of(*own, name).tolist()
+    ]

@@ -1,8 +1,7 @@
 """Parquet files, read and written by DuckDB, with columns as NumPy arrays; and CSV, written likewise.
 
 A file is written from one table that DuckDB holds (and may spill), by one thread, so that the same rows give the same
-bytes. What Parquet cannot say of a column (categories and their order) is in ``ARROW:schema``, the entry of its
-metadata in which pandas, Polars and Arrow look for it.
+bytes.
 """
 
 # ruff: noqa: S608 - names are quoted; the rest are constants of ours
@@ -23,7 +22,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sudare.domain.arrow_schema import arrow_schema
 from sudare.domain.sql import Columns
 from sudare.signals import interruptibly
 
@@ -185,16 +183,15 @@ def _code(array: NDArray[Any]) -> str:
 
 @dataclass(frozen=True)
 class Staged:
-    """Rows that are ready to be written: their columns, with NumPy's code and whether categories have an order."""
+    """Rows that are ready to be written: their columns, with NumPy's code of each."""
 
     connection: duckdb.DuckDBPyConnection
     folder: Path
-    columns: Mapping[str, tuple[str, bool | None]]
+    columns: Mapping[str, str]
 
     def to_parquet(self, path: Path, names: Sequence[str], metadata: Mapping[str, str]) -> None:
         """Write some columns, compressed by Zstandard."""
-        about = {"ARROW:schema": arrow_schema({name: self.columns[name] for name in names}, metadata), **metadata}
-        entries = ", ".join(f"{text_literal(key)}: {text_literal(value)}" for key, value in about.items())
+        entries = ", ".join(f"{text_literal(key)}: {text_literal(value)}" for key, value in metadata.items())
         listed = ", ".join(map(identifier, names))
         options = f"FORMAT parquet, COMPRESSION zstd, KV_METADATA {{{entries}}}"
         execute(self.connection, f"COPY (SELECT {listed} FROM staged) TO {text_literal(str(path))} ({options})")
@@ -203,12 +200,12 @@ class Staged:
         """Write some columns after ``begin``: text and names in quotes, whole numbers among floats without a point."""
         values = ", ".join(
             f"regexp_replace(CAST({identifier(name)} AS VARCHAR), '[.]0$', '')"
-            if self.columns[name][0] == "f8"
+            if self.columns[name] == "f8"
             else identifier(name)
             for name in names
         )
         body = self.folder / "body.csv"
-        quoted = [f"column{place}" for place, name in enumerate(names) if self.columns[name][0] == "U"]
+        quoted = [f"column{place}" for place, name in enumerate(names) if self.columns[name] == "U"]
         force = f", FORCE_QUOTE ({', '.join(quoted)})" if quoted else ""
         listed = ", ".join(f"column{place}" for place in range(len(names)))
         rows = f"SELECT * FROM (SELECT {values} FROM staged) AS rows({listed})"
@@ -231,15 +228,11 @@ def staged(pieces: Iterable[Mapping[str, NDArray[Any] | Coded]], folder: Path) -
     """Rows that come in pieces of the same columns, at least one, as a table of DuckDB, which spills to ``folder``."""
     spill = str(folder / "spill")
     with database(memory_limit="1GB", temp_directory=spill) as connection:
-        columns: dict[str, tuple[str, bool | None]] = {}
+        columns: dict[str, str] = {}
         for piece in pieces:
             if not columns:
-                kinds = {name: _code(c.labels if isinstance(c, Coded) else c) for name, c in piece.items()}
-                columns = {
-                    name: (kinds[name], column.ordered if isinstance(column, Coded) else None)
-                    for name, column in piece.items()
-                }
-                types = ", ".join(f"{identifier(name)} {_SQL_TYPES[kind]}" for name, kind in kinds.items())
+                columns = {name: _code(c.labels if isinstance(c, Coded) else c) for name, c in piece.items()}
+                types = ", ".join(f"{identifier(name)} {_SQL_TYPES[kind]}" for name, kind in columns.items())
                 connection.execute(f"CREATE TABLE staged ({types})")
             connection.register("piece", {name: _handed_over(column) for name, column in piece.items()})
             execute(connection, "INSERT INTO staged SELECT * FROM piece")

@@ -15,7 +15,7 @@ import numpy as np
 from sudare.arrays import Booleans, Floats, Integers
 from sudare.domain.attribute import Attribute
 from sudare.domain.formula import NumpyCalculator, SqlCalculator, Term, read_degrees, whole_numbers
-from sudare.domain.regions import MaskedBox, Region, mask_to_runs
+from sudare.domain.regions import Region
 from sudare.domain.shapes import Shapes
 from sudare.domain.sql import NUMBERS, AttributeSql, Dialect, Kind, SourceColumn, called, double
 from sudare.errors import DomainError, Message
@@ -58,6 +58,7 @@ class Place(Attribute):
     """An attribute whose cells are polygons on the earth."""
 
     spatial: ClassVar[bool] = True
+    has_codes: ClassVar[bool] = True
     columns_taken: ClassVar[tuple[int, ...]] = (1, 2)
     columns_example: ClassVar[str] = '("lat", "lon")'
     epsg: ClassVar[int] = 4326
@@ -119,12 +120,7 @@ class Place(Attribute):
         known = np.isfinite(latitude) & np.isfinite(longitude)
         return np.where(known, latitude, np.nan), np.where(known, longitude, np.nan)
 
-    def mask_json(self) -> dict[str, Any]:
-        """The run lengths of the mask, if there is one, as an entry of `to_json`."""
-        return {"mask": mask_to_runs(self.region.mask)} if isinstance(self.region, MaskedBox) else {}
-
     def readable(self, columns: int) -> tuple[tuple[Kind, ...], Message]:
-        """See `Attribute`."""
         if columns == 1:
             return ("whole", "text", "untyped"), Message("codes as text")
         return NUMBERS, Message("degrees as numbers")
@@ -141,9 +137,9 @@ class Lattice(Place):
     def formula(self, by: Any, latitude: Any, longitude: Any) -> tuple[Any, Any]:
         """Row and column from the corner of the window, as whole doubles, computed by a `Calculator`."""
 
-    @abstractmethod
     def read_code(self, code: str) -> tuple[int, int] | None:
         """Row and column from the corner of the window of a code; None if it is not a code."""
+        raise NotImplementedError
 
     def positions(self, *columns: Any) -> tuple[tuple[Integers, ...], Booleans]:
         """One column of codes, or latitudes and longitudes in degrees."""
@@ -154,7 +150,6 @@ class Lattice(Place):
         return (rows, places), row_known & column_known
 
     def shapes(self, *coordinates: Any) -> Shapes:
-        """See `Place`."""
         south, west, north, east = self.corners(*coordinates)
         return Shapes.boxes(west, south, east, north)
 
@@ -172,10 +167,8 @@ class Lattice(Place):
             return called(self, columns, prefix, dialect)
         names = f"{prefix}latitude", f"{prefix}longitude"
         by = SqlCalculator(prefix)
-        found = self.formula(by, *(Term(name, 0) for name in names))
-        axes = tuple(by.whole(position) for position in found)
         raw = {name: double(column, dialect) for name, column in zip(names, columns, strict=True)}
-        return AttributeSql(axes, raw, tuple(by.layers))
+        return by.axes(raw, *self.formula(by, *(Term(name, 0) for name in names)))
 
 
 def read_texts(column: Any, read: Any, axes: int) -> tuple[tuple[Integers, ...], Booleans]:

@@ -11,8 +11,7 @@ import gzip
 from collections.abc import Iterable
 from pathlib import Path
 
-from sudare.domain.mesh import LEVELS
-from sudare.domain.mesh_codes import read_codes
+from sudare.domain.mesh_attribute import by_level
 from sudare.domain.parquet import read_parquet
 from sudare.domain.text import plain
 from sudare.errors import DomainError, did_you_mean
@@ -87,9 +86,7 @@ def meshes_of(file: Path, areas: Iterable[str | int] | None) -> list[str]:
 
 def _all_meshes(rows: list[list[str]], column: int) -> bool:
     values = [row[column] if column < len(row) else "" for row in rows]
-    return bool(values) and all(
-        any(part) for part in zip(*(read_codes(values, level)[2] for level in LEVELS), strict=True)
-    )
+    return bool(values) and bool(by_level(values, "125m")[1].all())
 
 
 def _prefecture(name: str) -> str | None:

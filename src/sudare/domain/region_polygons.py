@@ -158,7 +158,6 @@ class Regions(Place):
         return np.where(self._positions[ranks] == coordinates[0], np.array(self._codes)[ranks], "")
 
     def shapes(self, *coordinates: Any) -> Shapes:
-        """See `Place`."""
         shapely, geometry = shapely_of(), self._geometry()
         ranks = np.searchsorted(self._positions, self._cells(coordinates)[0])
         return Shapes.of(_rings(shapely, each) for each in geometry[ranks])

@@ -1,7 +1,7 @@
 """Which cells of an attribute's box may hold people: all of them, those of a public mask, or listed ones.
 
 A region is what the size of an attribute, its enumeration and the number of cells in a block rest on. It is
-declared, never read off private data. (A further kind, meshes under coarse codes, is in `mesh_region`.)
+declared, never read off private data.
 """
 
 from __future__ import annotations
@@ -59,11 +59,9 @@ class Box:
 
     @property
     def size(self) -> int:
-        """Cells of the box."""
         return prod(self.lengths)
 
     def allowed(self, *coordinates: Integers) -> Booleans:
-        """True everywhere."""
         return np.ones(coordinates[0].shape, dtype=bool)
 
     def cell(self, rank: Integers) -> tuple[Integers, ...]:
@@ -81,7 +79,7 @@ class Box:
 
 @dataclass(frozen=True, eq=False)
 class MaskedBox:
-    """The cells where a public boolean array is True.
+    """The cells where a public boolean array is True; each of its entries stands for ``side`` cells along every axis.
 
     >>> region = MaskedBox(np.array([True, False, True, True]))
     >>> region.size, region.cell(np.array([1]))[0].tolist()
@@ -89,6 +87,7 @@ class MaskedBox:
     """
 
     mask: Booleans = field(repr=False)
+    side: int = 1
 
     def __post_init__(self) -> None:
         if not self.mask.any():
@@ -99,21 +98,21 @@ class MaskedBox:
 
     @property
     def lengths(self) -> tuple[int, ...]:
-        """The shape of the mask."""
-        return self.mask.shape
+        return tuple(length * self.side for length in self.mask.shape)
 
     @cached_property
     def size(self) -> int:
-        """How many cells are True."""
-        return int(np.count_nonzero(self.mask))
+        return int(np.count_nonzero(self.mask)) * int(self.side**self.mask.ndim)
 
     def allowed(self, *coordinates: Integers) -> Booleans:
-        """The mask at these coordinates."""
-        return np.asarray(self.mask[coordinates], dtype=bool)
+        return np.asarray(self.mask[tuple(axis // self.side for axis in coordinates)], dtype=bool)
 
     def cell(self, rank: Integers) -> tuple[Integers, ...]:
-        """Row-major among the cells that are True."""
-        return Box(self.lengths).cell(self._positions[rank])
+        """Entry by entry in row-major order, and row-major inside each."""
+        entry, inside = np.divmod(rank, self.side**self.mask.ndim)
+        begin = Box(self.mask.shape).cell(self._positions[entry])
+        within = Box((self.side,) * self.mask.ndim).cell(inside)
+        return tuple(axis * self.side + own for axis, own in zip(begin, within, strict=True))
 
     def block_counts(self, shifts: Sequence[int], *prefixes: Integers) -> Integers:
         """By inclusion and exclusion over the corners of each block in the summed-area table."""
@@ -123,11 +122,25 @@ class MaskedBox:
         counts = np.zeros(prefixes[0].shape, dtype=np.int64)
         for corner in product((0, 1), repeat=len(ends)):
             sign = -1 if (len(ends) - sum(corner)) % 2 else 1
-            counts += sign * self._sums[tuple(end[side] for end, side in zip(ends, corner, strict=True))]
+            counts += sign * self._below([end[each] for end, each in zip(ends, corner, strict=True)])
         return counts
 
+    def _below(self, ends: Sequence[Integers]) -> Integers:
+        """Cells of the region before ``ends`` on every axis: linear along each axis between entries of the table."""
+        if self.side == 1:
+            return np.asarray(self._sums[tuple(ends)], dtype=np.int64)
+        parts = [np.divmod(end, self.side) for end in ends]
+        total = np.zeros(ends[0].shape, dtype=np.int64)
+        for corner in product((0, 1), repeat=len(ends)):
+            places, weight = [], np.ones_like(total)
+            for (entry, rest), further, length in zip(parts, corner, self.mask.shape, strict=True):
+                places.append(np.minimum(entry + further, length))
+                weight *= rest if further else self.side - rest
+            total += weight * self._sums[tuple(places)]
+        return total
+
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, MaskedBox) and np.array_equal(self.mask, other.mask)
+        return isinstance(other, MaskedBox) and self.side == other.side and np.array_equal(self.mask, other.mask)
 
     def __hash__(self) -> int:
         return hash((self.lengths, self.size))
@@ -138,9 +151,9 @@ class MaskedBox:
 
     @cached_property
     def _sums(self) -> NDArray[np.integer[Any]]:
-        """Entry (i, j): how many cells are True below row i and left of column j; int32 where it fits."""
+        """Entry (i, j): how many entries are True below row i and left of column j; int32 where it fits."""
         kind = np.int32 if self.mask.size < 2**31 else np.int64
-        sums: NDArray[np.integer[Any]] = np.zeros([length + 1 for length in self.lengths], dtype=kind)
+        sums: NDArray[np.integer[Any]] = np.zeros([length + 1 for length in self.mask.shape], dtype=kind)
         inner = sums[(slice(1, None),) * self.mask.ndim]
         inner[...] = self.mask
         for axis in range(self.mask.ndim):
@@ -167,21 +180,17 @@ class Listed:
 
     @property
     def lengths(self) -> tuple[int, ...]:
-        """One axis."""
         return (self.length,)
 
     @property
     def size(self) -> int:
-        """How many are listed."""
         return int(self.positions.size)
 
     def allowed(self, *coordinates: Integers) -> Booleans:
-        """Whether positions are listed."""
         place = np.minimum(np.searchsorted(self.positions, coordinates[0]), self.size - 1)
         return np.asarray(self.positions[place] == coordinates[0])
 
     def cell(self, rank: Integers) -> tuple[Integers, ...]:
-        """In their order."""
         return (self.positions[rank],)
 
     def block_counts(self, shifts: Sequence[int], *prefixes: Integers) -> Integers:

@@ -76,7 +76,6 @@ class Tiles(Lattice):
         self.settle(Box.over(*ranges), mask, crs, zoom=level, rows=ranges[0], columns=ranges[1])
 
     def formula(self, by: Any, latitude: Any, longitude: Any) -> tuple[Any, Any]:
-        """See `Lattice`."""
         tiles = 2**self.zoom
         down = by.floor(_from_north(by, latitude) * float(tiles) + TOLERANCE)
         across = by.floor((by.within(longitude, -360, 360) + 180.0) / 360.0 * float(tiles) + TOLERANCE)
@@ -87,7 +86,6 @@ class Tiles(Lattice):
         return float(self.rows[1] - 1) - down, around
 
     def read_code(self, code: str) -> tuple[int, int] | None:
-        """See `Lattice`."""
         if len(code) != self.zoom or re.fullmatch("[0-3]*", code) is None:
             return None
         row, column = _row_and_column(code)
@@ -125,7 +123,6 @@ class Tiles(Lattice):
         return _latitudes(top + 1, self.zoom), west, _latitudes(top, self.zoom), east
 
     def centres(self, *coordinates: Any) -> tuple[Floats, Floats]:
-        """See `Place`."""
         row, column = self._cells(coordinates)
         middle = 360 * (column + self.columns[0] + 0.5) / 2**self.zoom - 180
         latitude = _latitudes(self.rows[1] - row - 0.5, self.zoom)
@@ -133,7 +130,6 @@ class Tiles(Lattice):
 
     @property
     def cell_name(self) -> str:
-        """See `Place`."""
         return f"z{self.zoom}"
 
     def to_json(self) -> dict[str, Any]:

@@ -4,7 +4,7 @@
 gives `Records`. Their `count` places each row in a cell of a declared domain, keeps at most so many rows of
 each person, and returns a `CountTable`, which is all that a method for tables ever sees; their `table` does
 the same for data that are counts already, and `estat_table` opens the mesh files of the Japanese census as
-they are published. The work is done by an engine, which is a handful of verbs (`protocol.Engine`): DuckDB, which
+they are published. The work is done by an engine, which is a handful of verbs (`verbs.Engine`): DuckDB, which
 reads files that are larger than memory, or Spark, which is loaded only when it is asked for. Both are asked the same
 SQL, but for a few words (`dialect`), so that a row has the same cell and a person the same rows in either.
 """

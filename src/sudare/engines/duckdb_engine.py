@@ -27,7 +27,7 @@ from sudare.engines.duckdb_sources import ArrowSource, CsvSource, Opening, Parqu
 from sudare.engines.files import unreadable
 from sudare.engines.protocol import RowBound
 from sudare.engines.scratch import PrivateFolder
-from sudare.engines.verbs import SqlEngine, needed, values_of
+from sudare.engines.verbs import Engine, needed, values_of
 from sudare.errors import InputError, SudareError
 from sudare.signals import interruptibly
 
@@ -46,8 +46,8 @@ _KINDS: dict[str, Kind] = {
 
 
 @dataclass(frozen=True)
-class DuckdbEngine(SqlEngine):
-    """The verbs of `sudare.engines.protocol.Engine` over one source."""
+class DuckdbEngine(Engine):
+    """The verbs of `sudare.engines.verbs.Engine` over one source."""
 
     source: RecordSource
     columns: Mapping[str, SourceColumn]
@@ -71,14 +71,12 @@ class DuckdbEngine(SqlEngine):
         return cls(source, columns, scratch=scratch)
 
     def read_values(self, columns: Sequence[SourceColumn], bound: RowBound | None) -> list[NDArray[Any]]:
-        """See `Engine`."""
         with self.opened(needed(columns, bound)) as shell:
             shell.heard(lambda: shell.connection.execute("SET preserve_insertion_order = true"))
             return values_of(shell, columns, bound)
 
     @contextmanager
     def opened(self, columns: Sequence[SourceColumn]) -> Iterator[DuckdbShell]:
-        """See `SqlEngine`."""
         with _connection(self.source, self.memory_limit, self.scratch) as (connection, folder):
             relation = self.source.open(Opening(connection, folder, [column.name for column in columns]))
             shell = DuckdbShell(connection)
@@ -94,15 +92,12 @@ class DuckdbShell:
     dialect: Dialect = DUCKDB
 
     def name(self, view: str) -> str:
-        """See `Shell`."""
         return view
 
     def register(self, view: str, table: Columns) -> None:
-        """See `Shell`."""
         self.connection.register(view, table)
 
     def define(self, name: str, call: Call) -> None:
-        """See `Shell`."""
         types: list[Any] = ["DOUBLE" if number else "VARCHAR" for number in call.numbers]
         options: dict[str, Any] = {"type": "arrow", "null_handling": "special"}  # their enumerations have no types
         self.connection.create_function(name, arrow_function(call), types, "BIGINT", **options)
@@ -116,11 +111,9 @@ class DuckdbShell:
         self.keep(view, sql)
 
     def keep(self, view: str, sql: str) -> None:
-        """See `Shell`."""
         self.heard(lambda: self.connection.execute(f"CREATE TEMP TABLE {view} AS {sql}"))
 
     def ask(self, sql: str) -> Columns:
-        """See `Shell`."""
         return columns_of(self.connection, sql)
 
     def heard(self, question: Callable[[], Answer]) -> Answer:

@@ -234,28 +234,6 @@ class ArrowSource:
 
 
 @dataclass(frozen=True)
-class LazyFrameSource:
-    """A lazy Polars frame: computed anew for each question, with the columns that it needs."""
-
-    frame: Any
-    """A narwhals LazyFrame."""
-    name: str = "the lazy frame"
-    typed: bool = True
-    files: tuple[Path, ...] = ()
-
-    def open(self, opening: Opening) -> str:
-        """Written to Parquet by Polars itself, piece by piece."""
-        path = opening.folder / "frame.parquet"
-        try:
-            wanted = self.frame.head(0) if opening.names is None else self.frame.select(*opening.names)
-            wanted.sink_parquet(path)
-        except Exception:
-            # Whatever Polars or a function in its plan raises, it may quote a value.
-            raise InputError("the lazy frame cannot be computed") from None
-        return ParquetSource(self.name, (path,)).open(opening)
-
-
-@dataclass(frozen=True)
 class RelationSource:
     """A relation of another DuckDB connection."""
 

@@ -20,9 +20,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sudare.domain import Attribute, Categories, Domain, Grid, Line, Mesh
+from sudare.domain import Attribute, Domain
 from sudare.domain.ids import USUAL
-from sudare.domain.mesh import mesh_level
 from sudare.domain.sql import Columns, SourceColumn
 from sudare.domain.text import number, plain
 from sudare.engines.bound_sql import count_sql, unit_sql
@@ -184,6 +183,7 @@ def _judged(
 def reasons_of(attribute: Attribute, raw: Sequence[Sequence[Any]]) -> list[Reason]:
     """Why each value (given column by column) lies outside: by the first correction under which it would fit.
 
+    >>> from sudare.domain import Categories
     >>> reasons_of(Categories(["Male", "Female"]), [["male", "MALE", None, "x", "Fe male"]])
     [<Reason.CASE: 'case'>, <Reason.CASE: 'case'>, <Reason.MISSING: 'missing'>, <Reason.UNKNOWN: 'unknown'>, \
 <Reason.SPACES: 'spaces'>]
@@ -197,30 +197,27 @@ def reasons_of(attribute: Attribute, raw: Sequence[Sequence[Any]]) -> list[Reaso
             if each and found[place] is None:
                 found[place] = reason
 
-    if isinstance(attribute, Categories) and isinstance(attribute.values[0], str):
+    if attribute.words:
         for reason, folded in _FOLDS.items():
-            declared = {folded(plain(str(each))) for each in attribute.values}
+            declared = {folded(plain(each)) for each in attribute.words}
             settle(reason, [isinstance(each, str) and folded(each) in declared for each in raw[0]])
         return [each or Reason.UNKNOWN for each in found]
     if len(raw) == 2:
         settle(Reason.SWAPPED, _fits(attribute, [raw[1], raw[0]]))
-    is_code = len(raw) == 1 and not isinstance(attribute, Line) and attribute.spatial
-    if is_code:
+    if len(raw) == 1 and attribute.has_codes:
         settle(Reason.NOT_A_CODE, [isinstance(each, str) and not each.isalnum() for each in raw[0]])
-        if isinstance(attribute, Mesh):
-            digits = mesh_level(attribute.cell_size).digits
+        if attribute.code_digits:
             settle(Reason.NOT_A_CODE, [not str(each).isdecimal() for each in raw[0]])
-            settle(Reason.MESH_SIZE, [len(str(each)) != digits for each in raw[0]])
+            settle(Reason.MESH_SIZE, [len(str(each)) != attribute.code_digits for each in raw[0]])
         return [each or Reason.OUTSIDE for each in found]
     settle(Reason.THOUSANDS, _fits(attribute, [_changed(each, _THOUSANDS, "") for each in raw]))
     settle(Reason.DECIMAL_COMMA, _fits(attribute, [_changed(each, _COMMA, ".") for each in raw]))
     numbers = [[_number(each) for each in column] for column in raw]
     settle(Reason.NOT_A_NUMBER, [None in together for together in zip(*numbers, strict=True)])
-    if isinstance(attribute, Line | Grid | Categories):
+    if attribute.whole:
         settle(Reason.FRACTION, [any((each or 0) % 1 for each in together) for together in zip(*numbers, strict=True)])
-    if isinstance(attribute, Categories):
-        return [each or Reason.UNKNOWN for each in found]
-    return [each or Reason.OUTSIDE for each in found]
+    last = Reason.UNKNOWN if attribute.listed and not attribute.ordered else Reason.OUTSIDE
+    return [each or last for each in found]
 
 
 def _no_spaces(text: str) -> str:

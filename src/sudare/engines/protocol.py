@@ -1,27 +1,21 @@
-"""What an engine is: a few verbs over records that it holds, however large and wherever they are.
+"""What an engine is asked, and what it answers (`verbs.Engine`).
 
-An engine never sees a method, a budget or noise. It places rows in the cells of a domain, bounds what one
-unit can add, and hands back numbers by cell. A cell is one whole number here, its *key*: the row-major
-position in ``domain.shape``, the same in every engine.
+A cell is one whole number here, its *key*: the row-major position in ``domain.shape``, the same in every engine.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias, get_args
+from typing import Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sudare.domain import Domain, Place
 from sudare.domain.ids import REFUSE, MissingUnit
-from sudare.domain.sql import Columns, SourceColumn
+from sudare.domain.sql import SourceColumn
 from sudare.errors import ParameterError
-
-if TYPE_CHECKING:
-    from sudare.engines.examine import Examination
-    from sudare.engines.overlap import Matches
 
 Outside: TypeAlias = Literal["error", "drop", "clamp"]
 OUTSIDE: tuple[str, ...] = get_args(Outside)
@@ -100,39 +94,3 @@ class Groups(NamedTuple):
     codes: NDArray[np.int32]
     labels: tuple[list[str | None], ...]
     rows: NDArray[np.int64]
-
-
-class Engine(Protocol):
-    """The verbs. Each reads the records anew, raises `InputError` for what cannot be read, and never shows a value of
-    the records."""
-
-    @property
-    def columns(self) -> Mapping[str, SourceColumn]:
-        """The columns of the records, by name."""
-
-    def count_rows(self, placement: Placement, bound: RowBound | None) -> CellCounts:
-        """How many rows each cell has, after the rows of each unit were bounded."""
-
-    def read_counts(self, placement: Placement, count: SourceColumn) -> CountRows:
-        """The rows of a table that holds one count per cell."""
-
-    def group_rows(self, columns: Sequence[SourceColumn], bound: RowBound | None) -> Groups:
-        """The distinct tuples of ``columns`` as text, after the rows of each unit were bounded."""
-
-    def read_values(self, columns: Sequence[SourceColumn], bound: RowBound | None) -> list[NDArray[Any]]:
-        """The columns, rows in the same order every time: float64 for numbers (NaN where missing), else objects of text
-        (None where missing)."""
-
-    def hash_rows(self, columns: Sequence[SourceColumn], named: bool) -> Columns:
-        """The distinct rows as ``hash``, with how many ``times`` each is there: see `sudare.engines.overlap`."""
-
-    def match_rows(self, columns: Sequence[SourceColumn], named: bool, others: Columns) -> Matches:
-        """The rows compared with those of another source, given in the form of `hash_rows`."""
-
-    def examine_rows(
-        self, placement: Placement | None, bound: RowBound | None, count: SourceColumn | None, values: bool
-    ) -> Examination:
-        """How many rows fit, and why the others do not; with ``values``, some of their values. For the steward only."""
-
-    def sum_rows(self, columns: Sequence[SourceColumn]) -> tuple[int, int, int]:
-        """The number of rows, and the sums of the two halves of their hashes: the same whatever the order of rows."""

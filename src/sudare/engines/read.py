@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import weakref
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from glob import has_magic
@@ -18,7 +17,6 @@ from sudare.engines.duckdb_sources import (
     ArrowSource,
     CsvSource,
     DatabaseSource,
-    LazyFrameSource,
     ParquetSource,
     RecordSource,
     RelationSource,
@@ -35,7 +33,6 @@ from sudare.engines.files import (
     shown,
 )
 from sudare.engines.records import Records
-from sudare.engines.scratch import PrivateFolder
 from sudare.errors import InputError, Message, MissingFileError, ParameterError
 from sudare.registry import ENGINES
 
@@ -50,16 +47,7 @@ _FILES = Message(
     "Parquet (a file, a folder or a pattern), text (.csv, .tsv, .txt, .data, also .gz and .zst), Excel, zips of "
     "e-Stat, a table of a DuckDB or SQLite database"
 )
-_PLAIN, _GZIP, _PARQUET, _ZSTD = Message("plain text"), Message("gzip"), Message("Parquet"), Message("zstd")
-_PACKED = {".gz": _GZIP, ".zst": _ZSTD}
-_UTF16 = dict.fromkeys((b"\xff\xfe", b"\xfe\xff"), Message("text in UTF-16"))
-_BEGINNINGS = {
-    b"PAR1": _PARQUET,
-    b"\x1f\x8b": _GZIP,
-    b"\x28\xb5\x2f\xfd": _ZSTD,
-    b"PK\x03\x04": Message("zip"),
-    **_UTF16,
-}
+_PACKED = (".gz", ".zst")
 _FRAMES = Message("Arrow, pandas, Polars, Spark, a DuckDB relation, (database file, table name)")
 
 
@@ -103,7 +91,7 @@ def read(
     A folder of Parquet and a pattern leave out what Spark leaves out: names that begin with ``_`` or ``.``. All their
     files must have the same columns of the same types; columns that folders name (``year=2020``) are text. Files are
     remembered as they stand now, and refused when they have changed after a question was answered; that is not known of
-    what lies at an address, of frames of Spark and of relations and lazy frames.
+    what lies at an address, of frames of Spark and of relations. Lazy frames and streams are read into memory.
 
     >>> import pandas
     >>> read(pandas.DataFrame({"person": [1, 2], "sex": ["f", "m"]})).columns
@@ -238,8 +226,7 @@ def _at_path(given: str | Path, declared: _Declared) -> RecordSource:
     except OSError:  # a name that is too long, or a folder that nobody may look into
         raise _unopened(path) from None
     is_pattern = not is_there and has_magic(str(given))
-    packed = _PACKED.get(path.suffix.lower())
-    plain = path.with_suffix("") if packed else path
+    plain = _unpacked(path)
     estat = _estat_files(path, is_folder, is_pattern)
     if plain.suffix.lower() in TEXT and not estat:
         if is_folder or is_pattern:
@@ -248,10 +235,9 @@ def _at_path(given: str | Path, declared: _Declared) -> RecordSource:
                 value=str(given),
                 hint="Join the files into one, or write them as Parquet.",
             )
-        _refuse_other_format(_existing(path), packed or _PLAIN)
         from sudare.engines.csv_files import csv_layout
 
-        return CsvSource(path, csv_layout(path, *declared))
+        return CsvSource(path, csv_layout(_existing(path), *declared))
     declared.refuse_if_any()
     if plain.suffix.lower() == EXCEL:
         from sudare.engines.foreign_sources import ExcelSource
@@ -287,8 +273,6 @@ def _at_path(given: str | Path, declared: _Declared) -> RecordSource:
                 "or the pair (file, table) in Python.",
             )
         raise InputError("this kind of file cannot be read", value=str(strange), allowed=_FILES)
-    if not is_pattern:
-        _refuse_other_format(path, _PARQUET)
     return ParquetSource(str(given), files)
 
 
@@ -308,8 +292,11 @@ def is_text(path: Path) -> bool:
     >>> is_text(Path("adult.data.gz")), is_text(Path("people.parquet"))
     (True, False)
     """
-    plain = path.with_suffix("") if path.suffix.lower() in _PACKED else path
-    return plain.suffix.lower() in TEXT and not (path.is_file() and _is_estat(path))
+    return _unpacked(path).suffix.lower() in TEXT and not (path.is_file() and _is_estat(path))
+
+
+def _unpacked(path: Path) -> Path:
+    return path.with_suffix("") if path.suffix.lower() in _PACKED else path
 
 
 def _is_estat(path: Path) -> bool:
@@ -321,21 +308,6 @@ def _is_estat(path: Path) -> bool:
 
     with _existing(path).open("rb") as file:
         return file.read(len(CODE)) == CODE.encode()
-
-
-def _refuse_other_format(path: Path, expected: Message) -> None:
-    """Refuse a file that begins as one of another format than its name says."""
-    with path.open("rb") as file:
-        first = file.read(len(b"PAR1"))
-    found = next((name for begin, name in _BEGINNINGS.items() if first.startswith(begin)), _PLAIN)
-    if first and found != expected:
-        raise InputError(
-            "the file is {found}, and by its name it is {expected}",
-            value=str(path),
-            hint="Give it the ending that fits (.parquet, .csv, .csv.gz), or write it as Parquet or as CSV in UTF-8.",
-            found=found,
-            expected=expected,
-        )
 
 
 def _in_database(pair: tuple[Any, ...]) -> RecordSource:
@@ -376,9 +348,12 @@ def _in_memory(source: Any) -> RecordSource:
     if isinstance(frame, narwhals.DataFrame):
         return _in_arrow("the frame", _converted(frame))
     if isinstance(frame, narwhals.LazyFrame) and frame.implementation.is_polars():
-        return LazyFrameSource(frame)
+        return _in_arrow(
+            "the frame", _converted(_computed(frame.collect, InputError("the lazy frame cannot be computed")))
+        )
     if hasattr(source, "__arrow_c_stream__"):
-        return _spooled(pyarrow.RecordBatchReader.from_stream(source))
+        reader = pyarrow.RecordBatchReader.from_stream(source)
+        return _in_arrow("the Arrow stream", _computed(reader.read_all, InputError("the Arrow stream cannot be read")))
     raise InputError(
         "records cannot be read from this",
         value=type(source).__name__,
@@ -414,23 +389,12 @@ def _converted(frame: Any) -> pyarrow.Table:
     return pyarrow.table(columns)
 
 
-def _spooled(reader: pyarrow.RecordBatchReader) -> RecordSource:
-    """A stream can be read once and records more often: it is kept in a file as long as the source lives."""
-    pyarrow = arrow()
-    from pyarrow import dataset
-
-    folder = PrivateFolder.within()
-    path = folder.path / "stream.arrow"
+def _computed(compute: Callable[[], Any], refusal: InputError) -> Any:
+    """What a frame or a stream gives; whatever it raises may quote a value."""
     try:
-        with pyarrow.ipc.new_file(path, reader.schema) as writer:
-            for batch in reader:
-                writer.write_batch(batch)
-    except (pyarrow.ArrowException, OSError):
-        folder.remove()
-        raise InputError("the Arrow stream cannot be read") from None
-    data = dataset.dataset(path, format="ipc")
-    weakref.finalize(data, folder.remove)
-    return _in_arrow("the Arrow stream", data)
+        return compute()
+    except Exception:
+        raise refusal from None
 
 
 def _existing(path: Path) -> Path:

@@ -21,7 +21,8 @@ from sudare.domain.table import LARGEST_TOTAL
 from sudare.engines.columns import find, find_count, find_unit, outside_error, place, shown_names
 from sudare.engines.dialect import TEXTS
 from sudare.engines.files import NO_FILES, FilesState
-from sudare.engines.protocol import KEY_BYTES, CountRows, Engine, Groups, Placement, RowBound
+from sudare.engines.protocol import KEY_BYTES, CountRows, Groups, Placement, RowBound
+from sudare.engines.verbs import Engine
 from sudare.errors import InputError, Message, ParameterError, TableError, did_you_mean
 from sudare.privacy import Unit
 

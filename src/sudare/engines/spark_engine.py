@@ -30,7 +30,7 @@ from sudare.engines.files import unreadable
 from sudare.engines.protocol import Placement, RowBound
 from sudare.engines.spark_session import failures, quietly, refuse_early_death, without_pandas_warning
 from sudare.engines.spark_sources import Scratch
-from sudare.engines.verbs import SqlEngine, cells_sql, columns_of, needed
+from sudare.engines.verbs import Engine, cells_sql, columns_of, needed
 from sudare.errors import InputError, ParameterError, SudareError
 
 if TYPE_CHECKING:
@@ -49,8 +49,8 @@ _TYPES: dict[str, tuple[str, Kind]] = {
 
 
 @dataclass(frozen=True)
-class SparkEngine(SqlEngine):
-    """The verbs of `sudare.engines.protocol.Engine` over one frame."""
+class SparkEngine(Engine):
+    """The verbs of `sudare.engines.verbs.Engine` over one frame."""
 
     frame: DataFrame
     columns: Mapping[str, SourceColumn]
@@ -103,7 +103,7 @@ class SparkEngine(SqlEngine):
 
     @contextmanager
     def opened(self, columns: Sequence[SourceColumn], scratch: Scratch | None = None) -> Iterator[SparkShell]:
-        """See `SqlEngine`; rows are frozen in ``scratch``, or in a folder of the shell's own."""
+        """See `Engine`; rows are frozen in ``scratch``, or in a folder of the shell's own."""
         if self.check is not None:
             self.check()
         with refusing(self.name), without_pandas_warning():
@@ -136,7 +136,6 @@ class SparkShell:
     folders: list[Scratch] = field(default_factory=list)
 
     def name(self, view: str) -> str:
-        """See `Shell`."""
         return f"sudare_{self.token}_{view}"
 
     def show(self, view: str, frame: DataFrame) -> None:
@@ -145,21 +144,18 @@ class SparkShell:
         self.shown.append(self.name(view))
 
     def register(self, view: str, table: Columns) -> None:
-        """See `Shell`."""
         import pyarrow
         from pyspark.sql.functions import broadcast
 
         self.show(view, broadcast(self.spark.createDataFrame(pyarrow.table(table))))
 
     def define(self, name: str, call: Call) -> None:
-        """See `Shell`."""
         from pyspark.sql.pandas import functions
 
         vectorised: Any = functions.arrow_udf  # its types know no function of several columns
         self.spark.udf.register(self.name(name), vectorised(arrow_function(call), "bigint"))
 
     def view(self, view: str, sql: str, *, few: bool = False) -> None:
-        """See `Shell`."""
         from pyspark.sql.functions import broadcast
 
         frame = self.spark.sql(sql)
@@ -173,13 +169,11 @@ class SparkShell:
         self.show(view, frame.localCheckpoint() if scratch is None else scratch.freeze(frame))
 
     def keep(self, view: str, sql: str) -> None:
-        """See `Shell`."""
         frame = self.spark.sql(sql).persist()
         self.kept.append(frame)
         self.show(view, frame)
 
     def ask(self, sql: str) -> Columns:
-        """See `Shell`."""
         found = self.spark.sql(sql).toArrow()
         return {name: _numpy(column) for name, column in zip(found.column_names, found.columns, strict=True)}
 

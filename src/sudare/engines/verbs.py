@@ -1,4 +1,8 @@
-"""The verbs of `sudare.engines.protocol.Engine` for engines that speak SQL: written once, over a `Shell`."""
+"""What an engine is: a few verbs over records that it holds, however large and wherever they are.
+
+An engine never sees a method, a budget or noise. It places rows in the cells of a domain, bounds what one unit can add,
+and hands back numbers by cell.
+"""
 
 # ruff: noqa: S608 - names are ours
 
@@ -38,23 +42,27 @@ FEW = 2**21
 """Up to this many rows, a view of one number per row is broadcast to every worker."""
 
 
-class SqlEngine(ABC):
-    """An engine that answers every verb of `Engine` with SQL, in a shell that it opens for each question."""
+class Engine(ABC):
+    """The verbs, each answered with SQL in a shell that an engine opens for the question.
+
+    Each reads the records anew, raises `InputError` for what cannot be read, and never shows a value of the records.
+    """
 
     columns: Mapping[str, SourceColumn]
+    """The columns of the records, by name."""
 
     @abstractmethod
     def opened(self, columns: Sequence[SourceColumn], /) -> AbstractContextManager[Shell]:
         """A shell in which the view ``source`` has these columns and no others."""
 
     def count_rows(self, placement: Placement, bound: RowBound | None) -> CellCounts:
-        """See `Engine`."""
+        """How many rows each cell has, after the rows of each unit were bounded."""
         with self.opened(needed(columns_of(placement), bound)) as shell:
             found = shell.ask(cells_sql(shell, placement, bound))
         return CellCounts(found["cell"], found["kept"])
 
     def read_counts(self, placement: Placement, count: SourceColumn) -> CountRows:
-        """See `Engine`."""
+        """The rows of a table that holds one count per cell."""
         with self.opened(needed(columns_of(placement), None, count)) as shell:
             axes = axes_of(locate_rows(shell, placement, {"counted": count_sql(count, shell.dialect)}))
             known = [f"COALESCE({axis}, CAST({UNKNOWN} AS BIGINT)) AS {axis}" for axis in axes]
@@ -62,24 +70,25 @@ class SqlEngine(ABC):
         return CountRows(tuple(rows[axis] for axis in axes), rows["counted"])
 
     def group_rows(self, columns: Sequence[SourceColumn], bound: RowBound | None) -> Groups:
-        """See `Engine`."""
+        """The distinct tuples of ``columns`` as text, after the rows of each unit were bounded."""
         with self.opened(needed(columns, bound)) as shell:
             return groups_of(shell, columns, bound)
 
     def read_values(self, columns: Sequence[SourceColumn], bound: RowBound | None) -> list[NDArray[Any]]:
-        """See `Engine`."""
+        """The columns, rows in the same order every time: float64 for numbers (NaN where missing), else objects of text
+        (None where missing)."""
         with self.opened(needed(columns, bound)) as shell:
             return values_of(shell, columns, bound)
 
     def hash_rows(self, columns: Sequence[SourceColumn], named: bool) -> Columns:
-        """See `Engine`."""
+        """The distinct rows as ``hash``, with how many ``times`` each is there: see `sudare.engines.overlap`."""
         from sudare.engines.overlap import hashes_of
 
         with self.opened(columns) as shell:
             return hashes_of(shell, columns, named)
 
     def match_rows(self, columns: Sequence[SourceColumn], named: bool, others: Columns) -> Matches:
-        """See `Engine`."""
+        """The rows compared with those of another source, given in the form of `hash_rows`."""
         from sudare.engines.overlap import matches_of
 
         with self.opened(columns) as shell:
@@ -88,7 +97,7 @@ class SqlEngine(ABC):
     def examine_rows(
         self, placement: Placement | None, bound: RowBound | None, count: SourceColumn | None, values: bool
     ) -> Examination:
-        """See `Engine`."""
+        """How many rows fit, and why the others do not; with ``values``, some of their values. For the steward only."""
         from sudare.engines.examine import examine_rows
 
         placing = [] if placement is None else columns_of(placement)
@@ -97,7 +106,7 @@ class SqlEngine(ABC):
             return examine_rows(shell, placement, bound, count, values)
 
     def sum_rows(self, columns: Sequence[SourceColumn]) -> tuple[int, int, int]:
-        """See `Engine`."""
+        """The number of rows, and the sums of the two halves of their hashes: the same whatever the order of rows."""
         from sudare.engines.overlap import sums_of
 
         with self.opened(columns) as shell:

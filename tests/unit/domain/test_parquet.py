@@ -1,4 +1,4 @@
-"""Files that DuckDB writes: read by pyarrow with the types, categories and metadata they were given."""
+"""Files that DuckDB writes: read by pyarrow with the types and metadata they were given."""
 
 import errno
 from pathlib import Path
@@ -23,9 +23,7 @@ PIECE = {
     "synthetic": np.ones(ROWS, dtype=np.bool_),
     "geometry": np.array([b"a\0", b"", b"bc", b"d", b"e\0\0"], dtype=object),
 }
-CATEGORIES = pa.dictionary(pa.int32(), pa.string())
-TYPES = [pa.int64(), pa.int16(), CATEGORIES, pa.dictionary(pa.int32(), pa.string(), ordered=True), pa.string()]
-TYPES += [pa.float64(), pa.bool_(), pa.large_binary()]
+TYPES = [pa.int64(), pa.int16(), *[pa.string()] * 3, pa.float64(), pa.bool_(), pa.binary()]
 
 
 def written(folder: Path, times: int = 1, name: str = "table.parquet", **metadata: str) -> Path:
@@ -34,7 +32,7 @@ def written(folder: Path, times: int = 1, name: str = "table.parquet", **metadat
     return folder / name
 
 
-def test_arrow_reads_types_order_and_metadata(tmp_path):
+def test_arrow_reads_types_and_metadata(tmp_path):
     table = pq.read_table(written(tmp_path, 2, about='it\'s "this": 1'))
     table.validate(full=True)
     assert table.schema.equals(pa.schema(list(zip(PIECE, TYPES, strict=True))))

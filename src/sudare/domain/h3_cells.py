@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from sudare.arrays import Booleans, Floats, Integers
 from sudare.domain.columns import whole_number
 from sudare.domain.place import UNIT, Place, Squares, degrees_window, read_texts
-from sudare.domain.public_polygons import read_polygons
+from sudare.domain.public_polygons import read_polygons, rings_of, shapely_of
 from sudare.domain.regions import Listed
 from sudare.domain.shapes import Shapes
 from sudare.errors import DomainError, Message, MissingExtraError, SudareError
@@ -248,35 +248,19 @@ def _refuse_many(number: int) -> None:
 
 
 def _on_the_map(ring: Floats) -> list[list[Floats]]:
-    """A ring of (longitude, latitude) closed, in two where it crosses the antimeridian, up to a pole that it holds."""
+    """The polygons of a ring of (longitude, latitude): two where it crosses the antimeridian, up to a pole within."""
     steps = (np.diff(ring[:, 0], append=ring[0, 0]) + 180) % 360 - 180
     x = ring[0, 0] + np.concatenate([[0.0], np.cumsum(steps)])
     y = np.append(ring[:, 1], ring[0, 1])
-    if abs(x[-1] - x[0]) > 180:  # round a pole
+    x[-1] = ring[0, 0] + 360 * np.round(steps.sum() / 360)
+    if x[-1] != x[0]:  # round a pole
         pole = 90.0 if y.mean() > 0 else -90.0
-        order = np.argsort((x[:-1] + 180) % 360)
-        east, north = ((x[:-1] + 180) % 360 - 180)[order], y[:-1][order]
-        edge = float(np.interp(180.0, [east[-1], east[0] + 360], [north[-1], north[0]]))
-        around = [(-180.0, edge), *zip(east, north, strict=True), (180.0, edge), (180.0, pole), (-180.0, pole)]
-        closed = np.array([*around, around[0]])
-        return [[closed if pole > 0 else closed[::-1]]]
-    parts = [(_clipped(x, y, low), low) for low in (-540.0, -180.0, 180.0)]
-    return [[np.stack([part[0] - low - 180.0, part[1]], axis=1)] for part, low in parts if part[0].size > 3]
-
-
-def _clipped(x: Floats, y: Floats, low: float) -> tuple[Floats, Floats]:
-    """The part of a closed convex ring with low <= x <= low + 360, closed (Sutherland and Hodgman)."""
-    points = list(zip(x[:-1].tolist(), y[:-1].tolist(), strict=True))
-    for sign, edge in ((1, low), (-1, low + 360)):
-        kept: list[tuple[float, float]] = []
-        for (x0, y0), (x1, y1) in zip(points, points[1:] + points[:1], strict=True):
-            before, after = sign * (x0 - edge), sign * (x1 - edge)
-            if before >= 0:
-                kept.append((x0, y0))
-            if before * after < 0:
-                kept.append((edge, y0 + (y1 - y0) * before / (before - after)))
-        points = kept
-    if len(points) < 3 or len({place for place, _ in points}) < 2:
-        return np.zeros(0), np.zeros(0)
-    closed = np.array([*points, points[0]])
-    return closed[:, 0], closed[:, 1]
+        x, y = np.append(x, [x[-1], x[0], x[0]]), np.append(y, [pole, pole, y[0]])
+    closed = np.stack([x, y], axis=1)
+    if x.min() >= -180 and x.max() <= 180:
+        return [[closed]]
+    shapely, parts = shapely_of(), []
+    for middle in (-360.0, 0.0, 360.0):
+        cut = shapely.intersection(shapely.polygons(closed), shapely.box(middle - 180, -90, middle + 180, 90))
+        parts += [[own - (middle, 0.0) for own in polygon] for polygon in rings_of(cut)]
+    return parts

@@ -159,7 +159,7 @@ class Lattice(Place):
         rows = np.arange(self.lengths[0], dtype=np.int64)
         cells = self.block_counts((0, (self.lengths[1] - 1).bit_length()), rows, np.zeros_like(rows))
         south, west, north, east = self.corners(rows, np.zeros_like(rows))
-        return float(cells @ zone_areas(south, north, east - west))
+        return float(cells @ ((strip_area(north) - strip_area(south)) * np.radians(east - west)))
 
     def sql(self, columns: Sequence[SourceColumn], prefix: str, dialect: Dialect) -> AttributeSql:
         """See `Attribute`: degrees by the same formula as in NumPy."""
@@ -232,12 +232,11 @@ def billionths(number: Any, what: Message) -> int:
 _SEMI_MAJOR_KM, _ECCENTRICITY = 6378.137, 0.0818191908426215
 
 
-def zone_areas(south: Floats, north: Floats, width: Floats | float) -> Floats:
-    """Square kilometres between latitudes and ``width`` degrees of longitude apart, on the ellipsoid of WGS 84.
+def strip_area(latitude: Floats) -> Floats:
+    """Square kilometres between the equator and a latitude, one radian of longitude wide, on the ellipsoid of WGS 84.
 
-    A strip of one radian of longitude up to the latitude with sine s has b**2 / 2 * (s / (1 - e**2 s**2) +
-    atanh(e s) / e).
+    With s the sine of the latitude, they are b**2 / 2 * (s / (1 - e**2 s**2) + atanh(e s) / e).
     """
-    sine = np.sin(np.radians(np.stack([south, north])))
-    low, high = sine / (1 - _ECCENTRICITY**2 * sine**2) + np.arctanh(_ECCENTRICITY * sine) / _ECCENTRICITY
-    return np.asarray(_SEMI_MAJOR_KM**2 * (1 - _ECCENTRICITY**2) / 2 * (high - low) * np.radians(width))
+    sine = np.sin(np.radians(latitude))
+    strip = sine / (1 - _ECCENTRICITY**2 * sine**2) + np.arctanh(_ECCENTRICITY * sine) / _ECCENTRICITY
+    return np.asarray(_SEMI_MAJOR_KM**2 * (1 - _ECCENTRICITY**2) / 2 * strip)

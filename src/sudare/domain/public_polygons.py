@@ -117,6 +117,14 @@ def _shapefile(file: Path, shapely: Any) -> tuple[NDArray[Any], dict[str, list[A
     return geometry, properties, system
 
 
+def rings_of(shape: Any) -> list[list[Floats]]:
+    """The polygons of a geometry as rings, the outer ones counter-clockwise and holes clockwise."""
+    shapely = shapely_of()
+    filled = (part for part in shapely.get_parts(shape) if part.geom_type == "Polygon" and not part.is_empty)
+    turned = map(shapely.geometry.polygon.orient, filled)
+    return [list(map(shapely.get_coordinates, shapely.get_rings(part))) for part in turned]
+
+
 Turn: TypeAlias = Callable[[Floats, Floats], tuple[Floats, Floats]]
 
 

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudare.arrays import Booleans, Floats, Integers
-from sudare.domain.place import Place, Squares, read_texts
-from sudare.domain.public_polygons import read_polygons, shapely_of
+from sudare.domain.place import Place, Squares, read_texts, strip_area
+from sudare.domain.public_polygons import read_polygons, rings_of, shapely_of
 from sudare.domain.regions import Listed
 from sudare.domain.shapes import Shapes
 from sudare.domain.text import plain, twice
@@ -22,7 +22,6 @@ from sudare.language.messages import PageMessage
 
 _HILBERT_BITS = 16
 _PREPARING = Lock()
-_SEMI_MAJOR_KM, _ECCENTRICITY = 6378.137, 0.0818191908426215
 
 
 @dataclass(frozen=True)
@@ -158,9 +157,8 @@ class Regions(Place):
         return np.where(self._positions[ranks] == coordinates[0], np.array(self._codes)[ranks], "")
 
     def shapes(self, *coordinates: Any) -> Shapes:
-        shapely, geometry = shapely_of(), self._geometry()
         ranks = np.searchsorted(self._positions, self._cells(coordinates)[0])
-        return Shapes.of(_rings(shapely, each) for each in geometry[ranks])
+        return Shapes.of(map(rings_of, self._geometry()[ranks]))
 
     def centres(self, *coordinates: Any) -> tuple[Floats, Floats]:
         """See `Place`: a point inside each region."""
@@ -253,23 +251,6 @@ def _along_hilbert(points: Floats) -> Integers:
     return along
 
 
-def _rings(shapely: Any, shape: Any) -> list[list[Floats]]:
-    """Polygons of a geometry as rings, the outer ones counter-clockwise."""
-    polygons = []
-    for part in shapely.get_parts(shape):
-        if shapely.get_type_id(part) != 3:
-            continue
-        rings = [shapely.get_exterior_ring(part), *shapely.get_rings(part)[1:]]
-        points = [shapely.get_coordinates(ring) for ring in rings]
-        wanted = [place == 0 for place in range(len(rings))]
-        turned = [bool(shapely.is_ccw(ring)) != ccw for ring, ccw in zip(rings, wanted, strict=True)]
-        polygons.append([own[::-1] if turn else own for own, turn in zip(points, turned, strict=True)])
-    return polygons
-
-
 def _equal_area(points: Floats) -> Floats:
     """Longitude and latitude as kilometres of an equal-area cylinder around the ellipsoid of WGS 84."""
-    sine = np.sin(np.radians(points[:, 1]))
-    strip = sine / (1 - _ECCENTRICITY**2 * sine**2) + np.arctanh(_ECCENTRICITY * sine) / _ECCENTRICITY
-    y = _SEMI_MAJOR_KM * (1 - _ECCENTRICITY**2) / 2 * strip
-    return np.stack([np.radians(points[:, 0]) * _SEMI_MAJOR_KM, y], axis=1)
+    return np.stack([np.radians(points[:, 0]), strip_area(points[:, 1])], axis=1)

@@ -252,10 +252,15 @@ def _on_the_map(ring: Floats) -> list[list[Floats]]:
     steps = (np.diff(ring[:, 0], append=ring[0, 0]) + 180) % 360 - 180
     x = ring[0, 0] + np.concatenate([[0.0], np.cumsum(steps)])
     y = np.append(ring[:, 1], ring[0, 1])
-    x[-1] = ring[0, 0] + 360 * np.round(steps.sum() / 360)
-    if x[-1] != x[0]:  # round a pole
+    if abs(x[-1] - x[0]) > 180:  # round a pole
         pole = 90.0 if y.mean() > 0 else -90.0
-        x, y = np.append(x, [x[-1], x[0], x[0]]), np.append(y, [pole, pole, y[0]])
+        order = np.argsort((x[:-1] + 180) % 360)
+        east, north = ((x[:-1] + 180) % 360 - 180)[order], y[:-1][order]
+        edge = float(np.interp(180.0, [east[-1], east[0] + 360], [north[-1], north[0]]))
+        around = [(-180.0, edge), *zip(east, north, strict=True), (180.0, edge), (180.0, pole), (-180.0, pole)]
+        closed = np.array([*around, around[0]])
+        return [[closed if pole > 0 else closed[::-1]]]
+    x[-1] = x[0]
     closed = np.stack([x, y], axis=1)
     if x.min() >= -180 and x.max() <= 180:
         return [[closed]]

@@ -14,10 +14,10 @@ import pytest
 from scipy import stats
 
 import sudare as sd
+from in_process import InProcessStore
 from sudare.noise import Source, metered, record
 from sudare.privacy import Budget
 from sudare.spark.spark_store import Scratch, SparkStore
-from sudare.spark.store import InProcessStore
 from sudare.tables import spark_noisy as noisy
 from sudare.tables.method import Task
 from sudare.tables.mix import MixMeasurements

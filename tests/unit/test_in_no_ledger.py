@@ -6,9 +6,9 @@ import pytest
 from pyarrow import csv
 
 import sudare as sd
+from in_process import InProcessStore
 from sudare.language.catalogue import Words
 from sudare.privacy import Guarantee, Ledger, Unit
-from sudare.spark.store import InProcessStore
 from sudare.tables.spark import ClusterTable
 from sudare.tables.spark import release as release_in_cluster
 

@@ -84,7 +84,6 @@ class Bins(Attribute):
         object.__setattr__(self, "region", Box((len(declared) - 1,)))
 
     def positions(self, *columns: Any) -> tuple[tuple[Integers, ...], Booleans]:
-        """One column of numbers; position -1 is below all bins, the number of bins is above them."""
         values, known = read_numbers(columns[0], "a value to be binned")
         edges = self._whole_edges if values.dtype == np.int64 else self._finite_edges
         below = 0 if self.edges[0] is None else -1
@@ -95,11 +94,9 @@ class Bins(Attribute):
         return np.asarray(self._names[coordinates[0]])
 
     def to_json(self) -> dict[str, Any]:
-        """``edges``."""
         return {"type": self.kind, "edges": list(self.edges)}
 
     def describe(self) -> PageMessage:
-        """The number of bins."""
         return PageMessage("described.bins", bins=len(self.edges) - 1)
 
     def sql(self, columns: Sequence[SourceColumn], prefix: str, dialect: Dialect) -> AttributeSql:

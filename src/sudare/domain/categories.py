@@ -61,15 +61,12 @@ class Categories(Attribute):
         return (np.maximum(position, 0),), known if masked is None else known & ~masked
 
     def names(self, *coordinates: Integers) -> NDArray[Any]:
-        """The declared values."""
         return np.asarray(self._array[coordinates[0]])
 
     def to_json(self) -> dict[str, Any]:
-        """``values``."""
         return {"type": self.kind, "values": list(self.values)}
 
     def describe(self) -> PageMessage:
-        """The number of categories."""
         return PageMessage("described.categories", categories=len(self.values))
 
     def readable(self, columns: int) -> tuple[tuple[Kind, ...], Message]:  # noqa: ARG002 - always one

@@ -229,7 +229,6 @@ class Domain:
 
     @classmethod
     def from_json(cls, data: Any) -> Self:
-        """The inverse of `to_json`."""
         if not isinstance(data, dict) or not isinstance(data.get("attributes"), list):
             raise DomainError("a domain is not a JSON object with a list of attributes")
         attributes = {}

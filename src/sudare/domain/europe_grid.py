@@ -167,17 +167,14 @@ class EuropeGrid(Lattice):
         return groups, sizes > 0
 
     def names(self, *coordinates: Integers) -> NDArray[Any]:
-        """Codes in the long form."""
         return np.char.add(*self.name_parts(*coordinates))
 
     def name_parts(self, row: Integers, column: Integers) -> tuple[NDArray[Any], NDArray[Any]]:
-        """What rows and what columns are called; a code is both, one after the other."""
         metres = SIZES[self.cell_size]
         north, east = ((self.rows[0] + row) * metres, (self.columns[0] + column) * metres)
         return np.char.add(f"CRS3035RES{metres}mN", north.astype(str)), np.char.add("E", east.astype(str))
 
     def corners(self, *coordinates: Any) -> tuple[Floats, Floats, Floats, Floats]:
-        """South, west, north and east of cells, in metres of EPSG 3035."""
         metres = SIZES[self.cell_size]
         row, column = self._cells(coordinates)
         south = ((self.rows[0] + row) * metres).astype(np.float64)
@@ -209,12 +206,10 @@ class EuropeGrid(Lattice):
         return self.cell_size
 
     def to_json(self) -> dict[str, Any]:
-        """``size``, ``rows`` and ``columns``, and the run lengths of the mask if there is one."""
         ranges = {"rows": list(self.rows), "columns": list(self.columns)}
         return {"type": self.kind, "size": self.cell_size, **ranges, **self.mask_json()}
 
     def describe(self) -> PageMessage:
-        """The size of the cells, and how many there are."""
         rows, columns = self.lengths
         return self.masked(PageMessage("described.europe_grid", size=self.cell_size, rows=rows, columns=columns))
 

@@ -57,14 +57,12 @@ class Framed(ABC):
         """The rows as an Arrow table."""
 
     def to_pandas(self) -> pd.DataFrame:
-        """`to_arrow` as a pandas frame."""
         with installed("pandas"):
             import pandas  # noqa: F401 - pyarrow imports it with a sentence of its own
 
             return self.to_arrow().to_pandas()
 
     def to_polars(self) -> pl.DataFrame:
-        """`to_arrow` as a Polars frame."""
         with installed("polars"):
             import polars
 

@@ -59,14 +59,12 @@ class Positions(Attribute):
         return [each.name for each in fields(cls)[:-2]]  # type: ignore[arg-type]  # its kinds are dataclasses
 
     def positions(self, *columns: Any) -> tuple[tuple[Integers, ...], Booleans]:
-        """A column of whole numbers for each axis."""
         what = f"a position on a {self.kind}"
         axes, known = zip(*(read_positions(column, what) for column in columns), strict=True)
         same_length(axes, Message("the columns of a {kind}", kind=self.kind))
         return axes, np.logical_and.reduce(known)
 
     def to_json(self) -> dict[str, Any]:
-        """The lengths, and the run lengths of the mask if there is one."""
         return {"type": self.kind, **{name: getattr(self, name) for name in self._sides()}, **self.mask_json()}
 
     @classmethod
@@ -114,7 +112,6 @@ class Line(Positions):
     region: Region = field(init=False, repr=False)
 
     def names(self, *coordinates: Integers) -> NDArray[Any]:
-        """The positions themselves."""
         return coordinates[0]
 
     def describe(self) -> PageMessage:
@@ -144,7 +141,6 @@ class Grid(Positions):
 
     @classmethod
     def label_columns(cls, name: str) -> tuple[str, ...]:
-        """Two: the row and the column."""
         return f"{name}_row", f"{name}_column"
 
     def describe(self) -> PageMessage:

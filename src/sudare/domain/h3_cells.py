@@ -87,7 +87,6 @@ class H3(Place):
         self.settle(region, mask, crs, resolution=level, origin=origin)
 
     def positions(self, *columns: Any) -> tuple[tuple[Integers, ...], Booleans]:
-        """One column of H3 indices (hexadecimal text or whole numbers), or latitudes and longitudes in degrees."""
         if len(columns) == 1:
             return read_texts(columns[0], self._read_code, 1)
         latitude, longitude = self.degrees(*columns)
@@ -104,7 +103,6 @@ class H3(Place):
         return (int(_positions(np.array([index], dtype=np.uint64), self.resolution)[0]) - self.origin,)
 
     def names(self, *coordinates: Integers) -> NDArray[Any]:
-        """H3 indices as hexadecimal text."""
         return np.array([f"{index:x}" for index in self._indices(coordinates[0]).tolist()])
 
     def shapes(self, *coordinates: Any) -> Shapes:
@@ -145,12 +143,10 @@ class H3(Place):
         return f"H3 {self.resolution}"
 
     def to_json(self) -> dict[str, Any]:
-        """``resolution`` and ``cells``, as coarse as they can be."""
         compact = np.sort(h3_of().compact_cells(self._indices(self.region.positions)))
         return {"type": self.kind, "resolution": self.resolution, "cells": [f"{index:x}" for index in compact.tolist()]}
 
     def describe(self) -> PageMessage:
-        """The resolution, and how many cells there are."""
         return PageMessage("described.h3", cells=self.size, resolution=self.resolution)
 
     def coarser(self, levels: int) -> H3:

@@ -1,11 +1,8 @@
-"""Ids of people: their plain form, and what happens to rows without an id.
+"""Ids of people: their plain form, and what happens to rows without an id (docs/explanation/rows-and-people.md).
 
-Two spellings of one id must not become two people: each would be allowed the full number of rows, and the guarantee
-would not hold for the person behind both. Ids are therefore compared in their plain form (`sudare.domain.text`). Where
-that merges two people, rows are lost and nobody is exposed: the bound holds for both together, and so for each.
-
-A row without an id cannot be bounded at all. It is refused, or left out where the recipe says so; it is never counted,
-since nothing says how many such rows one person has.
+Ids are compared in their plain form (`sudare.domain.text`). Where that merges two people, rows are lost and nobody is
+exposed: the bound holds for both together, and so for each. A row without an id cannot be bounded at all: it is
+refused, or left out where the recipe says so, and never counted.
 """
 
 from __future__ import annotations
@@ -48,7 +45,6 @@ class MissingUnit:
 
     @classmethod
     def of(cls, action: Any = "error", spellings: Iterable[Any] | None = None) -> MissingUnit:
-        """Checked; a `MissingUnit` is taken as it is."""
         if isinstance(action, MissingUnit):
             return action
         if action not in get_args(WithoutId):

@@ -108,7 +108,6 @@ class LatLon(Lattice):
         )
 
     def corners(self, *coordinates: Any) -> tuple[Floats, Floats, Floats, Floats]:
-        """South, west, north and east of cells in degrees, each rounded once; longitudes may pass 180."""
         row, column = self._cells(coordinates)
         west, south, _, _ = self.window
         ends = []
@@ -128,7 +127,6 @@ class LatLon(Lattice):
         return f"{down}°" if down == across else f"{down}° x {across}°"
 
     def to_json(self) -> dict[str, Any]:
-        """``step`` and ``window``, and the run lengths of the mask if there is one."""
         west, south, east, north = self.window
         east = east - 360 * UNIT if east > 180 * UNIT else east
         steps = [step / UNIT for step in self.steps]
@@ -140,7 +138,6 @@ class LatLon(Lattice):
         }
 
     def describe(self) -> PageMessage:
-        """The size of the cells, and how many there are."""
         rows, columns = self.lengths
         return self.masked(PageMessage("described.latlon", size=self.cell_name, rows=rows, columns=columns))
 

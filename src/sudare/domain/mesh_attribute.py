@@ -109,7 +109,6 @@ class Mesh(Lattice):
         return (row - self.rows[0], column - self.columns[0]), known
 
     def names(self, *coordinates: Integers) -> NDArray[Any]:
-        """Mesh codes as int64."""
         return codes_of(*self._absolute(coordinates), self.cell_size)
 
     def corners(self, *coordinates: Any) -> tuple[Floats, Floats, Floats, Floats]:
@@ -141,14 +140,12 @@ class Mesh(Lattice):
         return self.rows[0] < 10 * mesh_level(self.cell_size).cells
 
     def to_json(self) -> dict[str, Any]:
-        """``size`` with ``rows`` and ``columns``, or with ``codes``."""
         if self.codes is not None:
             return {"type": self.kind, "size": self.cell_size, "codes": list(self.codes)}
         ranges = {"rows": list(self.rows), "columns": list(self.columns)}
         return {"type": self.kind, "size": self.cell_size, **ranges, **self.mask_json()}
 
     def describe(self) -> PageMessage:
-        """The size of the cells, the window, and the cells under codes if they do not fill it."""
         rows, columns = self.lengths
         made = PageMessage("described.mesh", size=self.cell_size, rows=rows, columns=columns)
         if self.codes is not None:

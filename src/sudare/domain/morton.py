@@ -106,12 +106,10 @@ class BitPlan:
 
     @property
     def bits(self) -> int:
-        """Bits of an index."""
         return len(self.order)
 
     @cached_property
     def widths(self) -> tuple[int, ...]:
-        """Bits of each axis."""
         return tuple(self.order.count(axis) for axis in range(self.axes))
 
     def shifts(self, level: int) -> tuple[int, ...]:

@@ -142,7 +142,6 @@ class Lattice(Place):
         raise NotImplementedError
 
     def positions(self, *columns: Any) -> tuple[tuple[Integers, ...], Booleans]:
-        """One column of codes, or latitudes and longitudes in degrees."""
         if len(columns) == 1:
             return read_texts(columns[0], self.read_code, 2)
         row, column = self.formula(NumpyCalculator(), *self.degrees(*columns))

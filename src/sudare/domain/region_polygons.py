@@ -76,7 +76,6 @@ class Regions(Place):
 
     @classmethod
     def from_json(cls, arguments: dict[str, Any]) -> Regions:
-        """The inverse of `to_json`: without polygons."""
         made = object.__new__(cls)
         groups = tuple((str(name), tuple(map(str, codes))) for name, codes in arguments["groups"])
         if not groups or not all(codes for _, codes in groups):
@@ -117,7 +116,6 @@ class Regions(Place):
         return (max(len(codes) for _, codes in self.groups) - 1).bit_length()
 
     def positions(self, *columns: Any) -> tuple[tuple[Integers, ...], Booleans]:
-        """One column of codes, or latitudes and longitudes in degrees."""
         if len(columns) == 1:
             return read_texts(columns[0], lambda code: self._places.get(code), 1)
         latitude, longitude = self.degrees(*columns)
@@ -192,7 +190,6 @@ class Regions(Place):
         return float(shapely.area(shapely.transform(geometry, _equal_area)).sum())
 
     def describe(self) -> PageMessage:
-        """How many regions there are, and parents."""
         if len(self.groups) < 2:
             return PageMessage("described.regions", regions=self.size)
         return PageMessage("described.regions_in_areas", regions=self.size, areas=len(self.groups))

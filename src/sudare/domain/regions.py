@@ -54,7 +54,6 @@ class Box:
 
     @classmethod
     def over(cls, *ranges: tuple[int, int]) -> Box:
-        """The box over half-open ranges, one for each axis."""
         return cls(tuple(end - begin for begin, end in ranges))
 
     @property

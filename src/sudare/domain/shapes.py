@@ -52,7 +52,6 @@ class Shapes:
         return cls(np.stack([x.reshape(-1), y.reshape(-1)], axis=1), each * 5, each, each)
 
     def moved(self, points: Floats) -> Shapes:
-        """The same shapes with other points."""
         return Shapes(points, self.rings, self.polygons, self.shapes)
 
     @classmethod
@@ -75,11 +74,9 @@ class Shapes:
 
     @property
     def bounds(self) -> list[float]:
-        """West, south, east and north of everything."""
         return [*self.points.min(axis=0).tolist(), *self.points.max(axis=0).tolist()]
 
     def nested(self) -> Iterator[list[list[Floats]]]:
-        """Shape by shape as nested lists of rings."""
         for first, last in zip(self.shapes[:-1].tolist(), self.shapes[1:].tolist(), strict=True):
             yield [
                 [self.points[slice(*self.rings[ring : ring + 2])] for ring in range(*self.polygons[each : each + 2])]

@@ -1,12 +1,7 @@
 """How text is read: one rule for categories, numbers and ids, whatever the file, the engine and the kind.
 
-Text is brought to its *plain* form before it is compared: full-width letters, digits and signs become ASCII, invisible
-characters and surrounding white space are removed, and so is a fraction of zeros behind a whole number.
-Declared values are compared in their plain form too, and shown as they were declared. `sudare.engines.dialect` is the
-same rule in SQL, and a property test compares the two.
-
-Upper and lower case, accents (also one letter written as two signs: Spark has no NFC), leading zeros and half-width
-katakana are left as they are.
+Text is brought to its *plain* form before it is compared (docs/explanation/rows-and-people.md); declared values too.
+`sudare.engines.dialect` is the same rule in SQL, and a property test compares the two.
 """
 
 from __future__ import annotations

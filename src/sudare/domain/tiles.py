@@ -107,7 +107,6 @@ class Tiles(Lattice):
         return found, read
 
     def names(self, *coordinates: Integers) -> NDArray[Any]:
-        """Quadkeys."""
         row, column = self._tiles(coordinates)
         digits = np.zeros((row.size, max(self.zoom, 1)), dtype="U1")
         for place in range(self.zoom):
@@ -116,7 +115,6 @@ class Tiles(Lattice):
         return digits.view(f"U{max(self.zoom, 1)}").reshape(-1)
 
     def corners(self, *coordinates: Any) -> tuple[Floats, Floats, Floats, Floats]:
-        """South, west, north and east of cells in degrees; longitudes may pass 180."""
         row, column = self._cells(coordinates)
         top, left = self.rows[1] - 1 - row, column + self.columns[0]
         west, east = (360 * (left + side) / 2**self.zoom - 180 for side in (0, 1))
@@ -133,12 +131,10 @@ class Tiles(Lattice):
         return f"z{self.zoom}"
 
     def to_json(self) -> dict[str, Any]:
-        """``zoom``, ``rows`` and ``columns``, and the run lengths of the mask if there is one."""
         ranges = {"rows": list(self.rows), "columns": list(self.columns)}
         return {"type": self.kind, "zoom": self.zoom, **ranges, **self.mask_json()}
 
     def describe(self) -> PageMessage:
-        """The zoom, and how many tiles there are."""
         rows, columns = self.lengths
         return self.masked(PageMessage("described.tiles", zoom=self.zoom, rows=rows, columns=columns))
 

@@ -4,14 +4,9 @@ The rows that are counted are read in one pass, which stores the unit and the ce
 further queries read that copy: most people have all their rows in one cell, or two rows, and are settled by grouping
 the copy by unit; only the others are read a second time, and a hash is computed only for units over the limit.
 
-Why the bound holds whatever the source does: every count is made of frozen rows, each of which passed through
-`settled` or `chosen`. The two divide the units between them, by what the same frozen rows say of each, and either
-keeps at most ``max_rows`` rows of a unit. A file that is replaced or appended to, or a view that draws at random, can
-change which rows are frozen, and never how many of one unit are counted.
-
-Where cells of the domain are masked, `place_sql` queries the source once before, for the masked cells that occur. No
-row is counted from that query. If the source changed in between, a frozen row can lie in a masked cell that it did not
-find, and the table is then refused.
+Every count is made of frozen rows, each of which passed through `settled` or `chosen`. The two divide the units between
+them, by what the same frozen rows say of each, and either keeps at most ``max_rows`` rows of a unit, whatever the
+source does meanwhile: see docs/explanation/rows-and-people.md.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Files of delimited text: the grammar of their lines, how their layout is found, and what tools propose for it.
 
 **Lines.** One person's bytes may change that person's rows and nothing else. Readers of CSV are lenient, each in its
-own way: a quote that is never closed takes the lines after it into one field, a lone carriage return ends a line for
-some, others fill in a missing field. So the bytes are checked against a strict grammar before any engine reads them:
+own way: a quote that is never closed takes the lines after it into one field. So the bytes are checked against a
+strict grammar before any engine reads them:
 
     file    the lines, all ended by LF or all by CR LF, as the first is
     line    as many fields as the first, with the delimiter between them; or nothing, where there are several columns
@@ -11,20 +11,15 @@ some, others fill in a missing field. So the bytes are checked against a strict 
 
 A line break always ends a line, so that whether a line is in the grammar depends on its own bytes. If all lines are,
 every reader that knows quotes reads the same rows; if one is not, the file is refused with the same message, whatever
-is wrong with it. Empty lines, with which many files end, are nobody's rows to every reader, unless there is one column
-only. Hence the law: lines of one person added, removed or garbled change the rows by that person's, or end
-in a message that says nothing. Text with line breaks in it cannot be written in such a file; Parquet holds it.
+is wrong with it.
 
 **Layout.** Encoding and delimiter are declared, or UTF-8 and what the first line shows. Nothing after the first line
-is used: one person's bytes must not decide how everybody's are read. The first line is no person's row if it holds the
-declared columns, which `sudare.engines.columns.find` requires of every question; so what is learned from it, the
-delimiter and the line end, is public structure, or the file is refused. Until then its names may be the values of the
-first person of a file without a header, and no message repeats them. Of such a file the names are declared, and its
-first line is read as all others are: then the delimiter is the declared one, or a comma.
+is used. That line is no person's row if it holds the declared columns, which `sudare.engines.columns.find` requires of
+every question; until then no message repeats its names. Where names are declared, the first line is read as all others
+are, and the delimiter is the declared one, or a comma.
 
-**Proposals.** `propose_layout` guesses encoding and delimiter from all bytes. Nothing that counts, plans, rehearses or
-publishes calls it: a proposal depends on every person's bytes and is shown to the steward alone, who writes
-``encoding`` and ``delimiter`` into the recipe. From then on they are declared.
+**Proposals.** `propose_layout` guesses encoding and delimiter from all bytes, for the steward alone, who writes them
+into the recipe. Nothing that counts, plans, rehearses or publishes calls it.
 """
 
 from __future__ import annotations
@@ -184,7 +179,6 @@ class CsvLayout:
 
     @property
     def utf8(self) -> bool:
-        """Whether UTF-8 (or ASCII, which is part of it)."""
         return self.encoding in ("utf-8", "ascii")
 
     @cached_property

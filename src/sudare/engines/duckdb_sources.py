@@ -68,12 +68,10 @@ class FileSource:
 
     @property
     def name(self) -> str:
-        """The path."""
         return str(self.path)
 
     @property
     def files(self) -> tuple[Path, ...]:
-        """The file."""
         return (self.path,)
 
 
@@ -86,7 +84,6 @@ class TableSource(FileSource):
 
     @property
     def name(self) -> str:
-        """The path and the table."""
         return f"{self.path}, table {self.table}"
 
     @property
@@ -95,7 +92,6 @@ class TableSource(FileSource):
         return (self.path, self.path.with_name(f"{self.path.name}{self.log_suffix}"))
 
     def require_table(self, tables: Collection[str]) -> None:
-        """Refuse a database that has no such table."""
         if self.table not in tables:
             raise InputError(
                 "the database {path} has no such table",
@@ -121,7 +117,6 @@ class ParquetSource:
         return partitions(self.files[0]) if self.partitioned else frozenset()
 
     def check(self) -> None:
-        """Refuses files of different columns."""
         if len(self.files) > 1:
             refuse_other_types(self.files, self.name)
 
@@ -149,7 +144,6 @@ class AddressSource:
         return shown(self.address)
 
     def open(self, opening: Opening) -> str:
-        """Scanned where it is."""
         opening.connection.load_extension(self.extension)
         return f"read_parquet({text_literal(self.address)}, hive_partitioning = false)"
 
@@ -224,7 +218,6 @@ class ArrowSource:
         return tuple(map(Path, self.data.files)) if local else ()
 
     def open(self, opening: Opening) -> str:
-        """Scanned where it is."""
         from pyarrow import dataset
 
         if opening.names is None and isinstance(getattr(self.data, "format", None), dataset.ParquetFileFormat):
@@ -260,7 +253,6 @@ class DatabaseSource(TableSource):
     log_suffix: ClassVar[str] = ".wal"
 
     def open(self, opening: Opening) -> str:
-        """Attached read-only."""
         _heard(opening, f"ATTACH {text_literal(str(self.path))} AS records (READ_ONLY)")
         rows = _heard(opening, "SELECT schema, name FROM (SHOW ALL TABLES) WHERE database = 'records'")
         tables = {table: schema for schema, table in rows.fetchall()}

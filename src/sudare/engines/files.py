@@ -1,20 +1,9 @@
 """The files that records are read from: which files of a folder count, that they agree, that none changes while read.
 
-**Addresses** such as ``s3://bucket/people.parquet``. DuckDB reads one with an extension that the steward has installed;
-it is loaded here and never downloaded. Spark reads one with a Hadoop connector on its class path. An address for which
-neither is there is refused before any network access. An address can hold a password or a signed query, so messages
-show only its scheme, or the address without them.
-
-**Folders and patterns.** Programs that write a folder of Parquet leave other things in it: unfinished output of a dead
-job (``_temporary``), markers (``_SUCCESS``), hidden files. Spark's rule for what is not data holds for both engines
-here, so that they read the same files of the same folder.
-
-**One schema.** A reader takes the types of some file, and casts the others to them: a file with one person's row could
-round the ages of all. So all files must have the same columns of the same types, or all are refused with the same
-message. Folder names such as ``year=2020`` are text, and no type is inferred from them: one folder's name would decide
-how all are read.
-
-**Changes.** `FilesState` records size, time and inode of each file before it is read, to be compared afterwards.
+docs/explanation/rows-and-people.md says why. An address such as ``s3://bucket/people.parquet`` is read by DuckDB with
+an extension that the steward has installed, and by Spark with a Hadoop connector on its class path; without these it is
+refused before any network access. An address can hold a password or a signed query, so messages show only its scheme,
+or the address without them.
 """
 
 from __future__ import annotations
@@ -124,7 +113,6 @@ class FileState:
 
     @classmethod
     def of(cls, path: Path) -> FileState:
-        """The state of now."""
         try:
             found = path.stat()
         except (OSError, ValueError):  # a name with a zero byte is no name
@@ -140,11 +128,9 @@ class FilesState:
 
     @classmethod
     def of(cls, paths: Iterable[Path]) -> FilesState:
-        """The states of now."""
         return cls(tuple(map(FileState.of, paths)))
 
     def with_more(self, paths: Iterable[Path]) -> FilesState:
-        """These states, and those of the other files."""
         known = {state.path for state in self.files}
         return FilesState((*self.files, *(FileState.of(path) for path in paths if path not in known)))
 

@@ -255,17 +255,14 @@ class LongSource:
 
     @property
     def name(self) -> str:
-        """The name of the wide source."""
         return self.wide.name
 
     @property
     def typed(self) -> bool:
-        """Whether the wide source has types."""
         return self.wide.typed
 
     @property
     def files(self) -> tuple[Path, ...]:
-        """The files of the wide source."""
         return self.wide.files
 
     @property

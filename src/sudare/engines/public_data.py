@@ -1,13 +1,9 @@
 """What is given as public is not the private data: refused by file, by bytes and by rows.
 
-A guarantee is about what is computed from private records. What is public is used as it is: weights publish every
-public row, a recoding learned on public records is charged nothing, a rehearsal shows true beside released values. So
-the private file in the place of a public one would give everything away under a certificate that says otherwise.
-
-There are two checks. `refuse_same_file` compares paths, inodes (symbolic and hard links) and, for files of about equal
-size, bytes (also packed), for any file of two folders. `refuse_shared_rows` reads both sides: the same rows
-in another format, order or header are refused; shared rows that are not explained by chance (`sudare.engines.overlap`)
-have to be confirmed. Confirming skips the count, so that a release never depends on it.
+What is public is used as it is, without protection. `refuse_same_file` compares paths, inodes (symbolic and hard links)
+and, for files of about equal size, bytes (also packed), for any file of two folders. `refuse_shared_rows` reads both
+sides: the same rows in another format, order or header are refused; shared rows that are not explained by chance
+(`sudare.engines.overlap`) have to be confirmed. Confirming skips the count, so that a release never depends on it.
 """
 
 from __future__ import annotations

@@ -185,9 +185,7 @@ class Records:
         """What `count` asks the engine, checked as far as it can be before any row is read."""
         placement = place(domain, columns, self.engine.columns, outside)
         self._confirmed.append(True)
-        drawn = os.urandom(KEY_BYTES) if key is None else key
-        if unit is not None:
-            bound = RowBound(find_unit(unit, self.engine.columns), max_rows, drawn, MissingUnit.of(missing_unit))
+        if bound := self._bound(unit, max_rows, key, missing_unit):
             return Question(placement, bound, Unit("person", max_rows))
         if max_rows != 1:
             raise ParameterError(
@@ -255,10 +253,7 @@ class Records:
         (4, 2, [('case', 1), ('missing', 1)])
         """
         placement = None if domain is None else place(domain, columns, self.engine.columns, outside)
-        bound = None
-        if unit is not None:
-            column = find_unit(unit, self.engine.columns)
-            bound = RowBound(column, max_rows, os.urandom(KEY_BYTES), MissingUnit.of(missing_unit))
+        bound = self._bound(unit, max_rows, None, missing_unit)
         count = None if counts is None else find_count(counts, self.engine.columns)
         self._confirmed.append(True)
         found = self.engine.examine_rows(placement, bound, count, values)
@@ -340,10 +335,15 @@ class Records:
             raise ParameterError("columns are missing or named twice", value=names)
         wanted = [find(name, self.engine.columns, Message("the records")) for name in names]
         self._confirmed.append(True)
+        return wanted, self._bound(unit, max_rows, key, missing_unit)
+
+    def _bound(
+        self, unit: str | None, max_rows: int, key: bytes | None, missing_unit: str | MissingUnit
+    ) -> RowBound | None:
         if unit is None:
-            return wanted, None
+            return None
         drawn = os.urandom(KEY_BYTES) if key is None else key
-        return wanted, RowBound(find_unit(unit, self.engine.columns), max_rows, drawn, MissingUnit.of(missing_unit))
+        return RowBound(find_unit(unit, self.engine.columns), max_rows, drawn, MissingUnit.of(missing_unit))
 
     @property
     def shown_names(self) -> list[str]:

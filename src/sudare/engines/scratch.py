@@ -1,9 +1,9 @@
 """Temporary private files of a run: one folder per process, called its room, that only its user can enter.
 
-A room is a folder ``sudare-run-...`` of mode 700 with a locked file in it. The system frees the lock when the process
-dies, however it dies, so that a later run of the same user can tell the rooms of dead processes from those in use, and
-remove them. Rooms are made in ``[data] scratch`` of the recipe, else in the folder named by the environment variable
-``SUDARE_SCRATCH``, else in the system's folder for temporary files.
+A room is a folder ``sudare-run-...`` of mode 700 with a locked file in it, by which a later run of the same user tells
+the rooms of dead processes from those in use, and removes them: see docs/how-to/private-bytes.md. Rooms are made in
+``[data] scratch`` of the recipe, else in the folder named by the environment variable ``SUDARE_SCRATCH``, else in the
+system's folder for temporary files.
 """
 
 from __future__ import annotations
@@ -118,7 +118,6 @@ class PrivateFolder:
         return made
 
     def remove(self) -> None:
-        """Remove the folder with all files in it."""
         _remove(self.path)
 
     def __enter__(self) -> Self:

@@ -1,12 +1,9 @@
 """Spark as the engine: the same verbs over a frame of a cluster.
 
-Spark may compute a task again, after a worker is lost or to look at a frame a second time, and a source may have
-changed by then. So the rows that are bounded are frozen first, in files of which Spark commits one attempt each; where
-workers share no folder, they are held by the workers (a local checkpoint) and the question fails when one of them is
-lost. All that is counted is made of frozen rows: computed again, it is the same. With ``spark.speculation`` and without
-a folder, two workers may hold different rows of one task: name a ``scratch`` then, or switch it off for sources that
-change. `read_values` freezes nothing: there the bound is the last thing that a task does before its rows are collected,
-and Spark collects one attempt of each task.
+Spark may compute a task again, and a source may have changed by then. So the rows that are bounded are frozen first, in
+files of which Spark commits one attempt each, or, where workers share no folder, by the workers (a local checkpoint):
+see docs/explanation/rows-and-people.md. `read_values` freezes nothing: there the bound is the last thing that a task
+does before its rows are collected, and Spark collects one attempt of each task.
 
 Spark's error messages can quote a value, so they are never shown: they become an `InputError` that names the source.
 """
@@ -139,7 +136,6 @@ class SparkShell:
         return f"sudare_{self.token}_{view}"
 
     def show(self, view: str, frame: DataFrame) -> None:
-        """A frame as a view."""
         frame.createOrReplaceTempView(self.name(view))
         self.shown.append(self.name(view))
 

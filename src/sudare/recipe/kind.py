@@ -53,7 +53,6 @@ class Needs:
 
     @property
     def known(self) -> dict[str, int]:
-        """Both, where they are known."""
         named = {"memory": self.memory, "disk": self.disk}
         return {name: size for name, size in named.items() if size is not None}
 
@@ -200,12 +199,10 @@ class Kind(ABC, Generic[Shape, Made]):
         is read or spent."""
 
     def path(self, name: str) -> Path:
-        """A path of the recipe."""
         return self.folder / name
 
     @property
     def scratch(self) -> Path | None:
-        """The folder for what is written while the release is made, where the recipe names one."""
         named = self.recipe.data.scratch
         return None if named is None else self.path(named)
 

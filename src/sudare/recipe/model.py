@@ -63,12 +63,10 @@ class Recipe(Part):
 
     @classmethod
     def of(cls, contents: Mapping[str, Any] | Recipe) -> Recipe:
-        """The recipe that a dictionary spells out, or the first mistake in it; a recipe is given back as it is."""
         return contents if isinstance(contents, Recipe) else Recipe(**contents)
 
     @classmethod
     def read(cls, path: str | PathLike[str]) -> Recipe:
-        """The recipe in a TOML file, of whatever kind."""
         return cls.of(read_text(Path(path)))
 
     @property

@@ -194,15 +194,12 @@ class Data(Part):
 
     @property
     def has_unit(self) -> bool:
-        """Whether rows belong to somebody."""
         return self.unit is not None
 
     def rows_without_unit(self) -> MissingUnit:
-        """What happens to rows without an id."""
         return MissingUnit.of(self.missing_unit, self.missing_unit_values)
 
     def protected_unit(self) -> Unit:
-        """Who is protected."""
         if not self.has_unit:
             return Unit("row", 1, self.period)
         return Unit(self.unit_name, self.max_rows, self.period)

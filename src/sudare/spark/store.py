@@ -1,7 +1,6 @@
 """Where the cells of a table are kept when one machine cannot hold them, and the operations on them.
 
-A store holds rows (index, count). The release methods see nothing else, so that they run alike in Spark
-(`sudare.spark.spark_store`) and in one process (`InProcessStore`), byte for byte under the same seed.
+A store holds rows (index, count), in Spark (`sudare.spark.spark_store`). The release methods see nothing else.
 """
 
 from __future__ import annotations
@@ -15,7 +14,6 @@ from numpy.typing import NDArray
 
 from sudare.arrays import Integers
 from sudare.errors import AccountingError
-from sudare.measure.blocks import margin_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -44,7 +42,6 @@ class Jobs:
         return self.node[self.reading], self.part[self.reading]
 
     def table(self) -> pa.Table:
-        """One row per job."""
         import pyarrow as pa
 
         return pa.table({"part": self.part, "node": self.node, **self.further})
@@ -114,51 +111,3 @@ def answers_by_node(found: pa.Table, node: Integers) -> dict[str, Any]:
     if not np.array_equal(given[order], node):
         raise AccountingError("the workers did not answer for each part exactly once")
     return {name: found.column(name).take(order) for name in found.column_names}
-
-
-@dataclass(frozen=True)
-class InProcessStore:
-    """A store in this process: for tests and audits, and what Spark's answers are compared with."""
-
-    index: Integers
-    count: Integers
-
-    def sums(self, level: int, below: tuple[int, Integers] | None = None) -> tuple[Integers, Integers]:
-        index, count = self.index, self.count
-        if below is not None:
-            kept = np.isin(index >> below[0], below[1])
-            index, count = index[kept], count[kept]
-        block = index >> level
-        first = np.flatnonzero(np.diff(block, prepend=-1))
-        return block[first], np.add.reduceat(count, first) if len(first) else count
-
-    def margin(self, level: int) -> Integers:
-        return margin_of(level, self.index, self.count)
-
-    def histogram(self) -> tuple[Integers, Integers]:
-        values, times = np.unique(self.count, return_counts=True)
-        return values, times.astype(np.int64)
-
-    def each(self, jobs: Jobs, kernel: WorkerFunction) -> pa.Table:
-        import pyarrow as pa
-
-        table, (node, part) = jobs.table(), jobs.read
-        own = self.index >> jobs.level
-        place = np.searchsorted(node, own)
-        read = np.flatnonzero(np.append(node, -1)[place] == own)
-        parts = part[place[read]]  # ascending, as cells, nodes and parts all do
-        answers = [kernel.gives.empty_table()]
-        for number in np.unique(jobs.part).tolist():
-            start, end = np.searchsorted(jobs.part, [number, number + 1]).tolist()
-            cells = read[slice(*np.searchsorted(parts, [number, number + 1]))]
-            answers.append(kernel(table.slice(start, end - start), self.index[cells], self.count[cells]))
-        return pa.concat_tables(answers)
-
-    def derive(self, jobs: Jobs, kernel: WorkerFunction) -> InProcessStore:
-        found = self.each(jobs, kernel)
-        index = found.column("index").to_numpy()
-        order = np.argsort(index, kind="stable")
-        return InProcessStore(index[order], found.column("count").to_numpy()[order])
-
-    def discard(self) -> None:
-        """See `CellStore`: there is nothing."""

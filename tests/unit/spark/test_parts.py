@@ -8,11 +8,12 @@ import pyarrow.parquet as pq
 import pytest
 
 import sudare as sd
+from in_process import InProcessStore
 from sudare.domain.frames import to_arrow
 from sudare.errors import AccountingError, OutputError
 from sudare.spark import parts
 from sudare.spark.parts import PartFile, ReleaseTarget
-from sudare.spark.store import InProcessStore, Jobs
+from sudare.spark.store import Jobs
 from sudare.tables.spark import index_and_count
 from sudare.tables.spark_threshold import KnownCells
 

@@ -8,9 +8,10 @@ import pyarrow as pa
 import pytest
 
 import sudare as sd
+from in_process import InProcessStore
 from sudare.errors import AccountingError, OutputError, ParameterError
 from sudare.spark.spark_store import Scratch, SparkStore
-from sudare.spark.store import InProcessStore, Jobs
+from sudare.spark.store import Jobs
 from sudare.tables.spark import ClusterTable, count, release
 from sudare.tables.spark_task import Cut
 

@@ -4,8 +4,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from in_process import InProcessStore
 from sudare.errors import AccountingError
-from sudare.spark.store import InProcessStore, Jobs, answers_by_node, in_parts, slices
+from sudare.spark.store import Jobs, answers_by_node, in_parts, slices
 
 STORE = InProcessStore(np.array([0, 1, 9, 10, 40]), np.array([2, 3, 5, 7, 11]))
 

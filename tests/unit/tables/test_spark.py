@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import sudare as sd
+from in_process import InProcessStore
 from sudare.errors import AccountingError, OutputError, ParameterError
 from sudare.privacy import Fact, Unit
-from sudare.spark.store import InProcessStore
 from sudare.tables import spark_noisy as noisy
 from sudare.tables.spark import ClusterTable, release
 from sudare.tables.spark_task import Cut

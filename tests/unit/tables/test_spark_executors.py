@@ -18,7 +18,7 @@ SCRIPT = """
     from sudare.tables.spark import ClusterTable, release
     from sudare.tables.spark_task import Cut
     from sudare.spark.spark_store import Scratch, SparkStore
-    from sudare.spark.store import InProcessStore
+    from in_process import InProcessStore
     from sudare.engines.spark_session import spark_session
 
     cloudpickle.register_pickle_by_value(sys.modules["__main__"])
@@ -77,6 +77,7 @@ def test_killed_executors_change_nothing(spark, tmp_path):
     script = tmp_path / "script.py"
     script.write_text(textwrap.dedent(SCRIPT))
     environment = {"SPARK_LOCAL_IP": "127.0.0.1", "SPARK_WORKER_DIR": str(tmp_path / "work")}
+    environment["PYTHONPATH"] = os.pathsep.join(map(str, [Path(__file__).parents[2], *sys.path]))
     command = [sys.executable, "-W", "ignore", str(script), str(tmp_path)]
 
     done = subprocess.run(command, capture_output=True, text=True, check=False, env={**os.environ, **environment})

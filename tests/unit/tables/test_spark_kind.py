@@ -8,12 +8,12 @@ import pyarrow.parquet as pq
 import pytest
 
 import sudare as sd
+from in_process import InProcessStore
 from recipes import MESH, SEX, changed, villagers
 from sudare.errors import BudgetError, InputError, PaidError, ParameterError, RecipeError, VerificationError
 from sudare.language.catalogue import Words
 from sudare.language.messages import PageMessage
 from sudare.privacy import Ledger
-from sudare.spark.store import InProcessStore
 from sudare.tables.spark import ClusterTable, release
 from sudare.tables.spark_kind import ClusterTableKind
 from sudare.workflow.job import Job

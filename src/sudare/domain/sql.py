@@ -66,6 +66,10 @@ class Dialect:
     """Whether the whole of a text matches a regular expression without quotes and backslashes."""
     holds: Callable[[str, str], str]
     """Whether some part of a text matches such an expression."""
+    ascii_only: Callable[[str], str]
+    """Whether a text is ASCII."""
+    last: Callable[[str], str]
+    """The last character of a text."""
     literal: Callable[[str], str]
     """A text in SQL, whatever characters it has."""
     trimmed: Callable[[str, str], str]

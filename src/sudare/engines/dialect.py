@@ -50,6 +50,8 @@ DUCKDB = Dialect(
     one_to=lambda number: f"unnest(range(1, {number} + 1))",
     matches=lambda text, pattern: f"regexp_full_match({text}, '{pattern}')",
     holds=lambda text, pattern: f"regexp_matches({text}, '{pattern}')",
+    ascii_only=lambda text: f"strlen({text}) = length({text})",
+    last=lambda text: f"({text})[-1]",
     literal=text_literal,
     trimmed=lambda text, signs: f"trim({text}, {signs})",
     parsed=_duckdb_parsed,
@@ -68,6 +70,8 @@ SPARK = Dialect(
     one_to=lambda number: f"explode(sequence(1L, {number}))",
     matches=_spark_matches,
     holds=lambda text, pattern: f"{text} RLIKE '{pattern}'",
+    ascii_only=lambda text: f"octet_length({text}) = length({text})",
+    last=lambda text: f"right({text}, 1)",
     literal=_spark_literal,
     trimmed=lambda text, signs: f"trim(BOTH {signs} FROM {text})",
     parsed=_spark_parsed,
@@ -157,8 +161,10 @@ def _trimmed(column: SourceColumn, dialect: Dialect) -> str:
     text = f"CAST({column.sql} AS {dialect.text})"
     folded = f"translate({text}, {dialect.literal(FOLDED[0])}, {dialect.literal(FOLDED[1])})"
     trimmed = dialect.trimmed(folded, dialect.literal(SPACES))
-    # Folding and trimming cost fifty times as much as this test, which most text passes.
-    return f"CASE WHEN {dialect.holds(text, UNTRIMMED)} THEN {trimmed} ELSE {text} END AS {column.sql}"
+    # Most text passes the first test, which costs a sixth of the second, and this a fiftieth of folding and trimming.
+    usual = f"{dialect.ascii_only(text)} AND {text} >= '!' AND {dialect.last(text)} >= '!'"
+    cases = f"WHEN {usual} THEN {text} WHEN {dialect.holds(text, UNTRIMMED)} THEN {trimmed} ELSE {text}"
+    return f"CASE {cases} END AS {column.sql}"
 
 
 def _without_zeros(column: SourceColumn, dialect: Dialect) -> str:

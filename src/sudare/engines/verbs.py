@@ -143,9 +143,10 @@ def cells_sql(shell: Shell, placement: Placement, bound: RowBound | None) -> str
     if bound is not None and bound.missing.action == "error" and found["nobody"]:
         raise bound.missing.refusal(bound.unit.name)
     cells = f"SELECT cell, kept FROM {counted} WHERE cell >= 0"
-    if bound is not None and found["spread"]:
-        shell.view("spread", spread_units(bound, counted), few=found["spread"] <= FEW)
-        cells = f"{cells} UNION ALL {chosen(bound, shell.dialect, shell.name('looked'), shell.name('spread'))}"
+    if bound is None or not found["spread"]:
+        return cells
+    shell.view("spread", spread_units(bound, counted), few=found["spread"] <= FEW)
+    cells = f"{cells} UNION ALL {chosen(bound, shell.dialect, shell.name('looked'), shell.name('spread'))}"
     # Rows outside are still there as a cell NULL that keeps nothing.
     return f"SELECT cell, CAST(sum(kept) AS BIGINT) AS kept FROM ({cells}) GROUP BY cell HAVING sum(kept) > 0"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -31,41 +31,32 @@ from sudare.language.messages import PageMessage
 
 
 class Positions(Attribute):
-    """Whole numbers that are positions along each axis, with an optional public mask, True where people may be.
-
-    The fields of a kind are its mask, its region, and before them the lengths of its axes.
-    """
+    """Whole numbers that are positions along each axis, with an optional public mask, True where people may be."""
 
     spatial: ClassVar[bool] = True
+    sides: ClassVar[dict[str, Message]]
+    """The fields that are the lengths of the axes, and what a message calls them."""
     mask: Booleans | None
 
     def __post_init__(self) -> None:
-        named = {name: getattr(self, name) for name in self._sides()}
-        lengths = tuple(
-            whole_number(value, Message("the {name} of a {kind}", name=name, kind=self.kind), 1)
-            for name, value in named.items()
-        )
+        lengths = tuple(whole_number(getattr(self, name), what, 1) for name, what in self.sides.items())
         region = region_of(lengths, self.mask)
         mask = region.mask if isinstance(region, MaskedBox) else None
-        for name, value in [*zip(named, lengths, strict=True), ("region", region), ("mask", mask)]:
+        for name, value in [*zip(self.sides, lengths, strict=True), ("region", region), ("mask", mask)]:
             object.__setattr__(self, name, value)
 
     @property
     def whole(self) -> bool:
         return True
 
-    @classmethod
-    def _sides(cls) -> list[str]:
-        return [each.name for each in fields(cls)[:-2]]  # type: ignore[arg-type]  # its kinds are dataclasses
-
     def positions(self, *columns: Any) -> tuple[tuple[Integers, ...], Booleans]:
         what = f"a position on a {self.kind}"
         axes, known = zip(*(read_positions(column, what) for column in columns), strict=True)
-        same_length(axes, Message("the columns of a {kind}", kind=self.kind))
+        same_length(axes, Message("coordinates"))
         return axes, np.logical_and.reduce(known)
 
     def to_json(self) -> dict[str, Any]:
-        return {"type": self.kind, **{name: getattr(self, name) for name in self._sides()}, **self.mask_json()}
+        return {"type": self.kind, **{name: getattr(self, name) for name in self.sides}, **self.mask_json()}
 
     @classmethod
     def from_json(cls, arguments: dict[str, Any]) -> Self:
@@ -106,6 +97,7 @@ class Line(Positions):
     """
 
     kind: ClassVar[str] = "line"
+    sides: ClassVar[dict[str, Message]] = {"length": Message("the length of a line")}
 
     length: int
     mask: Booleans | None = field(default=None, compare=False, repr=False)
@@ -129,6 +121,10 @@ class Grid(Positions):
     kind: ClassVar[str] = "grid"
     columns_taken: ClassVar[tuple[int, ...]] = (2,)
     columns_example: ClassVar[str] = '("row", "column")'
+    sides: ClassVar[dict[str, Message]] = {
+        "rows": Message("the rows of a grid"),
+        "columns": Message("the columns of a grid"),
+    }
 
     rows: int
     columns: int

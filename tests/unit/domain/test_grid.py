@@ -94,7 +94,7 @@ def test_descriptions_say_what_is_masked():
         ),
         (lambda: Grid(2, 2).locate([1]), "a grid attribute takes another number of columns (got 1; allowed: 2)"),
         (lambda: Line(2).locate([1], [1]), "a line attribute takes another number of columns (got 2; allowed: 1)"),
-        (lambda: Grid(2, 2).locate([1], [1, 1]), "the columns of a grid have different lengths"),
+        (lambda: Grid(2, 2).locate([1], [1, 1]), "coordinates have different lengths"),
         (lambda: Grid(2, 2).labels([1]), "a grid attribute has another number of axes (got 1; allowed: 2)"),
         (lambda: Grid(2, 2).labels([1], [1, 0]), "coordinates have different lengths"),
         (lambda: Line(2).labels([2]), "a coordinate is outside the line (allowed: 0 to 1)"),

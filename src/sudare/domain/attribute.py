@@ -40,6 +40,10 @@ class Attribute(ABC):
     """Whether the values are a short declared list, all of which frames and files name."""
     ordered: ClassVar[bool] = False
     """Whether that list has an order, as ranges of a number have."""
+    plane: ClassVar[str] = "grid"
+    """What rows and columns lie in: "grid", "degrees", "mercator" or "europe"."""
+    joining: ClassVar[str] = "pair"
+    """See `name_parts`."""
     has_codes: ClassVar[bool] = False
     """Whether a single column holds codes of cells."""
     region: Region
@@ -90,6 +94,18 @@ class Attribute(ABC):
     def from_json(cls, arguments: dict[str, Any]) -> Attribute:
         """The attribute that `to_json` described, from its entries without ``type``."""
         return cls(**arguments)
+
+    @property
+    def drawable(self) -> bool:
+        """Whether cells are drawn as a map or a picture: they have rows and columns, or polygons."""
+        return len(self.lengths) == 2
+
+    def name_parts(self, row: Integers, column: Integers) -> tuple[NDArray[Any], NDArray[Any]]:
+        """What rows and what columns of a picture are called; ``joining`` says how the name of a cell is made of both.
+
+        "pair": both names; "text": one after the other; "digits": their sum as numbers less the first of them.
+        """
+        return row.astype(str), column.astype(str)
 
     @property
     def code_digits(self) -> int:

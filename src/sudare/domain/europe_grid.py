@@ -107,6 +107,8 @@ class EuropeGrid(Lattice):
     """
 
     kind: ClassVar[str] = "europe_grid"
+    plane: ClassVar[str] = "europe"
+    joining: ClassVar[str] = "text"
     epsg: ClassVar[int] = EUROPE
 
     cell_size: str

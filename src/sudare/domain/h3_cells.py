@@ -139,6 +139,10 @@ class H3(Place):
         return float(sum(h3.cell_area(index, unit="km^2") for index in self._indices(self.region.positions)))
 
     @property
+    def drawable(self) -> bool:
+        return True
+
+    @property
     def cell_name(self) -> str:
         return f"H3 {self.resolution}"
 

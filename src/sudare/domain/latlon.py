@@ -39,6 +39,7 @@ class LatLon(Lattice):
     """
 
     kind: ClassVar[str] = "latlon"
+    joining: ClassVar[str] = "text"
 
     steps: tuple[int, int]
     """Latitude and longitude, in units of 1e-9 degrees."""
@@ -100,7 +101,6 @@ class LatLon(Lattice):
         return np.char.add(*self.name_parts(*coordinates))
 
     def name_parts(self, row: Integers, column: Integers) -> tuple[NDArray[Any], NDArray[Any]]:
-        """What rows and what columns are called; a code is both, one after the other."""
         west, south = self.window[0], self.window[1]
         return (
             _written(south + row * self.steps[0], "NS", 2, self._decimals),

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sudare.arrays import Booleans, Floats, Integers
 from sudare.domain.attribute import Attribute
@@ -127,7 +128,10 @@ class Place(Attribute):
 
 
 class Lattice(Place):
-    """A place whose cells are rows and columns of a formula of latitude and longitude, and whose codes are text."""
+    """A place whose cells are rows and columns of a formula of latitude and longitude."""
+
+    plane: ClassVar[str] = "degrees"
+    joining: ClassVar[str] = "digits"
 
     @abstractmethod
     def corners(self, *coordinates: Any) -> tuple[Floats, Floats, Floats, Floats]:
@@ -147,6 +151,12 @@ class Lattice(Place):
         row, column = self.formula(NumpyCalculator(), *self.degrees(*columns))
         (rows, row_known), (places, column_known) = whole_numbers(row), whole_numbers(column)
         return (rows, places), row_known & column_known
+
+    def name_parts(self, row: Integers, column: Integers) -> tuple[NDArray[Any], NDArray[Any]]:
+        parts = self.labels(row, np.zeros_like(row)), self.labels(np.zeros_like(column), column)
+        width = max(len(str(name)) for part in parts for name in part.tolist())
+        rows, columns = (np.array([str(name).zfill(width) for name in part.tolist()]) for part in parts)
+        return rows, columns
 
     def shapes(self, *coordinates: Any) -> Shapes:
         south, west, north, east = self.corners(*coordinates)

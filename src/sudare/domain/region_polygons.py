@@ -111,6 +111,10 @@ class Regions(Place):
         return made
 
     @property
+    def drawable(self) -> bool:
+        return self.geometry is not None
+
+    @property
     def bits(self) -> int:
         """Each parent has 2**bits places."""
         return (max(len(codes) for _, codes in self.groups) - 1).bit_length()

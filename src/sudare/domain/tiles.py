@@ -45,6 +45,7 @@ class Tiles(Lattice):
     """
 
     kind: ClassVar[str] = "tiles"
+    plane: ClassVar[str] = "mercator"
 
     zoom: int
     rows: tuple[int, int]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sudare.arrays import Integers
 from sudare.domain import CountTable, Place
 from sudare.language.catalogue import Words
-from sudare.render.map_data import Layer, drawable, map_content, map_shift, matrix, place_count, places_of
+from sudare.render.map_data import Layer, map_content, map_shift, matrix, place_count, places_of
 from sudare.render.outlines import Outline
 from sudare.render.packing import packed
 
@@ -26,7 +26,7 @@ MOST_VALUES = 60
 def flow_places(table: CountTable) -> tuple[str, str] | None:
     """Origin and destination: the first two places that can be drawn, those that are declared alike before others."""
     attributes = table.domain.attributes
-    places = [name for name, own in attributes.items() if isinstance(own, Place) and drawable(own)]
+    places = [name for name, own in attributes.items() if isinstance(own, Place) and own.drawable]
     pairs = list(combinations(places, 2))
     return next((pair for pair in pairs if attributes[pair[0]] == attributes[pair[1]]), pairs[0] if pairs else None)
 

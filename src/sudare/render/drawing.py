@@ -12,13 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudare.arrays import Integers
-from sudare.domain import CountTable, Domain, Mesh, Place
-from sudare.domain.place import EUROPE, Lattice
+from sudare.domain import CountTable, Domain, Place
 from sudare.errors import ParameterError
 from sudare.language.catalogue import ENGLISH, Words
 from sudare.render.charts import Spec
 from sudare.render.curves import bars, profile
-from sudare.render.map_data import Layer, drawable, frame_of, map_content, map_shift, place_count, places_of
+from sudare.render.map_data import Layer, frame_of, map_content, map_shift, place_count, places_of
 from sudare.render.maps import Frame, Panel, panels
 from sudare.render.outlines import Outline
 
@@ -51,10 +50,10 @@ class View:
 
         def shown(name: str) -> tuple[bool, int, bool]:
             own = attributes[name]
-            return isinstance(own, Place) and drawable(own), len(own.lengths), own.spatial
+            return isinstance(own, Place) and own.drawable, len(own.lengths), own.spatial
 
         name = max(attributes, key=shown) if name is None else name
-        if drawable(attributes[name]):
+        if attributes[name].drawable:
             return cls(domain, name, map_shift(attributes[name]), words)
         lengths, shift = attributes[name].lengths, 0
         while math.prod(_coarse(lengths, shift)) > MOST_PLACES:
@@ -64,7 +63,7 @@ class View:
     @property
     def is_map(self) -> bool:
         """Whether the attribute has rows and columns, or polygons."""
-        return drawable(self._attribute)
+        return bool(self._attribute.drawable)
 
     @property
     def others(self) -> tuple[str, ...]:
@@ -213,7 +212,7 @@ def map_frame(attribute: Any, side: int = 1, words: Words = ENGLISH) -> Frame:
 
 def degree_bounds(attribute: Any) -> tuple[float, float, float, float] | None:
     """South, west, north and east of a place whose cells are rectangles in degrees; the east may pass 180."""
-    if not isinstance(attribute, Lattice | Mesh) or attribute.epsg == EUROPE:
+    if attribute.plane not in ("degrees", "mercator"):
         return None
     ends = [[0, length - 1] for length in attribute.lengths]
     south, west, north, east = attribute.corners(*ends)

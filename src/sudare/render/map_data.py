@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudare.arrays import Floats, Integers
-from sudare.domain import EuropeGrid, LatLon, Mesh, Place, Regions, Tiles
+from sudare.domain import Regions
 from sudare.domain.europe_grid import to_degrees, to_metres
 from sudare.domain.formula import NumpyCalculator
 from sudare.domain.h3_cells import H3
@@ -57,13 +57,6 @@ class Layer:
             made |= {"low": packed(np.round(self.low, 2)), "high": packed(np.round(self.high, 2))}
             made["elsewhere"] = self.elsewhere and [float(end) for end in self.elsewhere]
         return made
-
-
-def drawable(attribute: Any) -> bool:
-    """Whether an attribute is drawn as a map: it has rows and columns, or polygons."""
-    if isinstance(attribute, Regions):
-        return attribute.geometry is not None
-    return len(attribute.lengths) == 2 or isinstance(attribute, H3)
 
 
 def map_shift(attribute: Any) -> int:
@@ -128,7 +121,7 @@ def places_of(attribute: Any, coordinates: Sequence[Integers]) -> Integers:
     if len(attribute.lengths) == 2:
         columns = ((attribute.lengths[1] - 1) >> shift) + 1
         return np.asarray((coordinates[0] >> shift) * columns + (coordinates[1] >> shift))
-    if not drawable(attribute):
+    if not attribute.drawable:
         return coordinates[0]
     if not shift:
         return np.asarray(np.searchsorted(attribute.region.positions, coordinates[0]))
@@ -142,7 +135,7 @@ def place_count(attribute: Any) -> int:
     if len(attribute.lengths) == 2:
         return int(np.prod([((length - 1) >> shift) + 1 for length in attribute.lengths]))
     if not shift:
-        return int(attribute.size if drawable(attribute) else attribute.lengths[0])
+        return int(attribute.size if attribute.drawable else attribute.lengths[0])
     return len(np.unique((attribute.region.positions + attribute.origin) >> shift))
 
 
@@ -176,31 +169,31 @@ def europe(points: Floats) -> Floats:
     return np.stack([np.where(far, np.nan, east), np.where(far, np.nan, north)], axis=1)
 
 
+_PROJECTIONS = {"europe": europe, "mercator": mercator, "degrees": degrees}
+
+
 def _lattice(attribute: Any, shift: int) -> MapFrame:
     rows, columns = (((length - 1) >> shift) + 1 for length in attribute.lengths)
     content: dict[str, Any] = {"rows": rows, "columns": columns, "side": 1 << shift, **_names(attribute, shift)}
     project: Any = None
     box = (0.0, 0.0, 0.0, 0.0)
     west, south, wide, tall, narrowing, plane = 0.0, 0.0, 1.0, 1.0, 1.0, "grid"
-    if isinstance(attribute, Place):
+    if attribute.plane != "grid":
         ends = [[0, length - 1] for length in attribute.lengths]
-        corners = attribute.corners(*ends)  # type: ignore[attr-defined]  # every place with two axes has them
+        corners = attribute.corners(*ends)
         south, west, north, east = (
             float(corners[0][0]),
             float(corners[1][0]),
             float(corners[2][1]),
             float(corners[3][1]),
         )
-        box = west, south, east, north
-        if isinstance(attribute, EuropeGrid):
-            plane, project = "europe", europe
+        box, plane, project = (west, south, east, north), attribute.plane, _PROJECTIONS[attribute.plane]
+        if plane == "europe":
             latitude, longitude = to_degrees(np.array([south, north]), np.array([west, east]))
             box = float(longitude[0]), float(latitude[0]), float(longitude[1]), float(latitude[1])
-        elif isinstance(attribute, Tiles):
-            plane, project = "mercator", mercator
+        elif plane == "mercator":
             south, north = mercator(np.array([[0.0, south], [0.0, north]]))[:, 1].tolist()
         else:
-            plane, project = "degrees", degrees
             narrowing = float(np.cos(np.radians((south + north) / 2)))
         wide, tall = (east - west) / attribute.lengths[1], (north - south) / attribute.lengths[0]
     content |= {
@@ -220,18 +213,10 @@ def _lattice(attribute: Any, shift: int) -> MapFrame:
 
 
 def _names(attribute: Any, shift: int) -> dict[str, Any]:
-    """What rows and columns are called: a code is both texts, or the sum of their digits less those of the first."""
+    """What rows and columns are called, and how the names of cells are made of both."""
     row, column = (np.arange(((length - 1) >> shift) + 1) << shift for length in attribute.lengths)
-    if isinstance(attribute, LatLon | EuropeGrid):
-        join, parts = "text", attribute.name_parts(row, column)
-    elif isinstance(attribute, Mesh | Tiles):
-        parts = attribute.labels(row, np.zeros_like(row)), attribute.labels(np.zeros_like(column), column)
-        width = max(len(str(name)) for part in parts for name in part.tolist())
-        own = [np.array([str(name).zfill(width) for name in part.tolist()]) for part in parts]
-        join, parts = "digits", (own[0], own[1])
-    else:
-        join, parts = "pair", (row.astype(str), column.astype(str))
-    return {"join": join, "row_names": parts[0].tolist(), "column_names": parts[1].tolist()}
+    rows, columns = attribute.name_parts(row, column)
+    return {"join": attribute.joining, "row_names": rows.tolist(), "column_names": columns.tolist()}
 
 
 def _hexagons(attribute: H3) -> MapFrame:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import sudare as sd
 from map_reading import unpacked, values_of
 from sudare.render.drawing import View
-from sudare.render.map_data import _ALONE, drawable, frame_of, map_shift, matrix, mercator, places_of
+from sudare.render.map_data import _ALONE, frame_of, map_shift, matrix, mercator, places_of
 from sudare.render.map_pages import map_frame_page
 from sudare.render.outlines import Outline, countries
 from sudare.render.packing import packed
@@ -147,7 +147,7 @@ def test_places_come_before_grids_and_regions_without_polygons_are_no_map(region
     place = sd.Regions(regions, key="code")
     assert View.of(sd.Domain(cell=sd.Grid(4, 4), place=place)).name == "place"
     bare = sd.Regions.from_json({key: value for key, value in place.to_json().items() if key != "type"})
-    assert not drawable(bare)
+    assert not bare.drawable
     assert View.of(sd.Domain(place=bare, cell=sd.Grid(4, 4))).name == "cell"
 
 

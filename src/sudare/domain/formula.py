@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from math import factorial
-from typing import Any, Protocol
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -18,41 +18,28 @@ from sudare.domain.sql import AttributeSql, Layer, double_literal
 from sudare.errors import Message
 
 
-class Calculator(Protocol):
-    """The operations of a formula. An unknown number (NULL, NaN) makes every result that uses it unknown."""
+class NumpyCalculator:
+    """The operations of a formula, on arrays of float64. An unknown number (NaN, in SQL also NULL) makes every result
+    that uses it unknown."""
 
     def let(self, number: Any) -> Any:
         """The same number, computed once and used several times."""
-
-    def within(self, number: Any, low: float, high: float) -> Any:
-        """The number where it is from ``low`` to ``high``, else not known."""
-
-    def clip(self, number: Any, low: float, high: float) -> Any:
-        """The number, moved to ``low`` or ``high`` if it is beyond."""
-
-    def sqrt(self, number: Any) -> Any:
-        """The square root of a number that is not negative."""
-
-    def floor(self, number: Any) -> Any:
-        """The whole number below, as a double."""
-
-
-class NumpyCalculator:
-    """See `Calculator`: numbers are arrays of float64."""
-
-    def let(self, number: Any) -> Any:
         return number
 
     def within(self, number: Any, low: float, high: float) -> Any:
+        """The number where it is from ``low`` to ``high``, else not known."""
         return np.where((number >= low) & (number <= high), number, np.nan)
 
     def clip(self, number: Any, low: float, high: float) -> Any:
+        """The number, moved to ``low`` or ``high`` if it is beyond."""
         return np.clip(number, low, high)
 
     def sqrt(self, number: Any) -> Any:
+        """The square root of a number that is not negative."""
         return np.sqrt(number)
 
     def floor(self, number: Any) -> Any:
+        """The whole number below, as a double."""
         return np.floor(number)
 
 
@@ -95,7 +82,7 @@ class Term:
 
 @dataclass(frozen=True)
 class SqlCalculator:
-    """See `Calculator`: numbers are `Term`s, and those that are used several times are columns of ``layers``."""
+    """The same operations on `Term`s, of which those that are used several times are columns of ``layers``."""
 
     prefix: str
     layers: list[Layer] = field(default_factory=list)
@@ -108,7 +95,6 @@ class SqlCalculator:
         return Term(name, number.depth + 1)
 
     def within(self, number: Term, low: float, high: float) -> Term:
-        """See `Calculator`: NaN is above all numbers in SQL."""
         own = self.let(number)
         ends = f"{own.text} >= {double_literal(low)} AND {own.text} <= {double_literal(high)}"
         return self.let(Term(f"CASE WHEN {ends} THEN {own.text} END", own.depth))
@@ -122,13 +108,16 @@ class SqlCalculator:
         return Term(f"sqrt({number.text})", number.depth)
 
     def floor(self, number: Term) -> Term:
-        """See `Calculator`: Spark's floor is a whole number."""
+        # Spark's floor is a whole number.
         return Term(f"CAST(floor({number.text}) AS DOUBLE)", number.depth)
 
     def axes(self, raw: Layer, *positions: Term) -> AttributeSql:
         """What reads an attribute from ``raw`` columns: positions as BIGINT."""
         names = tuple(self.let(Term(f"CAST({each.text} AS BIGINT)", each.depth)).text for each in positions)
         return AttributeSql(names, raw, tuple(self.layers))
+
+
+Calculator: TypeAlias = NumpyCalculator | SqlCalculator
 
 
 def whole_numbers(number: Any) -> tuple[Integers, Booleans]:

@@ -52,14 +52,14 @@ def _connected(settings: Mapping[str, Any]) -> duckdb.DuckDBPyConnection:
 
 
 @cache
-def _reader() -> duckdb.DuckDBPyConnection:
+def shared_database() -> duckdb.DuckDBPyConnection:
     """One database for all that is read: a new one takes longer than most reads."""
     return _connected({})
 
 
-atexit.register(_reader.cache_clear)  # before Python takes DuckDB's binding apart
+atexit.register(shared_database.cache_clear)  # before Python takes DuckDB's binding apart
 if hasattr(os, "register_at_fork"):  # a forked process with a database in it would hang when it exits
-    os.register_at_fork(before=_reader.cache_clear)
+    os.register_at_fork(before=shared_database.cache_clear)
 
 
 @contextmanager
@@ -71,7 +71,7 @@ def database(**settings: Any) -> Iterator[duckdb.DuckDBPyConnection]:
     import duckdb
 
     try:
-        with closing(_connected(settings) if settings else _reader().cursor()) as connection:
+        with closing(_connected(settings) if settings else shared_database().cursor()) as connection:
             yield connection
     except duckdb.IOException as error:
         number = next((each for each in _REFUSED if os.strerror(each) in str(error)), errno.EIO)

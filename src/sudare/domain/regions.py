@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
 from math import prod
-from typing import Any, Protocol
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,30 +21,13 @@ from sudare.domain.columns import whole_array
 from sudare.errors import DomainError
 
 
-class Region(Protocol):
-    """A non-empty set of cells in a box."""
-
-    @property
-    def lengths(self) -> tuple[int, ...]:
-        """Cells of the box along each axis."""
-
-    @property
-    def size(self) -> int:
-        """Cells of the region."""
-
-    def allowed(self, *coordinates: Integers) -> Booleans:
-        """Whether cells of the box belong to the region."""
-
-    def cell(self, rank: Integers) -> tuple[Integers, ...]:
-        """The coordinates of the cells with these ranks in [0, size)."""
-
-    def block_counts(self, shifts: Sequence[int], *prefixes: Integers) -> Integers:
-        """Cells of the region whose coordinates, shifted right by ``shifts``, equal ``prefixes``."""
-
-
 @dataclass(frozen=True)
 class Box:
-    """Every cell of the box.
+    """Every cell of the box. What a region answers, all kinds alike:
+
+    ``lengths`` of the box along each axis; ``size``, its cells; whether coordinates in the box are ``allowed``; the
+    ``cell`` with a rank in [0, size), as coordinates; and ``block_counts``, its cells whose coordinates, shifted right
+    by ``shifts``, equal ``prefixes``.
 
     >>> Box((5, 3)).block_counts((1, 1), np.array([0, 2]), np.array([0, 1])).tolist()
     [4, 1]
@@ -202,6 +185,10 @@ class Listed:
 
     def __hash__(self) -> int:
         return hash((self.length, self.size))
+
+
+Region: TypeAlias = Box | MaskedBox | Listed
+"""A non-empty set of cells in a box."""
 
 
 def region_of(lengths: tuple[int, ...], mask: Any) -> Box | MaskedBox:

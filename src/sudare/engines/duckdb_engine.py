@@ -8,8 +8,6 @@ messages can quote a value, so they are never shown: they become an `InputError`
 
 from __future__ import annotations
 
-import atexit
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
@@ -20,7 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from numpy.typing import NDArray
 
 from sudare.domain.frames import arrow_errors
-from sudare.domain.parquet import columns_of, identifier
+from sudare.domain.parquet import columns_of, identifier, shared_database
 from sudare.domain.sql import Call, Columns, Dialect, Kind, SourceColumn
 from sudare.engines.dialect import DUCKDB, arrow_function, source_sql
 from sudare.engines.duckdb_sources import ArrowSource, CsvSource, Opening, ParquetSource, RecordSource
@@ -161,25 +159,8 @@ def _describing(source: RecordSource) -> Iterator[tuple[duckdb.DuckDBPyConnectio
 
     No row is read in it, so that nothing is spilled; it has no folder, and nothing of a file is cached.
     """
-    with _refusing(source), closing(_describer().cursor()) as connection:
+    with _refusing(source), closing(shared_database().cursor()) as connection:
         yield connection, Path()
-
-
-@cache
-def _describer() -> duckdb.DuckDBPyConnection:
-    import duckdb
-
-    settings: dict[str, Any] = {
-        "autoinstall_known_extensions": False,
-        "enable_external_file_cache": False,
-        "threads": 1,
-    }
-    return duckdb.connect(":memory:", config=settings)
-
-
-atexit.register(_describer.cache_clear)  # before Python takes DuckDB's binding apart
-if hasattr(os, "register_at_fork"):  # a forked process with a database in it would hang when it exits
-    os.register_at_fork(before=_describer.cache_clear)
 
 
 @contextmanager

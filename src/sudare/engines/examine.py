@@ -25,7 +25,7 @@ from sudare.domain.ids import USUAL
 from sudare.domain.sql import Columns, SourceColumn
 from sudare.domain.text import number, plain
 from sudare.engines.bound_sql import count_sql, unit_sql
-from sudare.engines.dialect import Shell
+from sudare.engines.dialect import Shell, only_row
 from sudare.engines.place_sql import place_rows
 from sudare.engines.protocol import Placement, RowBound
 from sudare.errors import DomainError
@@ -120,7 +120,7 @@ def examine_rows(
             f"SELECT {', '.join(own)}, count(*) AS n FROM {examined} WHERE out{index} GROUP BY {', '.join(own)} "
             f"ORDER BY n DESC, {', '.join(own)} LIMIT {MOST_VALUES}"
         )
-        total = _one(shell, f"SELECT count(*) AS n FROM {examined} WHERE out{index}")
+        (total,) = _numbers(shell, f"SELECT count(*) AS n FROM {examined} WHERE out{index}")
         misfits += _judged(placement.domain, name, columns, found, total, values)
     added_up = placement is not None and placement.from_points
     rows, inside, over, people, further = _sums(shell, examined, bound, count, added_up)
@@ -131,32 +131,33 @@ def _sums(
     shell: Shell, examined: str, bound: RowBound | None, count: SourceColumn | None, added_up: bool
 ) -> tuple[int, int, int, int | None, list[Misfit]]:
     """Rows, those inside that have an id, those of them over a person's limit, people, and why rows are left out."""
-    rows = _one(shell, f"SELECT count(*) AS n FROM {examined}")
-    inside = _one(shell, f"SELECT count(cell) AS n FROM {examined}")
     further: list[Misfit] = []
     if count is not None:
         wrong = "counted IS NULL OR isnan(CAST(counted AS DOUBLE)) OR counted < 0 OR counted <> floor(counted)"
-        bad = _one(shell, f"SELECT count(*) AS n FROM {examined} WHERE {wrong}")
-        bad_inside = _one(shell, f"SELECT count(cell) AS n FROM {examined} WHERE {wrong}")
+        asked = f"count(*) AS n, count(cell) AS own, sum(CAST({wrong} AS INTEGER)) AS bad"
+        asked += f", count(CASE WHEN {wrong} THEN cell END) AS lost"
+        rows, inside, bad, lost = _numbers(shell, f"SELECT {asked} FROM {examined}")
         again = f"SELECT count(*) - 1 AS more FROM {examined} WHERE cell IS NOT NULL GROUP BY cell HAVING count(*) > 1"
-        twice = _one(shell, f"SELECT COALESCE(CAST(sum(more) AS BIGINT), 0) AS n FROM ({again})")
+        (twice,) = _numbers(shell, f"SELECT sum(more) AS n FROM ({again})")
         further += [Misfit(Reason.NOT_A_COUNT, bad, (count.name,))] if bad else []
         further += [Misfit(Reason.TWICE, twice)] if twice and not added_up else []
-        return rows, inside - bad_inside, 0, None, further
+        return rows, inside - lost, 0, None, further
     if bound is None:
+        rows, inside = _numbers(shell, f"SELECT count(*) AS n, count(cell) AS own FROM {examined}")
         return rows, inside, 0, None, further
-    nobody = _one(shell, f"SELECT count(*) AS n FROM {examined} WHERE unit IS NULL")
+    asked = "count(*) AS n, count(unit) AS named, count(CASE WHEN unit IS NOT NULL THEN cell END) AS own"
+    rows, named, with_id = _numbers(shell, f"SELECT {asked} FROM {examined}")
     own = f"SELECT unit, count(cell) AS n FROM {examined} WHERE unit IS NOT NULL GROUP BY unit"
-    more = f"SELECT COALESCE(CAST(sum(greatest(0, n - {bound.max_rows})) AS BIGINT), 0) AS n FROM ({own})"
-    over, people = _one(shell, more), _one(shell, f"SELECT count(*) AS n FROM ({own}) WHERE n > 0")
-    with_id = _one(shell, f"SELECT count(cell) AS n FROM {examined} WHERE unit IS NOT NULL")
-    further += [Misfit(Reason.NO_ID, nobody, (bound.unit.name,))] if nobody else []
+    asked = f"sum(greatest(0, n - {bound.max_rows})) AS more, sum(CAST(n > 0 AS INTEGER)) AS people"
+    over, people = _numbers(shell, f"SELECT {asked} FROM ({own})")
+    further += [Misfit(Reason.NO_ID, rows - named, (bound.unit.name,))] if named < rows else []
     further += [Misfit(Reason.OVER_LIMIT, over, (bound.unit.name,))] if over else []
     return rows, with_id, over, people, further
 
 
-def _one(shell: Shell, sql: str) -> int:
-    return int(shell.ask(sql)["n"].item() or 0)
+def _numbers(shell: Shell, sql: str) -> list[int]:
+    """The whole numbers of the one row of an answer; 0 for a sum of nothing."""
+    return [0 if _is_missing(number) else int(number) for number in only_row(shell.ask(sql)).values()]
 
 
 def _judged(

@@ -58,7 +58,7 @@ REASON = (
         (
             {"domain": LINE, "columns": {"place": "sex"}},
             InputError,
-            "the column 'sex' has a type that the attribute place cannot be read from (got 'VARCHAR'; allowed: "
+            "the column 'sex' has a type that the attribute place cannot be read from (got 'VARCHAR'; allowed: whole "
             "numbers)",
         ),
         (

@@ -78,10 +78,11 @@ def density(domain: Domain, ends: Sequence[Ends]) -> Density | None:
         return None
     grid, weight = np.zeros((2, *shape))
     grid.reshape(-1)[where], weight.reshape(-1)[where] = people, logical
-    around = np.maximum(_around(weight), 1.0)
+    scratch = np.zeros((3, grid.size))
+    around = np.maximum(_around(weight, scratch), 1.0)
     parts = [(place, own / around[place], count) for place, own, count in smoothed]
     for _ in range(_ROUNDS):
-        around = _around(grid)
+        around = _around(grid, scratch)
         for place, own, count in parts:
             mean = around[place]
             mean *= own
@@ -111,13 +112,16 @@ def block_map(domain: Domain, level: int) -> tuple[tuple[int, ...], Integers, Fl
     return shape, np.asarray(where, dtype=np.int64), logical
 
 
-def _around(grid: Floats) -> Floats:
-    """Sums (flat) over the 5 x 5 places around each place; what stands on the border means nothing."""
-    sums = grid.reshape(-1)
-    for step in (grid.shape[1], 1):
-        one, two = sums, sums[step:] + sums[:-step]
-        sums = np.zeros(len(one))
-        inner = sums[2 * step : -2 * step]
-        np.add(two[: -3 * step], two[2 * step : -step], out=inner)
-        inner += one[4 * step :]
+def _around(grid: Floats, scratch: Floats) -> Floats:
+    """Sums (flat) over the 5 x 5 places around each place, as the last of ``scratch`` (3, places), which begins as 0.
+
+    What stands on the border means nothing.
+    """
+    sums, (two, *made) = grid.reshape(-1), scratch
+    for step, found in zip((grid.shape[1], 1), made, strict=True):
+        np.add(sums[step:], sums[:-step], out=two[:-step])
+        inner = found[2 * step : -2 * step]
+        np.add(two[: -4 * step], two[2 * step : -2 * step], out=inner)
+        inner += sums[4 * step :]
+        sums = found
     return sums

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from sudare.tables.mix import Mix
 from sudare.tables.smoothing import Density
 
 _STEP_BITS = 4
+_AT_ONCE = 1 << 15
 _GROUPS_AT_ONCE = 1 << 17
 """Of blocks with padding: what is known of all their children takes much memory."""
 
@@ -96,19 +98,33 @@ def _stretches(
     Group q is (q + u) places / k places from the first; what is left of that within its place says which cell. With
     one u for all, groups at equal distances could all fall on the same category of different places.
     """
-    places = 1 << (level - floor)
-    number, owner = _numbered(groups)
-    point = generator.random(len(number))
-    point += number
-    point *= (places / groups)[owner]
-    index = point.astype(np.int64)
-    np.minimum(index, places - 1, out=index)
-    if mix is not None:
-        point -= index
-        index <<= floor
-        index += mix.cells(point, floor, block[owner] if level < mix.level else None)
-    index += (block << level)[owner]
-    return _gathered(index, number, people, groups, generator)
+    places, ends = 1 << (level - floor), np.cumsum(groups)
+    points = generator.random(int(groups.sum()))
+    offset = None if (people == groups).all() else generator.random(len(groups))
+    step = _AT_ONCE if mix is None else max(_AT_ONCE, mix.worth_a_table)
+    cuts = np.append(np.flatnonzero(np.diff(ends // step, prepend=0)), len(groups))
+    found = [(block[:0], people[:0])]
+    for first, last in pairwise(np.unique(np.append(0, cuts)).tolist()):
+        here, own = slice(first, last), groups[first:last]
+        number, owner = _numbered(own)
+        point = points[ends[first] - own[0] :][: len(number)]
+        point += number
+        point *= (places / own)[owner]
+        index = point.astype(np.int64)
+        np.minimum(index, places - 1, out=index)
+        if mix is not None:
+            point -= index
+            index <<= floor
+            index += mix.cells(point, floor, block[here][owner] if level < mix.level else None)
+        index += (block[here] << level)[owner]
+        count = np.ones(len(index), dtype=np.int64)
+        if offset is not None:
+            count = _sizes(number, count, (people[here] / own)[owner], offset[here][owner])
+        apart = np.flatnonzero(np.diff(index, prepend=-1))
+        if len(apart) < len(index):
+            index, count = index[apart], np.add.reduceat(count, apart)
+        found.append((index, count))
+    return np.concatenate([part[0] for part in found]), np.concatenate([part[1] for part in found])
 
 
 def _divided(
@@ -130,30 +146,8 @@ def _numbered(groups: Integers) -> tuple[Floats, Integers]:
     return np.arange(len(owner)) - (np.cumsum(groups) - groups).astype(np.float64)[owner], owner
 
 
-def _gathered(
-    index: Integers, number: Floats, people: Integers, groups: Integers, generator: np.random.Generator
-) -> tuple[Integers, Integers]:
-    """Groups with ascending ``index``, as cells and people."""
-    if (people == groups).all():
-        count = np.ones(len(index), dtype=np.int64)
-    else:
-        count = _sizes(number, np.ones(len(index)), np.repeat(people / groups, groups), generator, groups)
-    apart = index[1:] != index[:-1]
-    if apart.all():
-        return index, count
-    first = np.append(0, np.flatnonzero(apart) + 1)
-    return index[first], np.add.reduceat(count, first)
-
-
-def _sizes(
-    start: Floats,
-    width: Floats,
-    each: Floats,
-    generator: np.random.Generator,
-    per_block: Integers,
-) -> Integers:
+def _sizes(start: Numbers, width: Numbers, each: Floats, offset: Floats) -> Integers:
     """People in runs of groups [start, start + width) of their block, ``each`` per group: whole, fair, adding up."""
-    offset = np.repeat(generator.random(len(per_block)), per_block)
     upper = np.floor((start + width) * each + offset + 1e-9)
     return (upper - np.floor(start * each + offset + 1e-9)).astype(np.int64)
 
@@ -182,4 +176,4 @@ def _descend(
     before = np.cumsum(here) - here
     start = before - np.repeat((np.cumsum(groups) - groups), runs)
     each = np.repeat(people / groups, runs)
-    return node, _sizes(start.astype(np.float64), here.astype(np.float64), each, generator, runs)
+    return node, _sizes(start, here, each, np.repeat(generator.random(len(runs)), runs))

@@ -126,11 +126,14 @@ class Posterior:
         values = np.arange(mean.shape[1] - 1) << coarse
         values += least
         mean[:, :-1], mean[:, -1], doubt[...] = values, _BEYOND, level.variance[0]
-        for which, own in enumerate(number.reshape(mean.shape)):
-            if own[:-1].any():
-                grid, means, variances = _posterior(values / scale, own[:-1], scale, gaussian)
-                mean[which, :-1] = scale * np.interp(values / scale, grid, means)
-                doubt[which, :-1] = level.variance[0] / 2 * np.interp(values / scale, grid, variances)
+        seen = number.reshape(mean.shape)[:, :-1]
+        some = np.flatnonzero(seen.any(axis=1))
+        if not len(some):
+            return learned
+        grid, *found = _posterior(values / scale, seen[some], scale, gaussian)
+        for which, means, variances in zip(some, *found, strict=True):
+            mean[which, :-1] = scale * np.interp(values / scale, grid, means)
+            doubt[which, :-1] = level.variance[0] / 2 * np.interp(values / scale, grid, variances)
         return learned
 
     def _steps(self, level: Level, piece: slice) -> Integers:
@@ -161,25 +164,25 @@ class Posterior:
         return _adding_up(mean, doubt, totals)
 
 
-def _posterior(noisy: Floats, number: Integers, scale: float, gaussian: bool) -> tuple[Floats, Floats, Floats]:
-    """Means and variances of the truth at steps of the noisy value, all in scales of the noise.
+def _posterior(noisy: Floats, number: Floats, scale: float, gaussian: bool) -> tuple[Floats, Floats, Floats]:
+    """Means and variances (priors, steps) of the truth at steps of the noisy value, all in scales of the noise.
 
-    ``number`` counts how often each ``noisy`` value stands there.
+    ``number`` (priors, noisy values) counts how often each ``noisy`` value stands where a prior holds.
     """
     true = np.arange(0.0, _LARGEST, max(0.5, 1 / scale))
     place = np.rint((np.maximum(noisy, -_USUAL) + _USUAL) * _GRAIN).astype(np.int64)
-    weight = np.bincount(place, number)
-    steps = np.arange(len(weight)) / _GRAIN - _USUAL
+    weight = np.array([np.bincount(place, own) for own in number])
+    steps = np.arange(weight.shape[1]) / _GRAIN - _USUAL
     apart = np.abs(steps[:, None] - true)
     likelihood = np.exp(-(apart**2) / 4 if gaussian else -apart)
-    prior = np.exp(-true / 3)
+    prior = np.exp(-true / 3)[None]
     for _ in range(_ROUNDS):
-        prior = prior * ((weight / (likelihood @ prior)) @ likelihood) + 0.02
-        prior /= prior.sum()
-    joint = likelihood * prior
-    joint /= joint.sum(axis=1, keepdims=True)
-    means = joint @ true
-    return steps, means, joint @ true**2 - means**2
+        prior = prior * ((weight / (prior @ likelihood.T)) @ likelihood) + 0.02
+        prior /= prior.sum(axis=1, keepdims=True)
+    # Of a truth with weights likelihood * prior: the first two moments.
+    whole, first, second = (prior * true**power @ likelihood.T for power in range(3))
+    means = first / whole
+    return steps, means, second / whole - means**2
 
 
 def _adding_up(mean: Floats, doubt: Floats, totals: Integers) -> Floats:

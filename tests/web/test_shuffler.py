@@ -11,7 +11,7 @@ from sudare.collector import Client, Device, load
 from sudare.collector.sealing import seal, sealing_key, sealing_text, unseal
 from sudare.collector.shuffler import Codes, Shuffler, make_codes
 from sudare.collector.storage import RequestError, StorageError
-from sudare.errors import InputError, ParameterError, SudareError
+from sudare.errors import InputError, SudareError
 
 SURVEY = """
 name = "lunch"
@@ -28,7 +28,7 @@ shuffler = {url = "http://127.0.0.1:9", codes = CODES}
 def start(launch, tmp_path):
     """The collector in a process of its own, the relay's half here, and what it forwarded."""
 
-    def begin(codes=None, batch=5):
+    def begin(codes=None):
         path = tmp_path / "survey.toml"
         path.write_text(SURVEY.replace("CODES", "true" if codes else "false"))
         server = launch(path)
@@ -36,7 +36,7 @@ def start(launch, tmp_path):
         forwarded = []
         real = client.forward
         client.forward = lambda body: forwarded.append(body) or real(body)
-        return server, Shuffler(client, batch, codes), forwarded
+        return server, Shuffler(client, codes), forwarded
 
     return begin
 
@@ -164,10 +164,8 @@ def test_shuffling_is_claimed_only_with_a_relay(start, tmp_path):
 
 
 def test_a_batch_is_never_smaller_than_the_survey_promises(start, tmp_path):
-    server, relay, _ = start(batch=None)
+    server, relay, _ = start()
     assert relay.batch == 5
-    with pytest.raises(ParameterError, match="the batch is smaller than the survey promises"):
-        Shuffler(relay.client, 4)
     row = sealed(device(server, tmp_path, 1), "rice")[1]
     body = {"survey": relay.survey.fingerprint, "sealed": [base64.urlsafe_b64encode(row[1]).decode()]}
     with pytest.raises(SudareError, match="the batch is smaller than the survey promises"):

@@ -17,7 +17,6 @@ from sudare.language.catalogue import current_language
 @click.option("--question", help="Of reports to several questions, the name of the one to estimate.")
 @click.option("--labels", type=LocalPath(path_type=Path), help="A text file that names the values, one a line.")
 @click.option("--top", type=click.IntRange(min=1), help="Print only so many of the largest counts.")
-@click.option("--csv", "table", type=LocalPath(path_type=Path), help="Write all counts into this file.")
 @output_options
 def estimate(
     reports: tuple[Path, ...],
@@ -26,7 +25,6 @@ def estimate(
     question: str | None,
     labels: Path | None,
     top: int | None,
-    table: Path | None,
     as_json: bool,
     quiet: bool,
 ) -> None:
@@ -35,14 +33,12 @@ def estimate(
     Example: sudare estimate reports.parquet --method em --top 10
     """
     from sudare.local import estimate as run
-    from sudare.local.estimation import named_rows, read_labels, write_csv
+    from sudare.local.estimation import named_rows, read_labels
     from sudare.local.files import open_reports
     from sudare.privacy.notebook import guarantee_line
 
     made = run(open_reports(reports), method, level, question=question)
     rows = named_rows(made, read_labels(labels, made.encoding.size) if labels else None)
-    if table is not None:
-        write_csv(rows, table)
     if as_json:
         print_json(made.to_json())
     elif not quiet:

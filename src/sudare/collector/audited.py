@@ -13,6 +13,7 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -136,7 +137,8 @@ def relay_rules(survey: Survey, folder: Path) -> Rules:
             forwarded.append(body)
             collection.add(sealed_rows(body, survey, key)).result(60)
 
-        relay = Shuffler(SimpleNamespace(survey=survey, forward=forward), codes=Codes(codes_file))
+        client: Any = SimpleNamespace(survey=survey, forward=forward)
+        relay = Shuffler(client, Codes(codes_file))
         receipts, again = [], 0
         for row, code in zip(sealed, codes, strict=True):
             receipts.append(relay.group.add(relay.rows(sealed_body(survey.fingerprint, [row], [code]))[0]))

@@ -2,8 +2,6 @@
 
 The device's own ledger (`Device`) is charged before reports are made, and refuses surveys that cost too much. A survey
 must be signed; the key is part of the link (``https://collector.example#key=...``), or is remembered at first sight.
-
-Answers may come from a text file, one a line. These are the true values, which never leave the machine.
 """
 
 from __future__ import annotations
@@ -110,14 +108,8 @@ class Sent:
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON."""
-        return {
-            "stored": self.receipt.stored,
-            "known": self.receipt.known,
-            "waiting": self.receipt.waiting,
-            "outbox": str(self.outbox),
-            "resumed": self.resumed,
-            "guarantee": self.guarantee,
-        }
+        more = {"outbox": str(self.outbox), "resumed": self.resumed, "guarantee": self.guarantee}
+        return vars(self.receipt) | more
 
 
 class Client:

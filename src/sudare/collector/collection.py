@@ -1,11 +1,9 @@
 """A running collection: reports are stored in groups and counted once they are on the disk.
 
-The table of reports is authoritative. The tally in memory is counted from it at the start, grows with what each
-transaction added, and is counted again after any fault that leaves the database's content in doubt.
-
-What is shown is a second tally, which follows the first in steps of at least ``shown_every`` reports and is kept in the
-database: who asks for the estimate before and after somebody reports, or a restart, sees either no difference or that
-of so many reports together.
+The tally in memory is counted from the table of reports at the start, and again after any fault that leaves the
+database's content in doubt. What is shown is a second tally, which follows the first in steps of at least
+``shown_every`` reports and is kept in the database: who asks for the estimate before and after somebody reports, or a
+restart, sees either no difference or that of so many reports together.
 """
 
 from __future__ import annotations

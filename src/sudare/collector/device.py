@@ -1,10 +1,8 @@
 """What a device remembers about the surveys it took part in: a SQLite file that never leaves it.
 
-The collector promises an epsilon for its own survey. Only the device can know what all surveys together have cost its
-owner, whatever they were called and whoever asked. So it keeps the account itself: each survey (or series of rounds) is
-charged once, before its first report is made, with what taking part costs in full, and refused where that passes the
-limit for one survey or the limit for a year. It also remembers which key signs the surveys of an address, and, where a
-series asks for permanent answers, the randomised bits of each value that was ever answered.
+Only the device can know what all surveys together have cost its owner. Each survey (or series of rounds) is charged
+once, before its first report is made, with what taking part costs in full, and refused where that passes a limit. The
+file also has the keys that sign the surveys of each address, and the permanent answers of series that ask for them.
 """
 
 from __future__ import annotations

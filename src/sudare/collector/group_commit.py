@@ -1,9 +1,8 @@
 """Batch commit: reports wait in memory until there are enough of them, and are stored together, sorted by their ids.
 
-What a disk keeps of a batch does not show in which order its reports came: ids are drawn at random on the devices, and
-rows are sorted by them before anything is written. A report is acknowledged by the transaction that holds it, never
-before; who does not wait for that sends the same report again. Batches that are due while the disk is busy share the
-next transaction, and so its one sync.
+What a disk keeps of a batch does not show in which order its reports came. A report is acknowledged by the transaction
+that holds it, never before; who does not wait for that sends the same report again. Batches that are due while the disk
+is busy share the next transaction, and so its one sync.
 """
 
 from __future__ import annotations

@@ -5,12 +5,7 @@
 
 An id is 32 hexadecimal digits that the device drew at random, a report is base64url without padding. Every other key
 is refused: a client that sends more than its report gets an error, and nothing of it is kept. A batch with one bad
-report is refused as a whole. The texts of a batch are checked and decoded together, which decides the collector's
-speed.
-
-The limit on reports per minute and address stores no address. An address is hashed with a secret key into a few
-counters that other addresses share. The key and all counters are deleted every minute and never written to a disk, so
-that nobody can find out later who reported.
+report is refused as a whole. The texts of a batch are checked and decoded together, for speed.
 """
 
 from __future__ import annotations
@@ -44,6 +39,7 @@ _ROWS, _SLOTS = 2, 1 << 16
 class RateLimit:
     """At most ``rate`` reports a minute from one address (one /64 network of IPv6); 0 is no limit.
 
+    No address is stored: a secret key hashes it into counters that others share, and both are deleted every minute.
     Counters are a count-min sketch: two rows of 2**16, each address has one counter in each row, and the smaller one
     bounds what it sent. Addresses that share both counters share the limit, which for 10,000 senders at a time befalls
     one in fifty; memory never grows, however many addresses there are.

@@ -11,6 +11,7 @@ import json
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -73,15 +74,14 @@ class Outbox:
     def load(cls, path: Path, survey: Survey) -> Outbox:
         """Read what `save` wrote for this survey."""
         try:
-            lines = path.read_text(encoding="ascii").splitlines()
-            first = json.loads(lines[0])
-            rows = tuple(_read(json.loads(line), survey.encoding) for line in lines[1:])
-            fingerprint, announced = str(first["survey"]), first["reports"]
+            first, *lines = path.read_text(encoding="ascii").splitlines()
+            rows = tuple(_read(json.loads(line), survey.encoding) for line in lines)
+            fingerprint, announced = itemgetter("survey", "reports")(json.loads(first))
         except OSError as problem:
             raise InputError(
                 "the reports cannot be read: {reason}", value=path, reason=system_reason(problem)
             ) from None
-        except (IndexError, KeyError, TypeError, ValueError, RecursionError, InputError):
+        except (KeyError, TypeError, ValueError, RecursionError, InputError):
             raise InputError("the file does not hold reports that wait to be sent", value=path) from None
         if fingerprint not in (survey.fingerprint, survey.earlier_fingerprint):
             raise InputError(

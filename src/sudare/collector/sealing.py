@@ -14,21 +14,15 @@ from pathlib import Path
 
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
-from cryptography.hazmat.primitives.serialization import (
-    Encoding,
-    PublicFormat,
-)
+from cryptography.hazmat.primitives.hpke import AEAD, KDF, KEM, Suite
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from sudare.collector.storage import ID_BYTES, RequestError, Row
-from sudare.errors import InputError, OutputError
+from sudare.errors import OutputError
 from sudare.privacy.private_files import ensure_secret
 from sudare.workflow.reports import key_in, pem_of
 
-try:
-    from cryptography.hazmat.primitives.hpke import AEAD, KDF, KEM, Suite
-except ImportError:  # an older one serves all that has no shuffler
-    Suite = None  # type: ignore[assignment,misc]  # refused by _suite
-
+SUITE = Suite(KEM.X25519, KDF.HKDF_SHA256, AEAD.AES_128_GCM)
 OVERHEAD = 48
 """Bytes by which a sealed report is longer: 32 of the key, 16 of the tag."""
 
@@ -36,7 +30,7 @@ OVERHEAD = 48
 def seal(row: Row, public: str, survey: str) -> Row:
     """The ticket of a report, and the report sealed for who has the private half of ``public``."""
     key = X25519PublicKey.from_public_bytes(bytes.fromhex(public))
-    return ticket(row[0]), _suite().encrypt(row[0] + row[1], key, info=_info(survey))
+    return ticket(row[0]), SUITE.encrypt(row[0] + row[1], key, info=_info(survey))
 
 
 def sealed_body(survey: str, rows: Sequence[Row], codes: Sequence[str] = ()) -> bytes:
@@ -49,7 +43,7 @@ def sealed_body(survey: str, rows: Sequence[Row], codes: Sequence[str] = ()) -> 
 def unseal(sealed: bytes, key: X25519PrivateKey, survey: str) -> Row:
     """The id and the report; `RequestError` unless it was sealed for this key and this survey."""
     try:
-        content = _suite().decrypt(sealed, key, info=_info(survey))
+        content = SUITE.decrypt(sealed, key, info=_info(survey))
     except (InvalidTag, ValueError):
         raise RequestError(400, "a sealed report cannot be opened") from None
     return content[:ID_BYTES], content[ID_BYTES:]
@@ -78,9 +72,3 @@ def sealing_text(key: X25519PrivateKey) -> str:
 
 def _info(survey: str) -> bytes:
     return b"sudare report " + survey.encode()
-
-
-def _suite() -> Suite:
-    if Suite is None:
-        raise InputError("sealed reports need a newer library", hint="Install it: pip install 'cryptography>=47'.")
-    return Suite(KEM.X25519, KDF.HKDF_SHA256, AEAD.AES_128_GCM)

@@ -1,9 +1,7 @@
 """The collector's web service, and no record of who used it.
 
-``GET /survey`` tells a device all that it needs, signed; ``POST /reports`` takes one report or several and answers 200
-when they are on the disk, or 202 when they still wait for their batch and must be sent again; ``GET /estimate`` gives
-the estimate that is shown; ``GET /`` and ``GET /device`` are pages. `intake` checks requests directly, without a
-Pydantic model, for speed.
+``POST /reports`` answers 200 when reports are on the disk, and 202 when they wait for their batch and must be sent
+again. `intake` checks requests directly, without a Pydantic model, for speed.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Runs the service in this process until it is stopped.
 
-`PatientServer` limits how long a connection may stay open before its request has arrived. Uvicorn limits the number of
-connections and the time between two requests, but not this: idle connections could otherwise use up all places.
-`Watch` notices when the survey's file is changed while the collector runs.
+Uvicorn limits the number of connections and the time between two requests, but not how long a connection may stay open
+before its request has arrived: idle ones could use up all places.
 """
 
 from __future__ import annotations
@@ -12,6 +11,7 @@ import socket
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -103,15 +103,14 @@ _LOOK_EVERY = 1.0  # seconds
 class Watch:
     """Compares the file at ``path`` with the ``survey`` that was read from it at the start.
 
-    Devices would still be asked the old question, and their reports counted for it, while the steward believes that
-    the new one is asked. So a changed question, list of answers or encoding stops the collection until the collector
-    is started anew; a changed token or rate waits for that quietly, and a file that cannot be read (an editor is
-    at work) changes nothing.
+    A changed question, list of answers or encoding stops the collection until the collector is started anew: devices
+    are still asked the old one. A changed token or rate waits for that, and a file that cannot be read (an editor is at
+    work) changes nothing.
     """
 
     def __init__(self, path: Path, survey: Survey, clock: Callable[[], float] = time.monotonic) -> None:
         self._path, self._survey, self._clock = path, survey, clock
-        self._seen = self._signature()
+        self._seen = path.read_bytes()
         self._next = clock() + _LOOK_EVERY
         self._changed: list[str] = []
 
@@ -119,9 +118,8 @@ class Watch:
         """`RequestError` while the file says something else than what is being asked."""
         if self._clock() >= self._next:
             self._next = self._clock() + _LOOK_EVERY
-            signature = self._signature()
-            if signature is not None and signature != self._seen:
-                self._look(signature)
+            with suppress(OSError, SudareError):
+                self._look()
         if self._changed:
             raise RequestError(
                 503,
@@ -130,21 +128,11 @@ class Watch:
                 changed=together(self._changed),
             )
 
-    def _look(self, signature: tuple[int, ...]) -> None:
-        try:
-            now = load(self._path).identity
-        except SudareError:
-            return
-        before = self._survey.identity
-        self._changed = sorted(key for key in before if now[key] != before[key])
-        self._seen = signature
-
-    def _signature(self) -> tuple[int, ...] | None:
-        try:
-            found = self._path.stat()
-        except OSError:
-            return None
-        return found.st_mtime_ns, found.st_size, found.st_ino
+    def _look(self) -> None:
+        if (written := self._path.read_bytes()) != self._seen:
+            before, now = self._survey.identity, load(self._path).identity
+            self._changed = sorted(key for key in {*before, *now} if now.get(key) != before.get(key))
+            self._seen = written
 
 
 def link_of(survey: Survey, address: str) -> str:
@@ -173,9 +161,7 @@ def serve(
     try:
         from sudare.collector.service import create_app
     except ImportError:
-        raise InputError(
-            "the collector needs a web server", hint="Install it: pip install 'sudare[collector]'."
-        ) from None
+        raise MissingExtraError.of(Message("a web server"), "collector") from None
     survey = load(path)
     listening = listen(host, port, _BACKLOG, Message("collector"))
     with listening:

@@ -1,9 +1,8 @@
 """A relay between devices and a collector, run by another party: ``sudare collect shuffle``.
 
-It receives sealed reports, which it cannot read, waits until there is a batch of them, and forwards the batch in the
-order of their random tickets, without addresses and times. It never forwards fewer, and writes nothing about reports to
-a disk. So it knows who sent and not what; the collector knows what and not who. Only if they do not work together, each
-batch is shuffled in the sense of amplification (`sudare.local.shuffled`).
+It receives sealed reports, which it cannot read, and forwards whole batches of them in the order of their random
+tickets; it writes nothing about reports to a disk. It knows who sent and not what, the collector what and not who: if
+they do not work together, each batch is shuffled in the sense of amplification (`sudare.local.shuffled`).
 
 Where the organiser hands out codes, the relay asks each report for one that was not used. It holds the hashes of the
 codes, and of those that were used, in sorted files: no order, and no link from a code to a report, which only travels
@@ -21,15 +20,14 @@ import secrets
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from threading import Lock
-from typing import Any, Protocol
+from typing import Any
 
 from sudare.collector.client import Client
 from sudare.collector.group_commit import GroupCommit
 from sudare.collector.intake import MOST_REPORTS
 from sudare.collector.sealing import OVERHEAD
 from sudare.collector.storage import ID_BYTES, RequestError, Row, StorageError
-from sudare.collector.survey import Survey
-from sudare.errors import InputError, Message, OutputError, ParameterError, SudareError
+from sudare.errors import InputError, Message, OutputError, SudareError
 from sudare.privacy.private_files import write_secret
 
 _KEYS = {"id", "sealed"}
@@ -84,28 +82,15 @@ def make_codes(number: int, path: str | Path) -> Path:
     return hashes
 
 
-class Collector(Protocol):
-    """What a relay needs of a collector; a `Client` is one."""
-
-    @property
-    def survey(self) -> Survey:
-        """The survey that reports are for."""
-
-    def forward(self, body: bytes) -> None:
-        """Hand over a batch of sealed reports; an error unless they are stored."""
-
-
 class Shuffler:
-    """The relay's half: takes rows of (ticket, sealed report), and forwards ``batch`` or more of them at once."""
+    """The relay's half: takes rows of (ticket, sealed report), and forwards a batch of the survey or more at once.
 
-    def __init__(self, client: Collector, batch: int | None = None, codes: Codes | None = None) -> None:
-        self.survey = client.survey
-        least = self.survey.smallest_batch  # what the guarantee of the survey counts on
-        if batch is not None and batch < least:
-            raise ParameterError(
-                "the batch is smaller than the survey promises", value=batch, allowed="{least} or more", least=least
-            )
-        self.client, self.batch, self.codes = client, batch or least, codes
+    The guarantee of the survey counts on so many.
+    """
+
+    def __init__(self, client: Client, codes: Codes | None = None) -> None:
+        self.client, self.survey, self.codes = client, client.survey, codes
+        self.batch = self.survey.smallest_batch
         self._most = -(-4 * (OVERHEAD + ID_BYTES + self.survey.encoding.report_bytes) // 3)
         self.group = GroupCommit(self._forward, self.batch, seconds=float("inf"))
 
@@ -144,20 +129,16 @@ class Shuffler:
 def shuffle(
     forward: str,
     *,
-    batch: int | None = None,
     codes: str | Path | None = None,
     host: str = "127.0.0.1",
     port: int = 8001,
     ready: Callable[[str, int], None] | None = None,
 ) -> None:
-    """Serve the relay in front of the collector at ``forward`` until stopped.
-
-    ``batch`` is what the survey promises unless it is given.
-    """
+    """Serve the relay in front of the collector at ``forward`` until stopped."""
     from sudare.collector.serving import PatientServer, listen, shown_address
 
     client = Client(forward)
-    relay = Shuffler(client, batch, None if codes is None else Codes(Path(codes)))
+    relay = Shuffler(client, None if codes is None else Codes(Path(codes)))
     with listen(host, port, 2048, Message("relay")) as listening:
         server = PatientServer(create_relay(relay), 2000, timeout_graceful_shutdown=10)
         if ready is not None:

@@ -1,10 +1,8 @@
 """Where reports are kept: a table of (id, report) that belongs to one survey and one running collector.
 
-The id is 16 random bytes that the device drew; a report whose id is stored already is not stored again. Besides, the
-tally that is shown is kept, so that a restart shows the same. No time and no address is kept, and no order within a
-batch: its rows come sorted by their random ids. Which batch a report belongs to can be read off the files (pages of
-SQLite's log, transaction numbers of PostgreSQL). A store is used by one thread at a time. Two errors may come up: a
-request that is refused, and a database that cannot be used.
+A report whose id is stored already is not stored again. Besides, the tally that is shown is kept, so that a restart
+shows the same. No time and no address is kept, and no order within a batch: its rows come sorted by their random ids.
+Which batch a report belongs to can be read off the files (pages of SQLite's log, transaction numbers of PostgreSQL).
 """
 
 from __future__ import annotations

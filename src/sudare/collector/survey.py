@@ -10,8 +10,6 @@ rounded in the direction that protects: down for what is more likely for the tru
 for the others. The ratio of the two is then at most that of the exact law, so that a browser's report is epsilon-LDP
 with the printed epsilon, and its law differs from the exact one by less than 2**-128 per coin.
 
-A survey may be a round of a series: devices then remember their permanent answers from one round to the next.
-
 A survey may have a row in a ledger: what a person who reports has spent, booked before the first report is accepted.
 """
 

@@ -80,10 +80,9 @@ _MARGIN = 1 + 1e-9  # far above the rounding errors of the formula in doubles
 def shuffled(encoding: Encoding, reports: int, delta: Number) -> Guarantee:
     """The central guarantee of ``reports`` reports after a trusted party has shuffled them.
 
-    Privacy: hiding among clones (Feldman, McMillan and Talwar 2021 and 2023). With e0 the epsilon of a report, each of
-    the others sends with probability 2/(e**e0 + 1) what one of the two possible values would have sent, so that only
-    the numbers of such reports tell the two apart: their distribution is summed. Never more than e0, rounded up; where
-    the reports are too few, the guarantee is the local one.
+    Privacy: hiding among clones (Feldman, McMillan and Talwar 2021 and 2023), see above: the numbers of clones tell the
+    two values apart, and their distribution is summed. Never more than e0, rounded up; where the reports are too few,
+    the guarantee is the local one.
 
     >>> from sudare.local import SymmetricUnary
     >>> round(float(shuffled(SymmetricUnary(size=23, epsilon=1), 100_000, delta=1e-6).epsilon), 4)

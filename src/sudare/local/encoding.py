@@ -168,6 +168,12 @@ def power(real: Any, epsilon: Fraction) -> Any:
     return real.exp(real.mpf(epsilon.numerator) / epsilon.denominator)
 
 
+def second_flip(real: Any, kept: Fraction, seen: Fraction) -> Any:
+    """The chance with which a bit that was kept at logistic(``kept``) is flipped, to be kept at logistic(``seen``)."""
+    first, both = (1 / (1 + power(real, -exponent)) for exponent in (kept, seen))
+    return (first - both) / (2 * first - 1)
+
+
 def logistic(exponent: Fraction) -> float:
     """e**exponent / (1 + e**exponent) as a double."""
     return 1 / (1 + exp(-float(exponent)))

@@ -6,15 +6,10 @@ It may be negative, and need not add up to n. Given the people, reports are inde
 
     n a + b people_v,  a = q (1 - q)/(p - q)**2,  b = (1 - p - q)/(p - q).
 
-**EM** converges to the maximum-likelihood distribution, which is rougher than the truth where reports are few or
-epsilon is small. Four ways to stop it:
-
-``"prior"`` (default) runs to convergence under a symmetric Dirichlet prior, which adds A/size people to every value. A
-is estimated from the reports (empirical Bayes): the unbiased shares vary among values by more than noise alone would
-make them, and under the prior shares vary by (1/size)(1 - 1/size)/(A + 1). ``"held_out"`` stops after the number of
-steps at which held-out reports are likeliest. ``"converged"`` goes to the limit, and a number makes that many plain
-steps, as the paper does. The last three start with equal shares, on which they depend; the prior has one maximum, and
-starts near it.
+**EM** stops in one of four ways. ``"prior"`` (default) converges under a symmetric Dirichlet prior, which adds A/size
+people to every value; A is such that shares vary by (1/size)(1 - 1/size)/(A + 1) as the unbiased ones do beyond noise.
+``"held_out"`` stops after the number of steps at which held-out reports are likeliest. ``"converged"`` goes to the
+limit, and a number makes that many plain steps, as the paper does. The last three depend on their start, equal shares.
 
 **Numbers** sent through the square wave: reports follow q = A p, p the shares of the cells. EM is stopped by held-out
 reports; EMS smooths by (1, 2, 1)/4 after each step and runs to convergence, which suits smooth shapes in fine cells (Li
@@ -25,8 +20,7 @@ can resolve have wide intervals.
 
 **Exact EM** works through `Supports`, which values each report supports. The likelihood of value v given report u is
 proportional to 1 + gain z_uv, gain = e**epsilon - 1, with z_uv = 1 where u supports v. EM needs two products per step:
-Z theta, and Z transposed times weights. Both are done on packed bits, eight values at a time: a byte selects one of 256
-sums that are known beforehand. Equal reports are merged.
+Z theta, and Z transposed times weights, both on packed bits.
 """
 
 from __future__ import annotations
@@ -34,7 +28,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from math import expm1
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -145,7 +139,6 @@ def covariance(encoding: Encoding, people: Floats, reports: int) -> Floats:
 
 
 Apply: TypeAlias = Callable[[Floats], Floats]
-STOPS = ("prior", "held_out", "converged")
 _ROUND = 24
 _NOTHING = 0.05
 """EM stops when a round of steps raises the log likelihood of all reports by less than this."""
@@ -191,7 +184,7 @@ def fit(
     """The distribution (size,) behind ``counts`` of reports, as `sudare.measure.em`, or under ``prior``."""
     if prior is None or stop != "prior":
         start = np.full(size, 1 / size)
-        return em(counts, _remembering(forward), back, start, stop=_rule(stop), smooth=smooth, tolerance=tolerance)
+        return em(counts, _remembering(forward), back, start, stop=cast(Stop, stop), smooth=smooth, tolerance=tolerance)
     likely = _remembering(forward)
     total, each = float(counts.sum()), prior.people / size
 
@@ -212,17 +205,6 @@ def fit(
         best = found.score
         if found.converged or gained < _NOTHING:
             return Fitted(point, made, best, True)
-
-
-def _rule(stop: str | int) -> Stop:
-    rules: dict[str, Stop] = {"held_out": "held_out", "converged": "converged"}
-    if not isinstance(stop, str):
-        return stop
-    if stop not in rules:
-        raise ParameterError(
-            "no such way to stop EM", value=stop, allowed="{stops} or a number of steps", stops=", ".join(STOPS)
-        )
-    return rules[stop]
 
 
 def _remembering(forward: Apply) -> Apply:

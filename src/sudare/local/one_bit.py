@@ -1,8 +1,7 @@
 """The mean of numbers that change all the time, from one bit a report: Ding, Kulkarni and Yekhanin (2017), 1BitMean.
 
-A device draws a threshold once, uniform between the bounds; its number is above it or not, and above it with chance
-(number - low)/(high - low). For each of the two sides the device draws an answer once, by randomised response, and
-remembers it: that of the present side is what it reports, through a second flip. So it remembers two bits for life.
+A device draws a threshold once, uniform between the bounds: its number is above it with chance (number - low)/(high -
+low). For each side it draws an answer once, which it remembers, and reports that of the present side.
 """
 
 from __future__ import annotations
@@ -12,13 +11,12 @@ from fractions import Fraction
 from functools import cached_property
 from math import sqrt
 from statistics import NormalDist
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sudare.errors import InputError, ParameterError
-from sudare.local.encoding import logistic, power
+from sudare.local.encoding import logistic, second_flip
 from sudare.local.reports import Reports, same_survey
 from sudare.local.square_wave import bounds, shares_between
 from sudare.local.subset import RandomisedResponse
@@ -107,11 +105,7 @@ class OneBitMean:
 
     @cached_property
     def _second_flip(self) -> Bernoulli:
-        def chance(real: Any) -> Any:
-            kept, seen = (1 / (1 + power(real, -amount)) for amount in (self.epsilon, self.encoding.epsilon))
-            return (kept - seen) / (2 * kept - 1)
-
-        return Bernoulli(chance)
+        return Bernoulli(lambda real: second_flip(real, self.epsilon, self.encoding.epsilon))
 
     def remember(
         self,

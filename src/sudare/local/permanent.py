@@ -2,11 +2,8 @@
 
 The device randomises each value that it holds once and remembers the result; each report is a fresh randomisation of
 what it remembers of its present value (full RAPPOR, Erlingsson, Pihur and Korolova 2014). A value that returns gets its
-old answer: a new one would tell more each time that a person comes home.
-
-With ``buckets`` = d a device answers for d of the values alone, which it draws once (dBitFlipPM, Ding, Kulkarni and
-Yekhanin 2017): a histogram of numbers that change all the time. All values that it is not asked about have one answer,
-so it remembers at most d + 1, and a change from one of them to another is hidden altogether.
+old answer: a new one would tell more each time that a person comes home. With ``buckets`` = d a device answers for d of
+the values alone (dBitFlipPM, Ding, Kulkarni and Yekhanin 2017): a histogram of numbers that change all the time.
 """
 
 from __future__ import annotations
@@ -20,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sudare.errors import InputError, ParameterError
-from sudare.local.encoding import logistic, power
+from sudare.local.encoding import logistic, second_flip
 from sudare.local.layout import Bitmap, Layout, Packed
 from sudare.local.reports import Reports
 from sudare.local.unary import SymmetricUnary, UnaryEncoding, coins
@@ -174,8 +171,7 @@ class PermanentUnary(UnaryEncoding):
 
     def flip(self, real: Any) -> Any:
         """The chance of the second flip, in an mpmath context."""
-        kept, seen = (1 / (1 + power(real, -amount / 2)) for amount in (self.epsilon, self.first))
-        return (kept - seen) / (2 * kept - 1)
+        return second_flip(real, self.epsilon / 2, self.first / 2)
 
     @cached_property
     def _second_flip(self) -> Bernoulli:

@@ -182,7 +182,7 @@ def test_no_reports():
         ({"method": "ems"}, "smoothing is for numbers"),
         ({"level": 1}, "level is not a probability"),
         ({"level": 0}, "level is not a probability"),
-        ({"method": "em", "stop": "soon"}, "no such way to stop EM"),
+        ({"method": "em", "stop": "soon"}, "no such rule to stop EM"),
         ({"method": "em", "stop": 0}, "no such rule to stop EM"),
     ],
 )

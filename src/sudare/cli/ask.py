@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from sudare.cli.console import output_options, print_facts, print_json
+from sudare.cli.console import for_people, output_options, print_facts
 from sudare.errors import ParameterError
 from sudare.language.catalogue import current_language
 
@@ -36,9 +36,7 @@ def ask(
             raise ParameterError("a condition is not ATTRIBUTE=VALUE", value=condition, hint="For instance: sex=f")
         where[name] = [value.strip() for value in values.split(",")]
     answer = run(open_release(release, publisher=publisher), where, level=level)
-    if as_json:
-        print_json(answer.to_json())
-    elif not quiet:
+    if for_people(answer, as_json, quiet):
         words = current_language()
         print_facts(
             {

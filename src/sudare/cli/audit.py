@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from sudare.cli.console import page_options, print_facts, print_json, print_table, stages
+from sudare.cli.console import for_people, page_options, print_facts, print_table, stages
 from sudare.language.catalogue import Words, current_language
 
 
@@ -48,9 +48,7 @@ def audit(
             processes=processes,
             more=collector_findings,
         )
-    if as_json:
-        print_json(made.to_json())
-    elif not quiet:
+    if for_people(made, as_json, quiet):
         said = current_language()
         print_facts(made.facts(said) | {said("command.written"): f"{folder / 'audit.json'}, {folder / 'audit.html'}"})
         if failed := [finding for finding in made.findings if exact or not finding.passed]:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import click
 
 from sudare.cli.console import (
+    for_people,
     json_option,
     language_option,
     print_facts,
-    print_json,
     print_note,
     print_table,
     recipe_argument,
@@ -40,8 +40,7 @@ def check(recipe: str, period: str | None, values: bool, as_json: bool) -> None:
     remove_leftovers()
     with stages(as_json) as progress:
         found = look(recipe, values=values, period=period, progress=progress)
-    if as_json:
-        print_json(found.to_json())
+    if not for_people(found, as_json):
         return
     print_check(found)
 

@@ -8,11 +8,11 @@ import click
 
 from sudare.cli.console import (
     LocalPath,
+    for_people,
     language_option,
     output_options,
     page_language_option,
     print_facts,
-    print_json,
     print_note,
     quiet_option,
 )
@@ -109,9 +109,7 @@ def send(
         codes=codes.read_text(encoding="utf-8").split() if codes else (),
         confirm=None if yes else confirm,
     )
-    if as_json:
-        print_json(sent.to_json())
-    elif not quiet:
+    if for_people(sent, as_json, quiet):
         words, kept = current_language(), str(sent.outbox)
         print_facts(
             {

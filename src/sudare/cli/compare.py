@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
-from sudare.cli.console import LocalPath, json_option, language_option, print_facts, print_json, print_note, print_table
+from sudare.cli.console import LocalPath, for_people, json_option, language_option, print_facts, print_note, print_table
 from sudare.language.catalogue import current_language
 
 
@@ -19,15 +20,7 @@ from sudare.language.catalogue import current_language
 @click.option("--level", type=float, default=0.9, show_default=True, help="How often intervals hold the truth.")
 @language_option
 @json_option
-def compare(
-    weighted: Path,
-    means: tuple[str, ...],
-    shares: tuple[str, ...],
-    private: str | None,
-    weight: str,
-    level: float,
-    as_json: bool,
-) -> None:
+def compare(weighted: Path, level: float, as_json: bool, **asked: Any) -> None:
     """Show what WEIGHTED answers: a public file with a column of weights, or the folder of a release of weights.
 
     With --private the true answers stand beside, which are not protected: such output must not leave the house.
@@ -38,9 +31,8 @@ def compare(
     from sudare.privacy.notebook import fact_text
     from sudare.reweight.comparison import compare as make_comparison
 
-    made = make_comparison(weighted, means=means, shares=shares, private=private, weight=weight, level=level)
-    if as_json:
-        print_json(made.to_json())
+    made = make_comparison(weighted, level=level, **asked)
+    if not for_people(made, as_json):
         return
     words = current_language()
     print_facts(

@@ -76,6 +76,13 @@ def print_json(value: object) -> None:
     click.echo(json.dumps(value, indent=2, ensure_ascii=False))
 
 
+def for_people(result: Any, as_json: bool, quiet: bool = False) -> bool:
+    """Whether a result is to be said to people; with ``--json`` it is printed for machines instead."""
+    if as_json:
+        print_json(result.to_json())
+    return not (as_json or quiet)
+
+
 def print_table(header: Sequence[str], rows: Sequence[Sequence[str]], *, err: bool = False) -> None:
     """A table on a terminal; where the output is piped, one line per row with tabs between, for tools."""
     if (sys.stderr if err else sys.stdout).isatty() or os.environ.get("FORCE_COLOR"):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from sudare.cli.console import LocalPath, output_options, print_errors, print_facts, print_json, stages
+from sudare.cli.console import LocalPath, for_people, output_options, print_errors, print_facts, stages
 from sudare.language.catalogue import current_language
 
 
@@ -23,8 +23,6 @@ def demo(folder: Path, people: int, as_json: bool, quiet: bool) -> None:
 
     with stages(as_json or quiet) as progress:
         made = run_demo(folder, people=people, progress=progress)
-    if as_json:
-        print_json(made.to_json())
-    elif not quiet:
+    if for_people(made, as_json, quiet):
         print_facts(made.facts(current_language()))
         print_errors(made.rehearsal.errors)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
-from sudare.cli.console import LocalPath, output_options, print_facts, print_json, print_table
+from sudare.cli.console import LocalPath, for_people, output_options, print_facts, print_table
 from sudare.language.catalogue import current_language
 
 
@@ -20,13 +21,11 @@ from sudare.language.catalogue import current_language
 @output_options
 def estimate(
     reports: tuple[Path, ...],
-    method: str,
-    level: float,
-    question: str | None,
     labels: Path | None,
     top: int | None,
     as_json: bool,
     quiet: bool,
+    **asked: Any,
 ) -> None:
     """Estimate how many people hold each value, from files of REPORTS (.parquet, .jsonl) or a tally (.json).
 
@@ -37,11 +36,9 @@ def estimate(
     from sudare.local.files import open_reports
     from sudare.privacy.notebook import guarantee_line
 
-    made = run(open_reports(reports), method, level, question=question)
+    made = run(open_reports(reports), **asked)
     rows = named_rows(made, read_labels(labels, made.encoding.size) if labels else None)
-    if as_json:
-        print_json(made.to_json())
-    elif not quiet:
+    if for_people(made, as_json, quiet):
         words, coded = current_language(), made.encoding
         print_facts(
             {
@@ -53,5 +50,5 @@ def estimate(
         )
         shown = sorted(rows, key=lambda row: -row.people)[:top] if top else rows
         names = [words(f"command.{name}") for name in ("value", "people", "standard_error", "high")]
-        header = [*names[:3], words("command.low", level=f"{level:g}"), names[3]]
+        header = [*names[:3], words("command.low", level=f"{asked['level']:g}"), names[3]]
         print_table(header, [(row.label, *(f"{number:,.1f}" for number in row[1:])) for row in shown])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -18,14 +19,7 @@ from sudare.language.catalogue import current_language
 @click.option("--publisher", metavar="KEY", help="The publisher's public key: a PEM file, or 64 hexadecimal digits.")
 @page_options("The language of the page, if not the browser's.")
 def explore(
-    release: str,
-    static: Path | None,
-    port: int,
-    no_browser: bool,
-    publisher: str | None,
-    language: str | None,
-    as_json: bool,
-    quiet: bool,
+    release: str, static: Path | None, port: int, no_browser: bool, as_json: bool, quiet: bool, **asked: Any
 ) -> None:
     """Search, filter and sum RELEASE on a page, with an interval for every selection.
 
@@ -38,7 +32,7 @@ def explore(
     from sudare.reading.explorer import serve_explorer, write_explorer
 
     if static is not None:
-        page = write_explorer(release, static, language=language, publisher=publisher)
+        page = write_explorer(release, static, **asked)
         if as_json:
             print_json({"page": str(page)})
         elif not quiet:
@@ -55,4 +49,4 @@ def explore(
         if not no_browser:
             webbrowser.open(address)
 
-    serve_explorer(release, port=port, language=language, publisher=publisher, ready=ready)
+    serve_explorer(release, port=port, ready=ready, **asked)

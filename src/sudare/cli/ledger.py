@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -140,15 +140,13 @@ def verify(head: str | None, path: Path | None, as_json: bool) -> None:
 @_cap_options
 @click.option("--confirm", is_flag=True, help="Change the cap of a data set, or name one much like another.")
 @_common_options
-def set_cap(
-    dataset: str, epsilon: str | None, delta: str, rho: str | None, confirm: bool, path: Path | None, as_json: bool
-) -> None:
+def set_cap(dataset: str, path: Path | None, as_json: bool, **asked: Any) -> None:
     """Set the cap of DATASET, or change it with --confirm. One below what is spent leaves nothing.
 
     Example: sudare ledger set-cap census --epsilon 1 --delta 1e-6
     """
     books = _books(path)
-    entry = books.set_cap(dataset, epsilon=epsilon, delta=delta, rho=rho, confirm=confirm)
+    entry = books.set_cap(dataset, **asked)
     _say_booked(entry, books.balance(dataset), as_json)
 
 
@@ -158,22 +156,13 @@ def set_cap(
 @_cap_options
 @click.option("--confirm", is_flag=True, help="Change the cap of an account that has one already.")
 @_common_options
-def account(
-    account: str,
-    unit: str,
-    epsilon: str | None,
-    delta: str,
-    rho: str | None,
-    confirm: bool,
-    path: Path | None,
-    as_json: bool,
-) -> None:
+def account(account: str, path: Path | None, as_json: bool, **asked: Any) -> None:
     """Set the cap of an ACCOUNT of people, which several data sets about the same people share.
 
     Example: sudare ledger account residents --epsilon 2 --delta 1e-6
     """
     books = _books(path)
-    entry = books.set_account(account, unit=unit, epsilon=epsilon, delta=delta, rho=rho, confirm=confirm)
+    entry = books.set_account(account, **asked)
     _say_booked(entry, books.account(account), as_json)
 
 
@@ -184,15 +173,13 @@ def account(
 @click.option("--units", type=int, metavar="NUMBER", help="How many of the data set's units (days, rows) one can be.")
 @click.option("--confirm", is_flag=True, help="The data set is new, and its name looks like that of another one.")
 @_common_options
-def join(
-    dataset: str, account: str, part: str | None, units: int | None, confirm: bool, path: Path | None, as_json: bool
-) -> None:
+def join(dataset: str, account: str, path: Path | None, as_json: bool, **asked: Any) -> None:
     """Let DATASET count in an ACCOUNT of people, with what it has spent so far.
 
     Example: sudare ledger join census-tokyo residents --part tokyo
     """
     books = _books(path)
-    entry = books.join(dataset, account, part=part, units=units, confirm=confirm)
+    entry = books.join(dataset, account, **asked)
     _say_booked(entry, books.account(account), as_json)
 
 

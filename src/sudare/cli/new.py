@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -25,19 +26,19 @@ NONE, ALL = "-", "all"
 @click.option("--column-names", help="The columns of a text file whose first line is a row already: age,sex,ward")
 @click.option("--epsilon", type=float, default=1.0, show_default=True, help="What the release may spend.")
 @click.option("--dataset", help="The name of the data set in the ledger; that of the file, if not given.")
-@click.option("--public-values", is_flag=True, help="Categories and bounds read off the data are public knowledge.")
+@click.option(
+    "--public-values", "confirmed", is_flag=True, help="Categories and bounds read off the data are public knowledge."
+)
 @language_option
 def new(
     file: str,
     recipe: str,
-    table: str | None,
     unit: str | None,
     unit_name: str | None,
     columns: tuple[str, ...],
     column_names: str | None,
-    epsilon: float,
     dataset: str | None,
-    public_values: bool,
+    **asked: Any,
 ) -> None:
     """Look at FILE, ask what is to be declared, and write a commented recipe beside it.
 
@@ -56,7 +57,7 @@ def new(
     if asks and dataset is None:
         dataset = click.prompt(words("new.dataset"), default=Path(file).name.partition(".")[0], err=True)
     if asks and (unit is None or not columns):
-        names, likely = columns_to_choose(file, table, listed)
+        names, likely = columns_to_choose(file, asked["table"], listed)
         if names and unit is None:
             question = words("new.unit", unit_name=unit_name or "person", columns=words.listing(names))
             unit = click.prompt(question, default=likely or NONE, err=True).strip().removeprefix(NONE)
@@ -67,14 +68,12 @@ def new(
     text = propose_recipe(
         file,
         folder=target.parent,
-        table=table,
         unit=unit,
         unit_name=unit_name or "person",
         columns=columns or None,
         column_names=listed,
-        epsilon=epsilon,
         dataset=dataset,
-        confirmed=public_values,
+        **asked,
     )
     try:
         write_secret(target, text.encode())  # what is read off private values stands in comments

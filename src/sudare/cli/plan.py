@@ -8,11 +8,11 @@ import click
 
 from sudare.cli.check import print_check
 from sudare.cli.console import (
+    for_people,
     json_option,
     language_option,
     print_errors,
     print_facts,
-    print_json,
     print_note,
     recipe_argument,
     remove_leftovers,
@@ -43,8 +43,7 @@ def plan(recipe: str, period: str | None, private: bool, as_json: bool) -> None:
     with stages(as_json) as progress:
         progress(Progress(Stage.PLANNING))
         made = make_plan(recipe, private=private, period=period)
-    if as_json:
-        print_json(made.to_json())
+    if not for_people(made, as_json):
         return
     words, after = current_language(), made.balance_after
     left = "" if after is None else words("command.left", amount=remaining_line(after, words))

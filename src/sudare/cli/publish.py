@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import sys
+from typing import Any
 
 import click
 
 from sudare.cli.console import (
+    for_people,
     noted_warnings,
     page_options,
     print_facts,
-    print_json,
     print_note,
     recipe_argument,
     remove_leftovers,
@@ -44,14 +45,7 @@ def confirm_rows(recipe: str, period: str | None = None) -> None:
 @click.option("--yes", is_flag=True, help="Do not look at the data first and ask, as is done in a terminal.")
 @page_options("The language of pages, if not the recipe's or English.")
 def publish(
-    recipe: str,
-    period: str | None,
-    resume: bool,
-    anew: bool,
-    yes: bool,
-    language: str | None,
-    as_json: bool,
-    quiet: bool,
+    recipe: str, period: str | None, resume: bool, anew: bool, yes: bool, as_json: bool, quiet: bool, **asked: Any
 ) -> None:
     """Make the release that RECIPE describes, spend its cost, and write its files, certificate and report.
 
@@ -70,14 +64,12 @@ def publish(
         confirm_rows(recipe, period)
     with stages(as_json or quiet) as progress, noted_warnings():
         try:
-            made = run(recipe, language=language, resume=resume, anew=anew, period=period, progress=progress)
+            made = run(recipe, resume=resume, anew=anew, period=period, progress=progress, **asked)
         except KeyboardInterrupt as end:
             if isinstance(end.__cause__, SudareError):  # which names the release
                 raise end.__cause__ from None
             raise
-    if as_json:
-        print_json(made.to_json())
-    elif not quiet:
+    if for_people(made, as_json, quiet):
         words, internal = current_language(), made.internal_report
         pages = {words("command.report"): made.report.name} if made.report else {}
         if internal:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 import numpy as np
 
-from sudare.cli.console import LocalPath, output_options, print_json, print_table
+from sudare.cli.console import LocalPath, for_people, output_options, print_table
 from sudare.language.catalogue import current_language
 
 
@@ -42,18 +43,7 @@ from sudare.language.catalogue import current_language
 @click.option("--folder", type=LocalPath(path_type=Path), help="Where tables and pictures go; out/reconstruct.")
 @output_options
 def reconstruct(
-    released: Path,
-    columns: tuple[str, ...],
-    bins: int,
-    method: str,
-    components: int | None,
-    covariance: str,
-    fit: str,
-    cross: tuple[str, ...],
-    clusters: bool,
-    folder: Path | None,
-    as_json: bool,
-    quiet: bool,
+    released: Path, components: int | None, cross: tuple[str, ...], as_json: bool, quiet: bool, **asked: Any
 ) -> None:
     """Recover the distributions behind the perturbed records in the file RELEASED, with the noise that its certificate
     states, and write them as tables and pictures.
@@ -62,21 +52,9 @@ def reconstruct(
     """
     from sudare.reconstruct.released import recover
 
-    made = recover(
-        released,
-        columns=columns,
-        bins=bins,
-        folder=folder or Path("out") / "reconstruct",
-        method=method,
-        components=components or "auto",
-        covariance=covariance,
-        fit=fit,
-        cross=[_pair(each) for each in cross],
-        clusters=clusters,
-    )
-    if as_json:
-        print_json(made.to_json())
-    elif not quiet:
+    asked["folder"] = asked["folder"] or Path("out") / "reconstruct"
+    made = recover(released, components=components or "auto", cross=[_pair(each) for each in cross], **asked)
+    if for_people(made, as_json, quiet):
         words = current_language()
         for name, found in made.histograms.items():
             click.echo(words("command.distribution", column=click.style(name, bold=True), method=found.method))

@@ -8,10 +8,10 @@ import click
 
 from sudare.cli.console import (
     LocalPath,
+    for_people,
     page_options,
     print_errors,
     print_facts,
-    print_json,
     recipe_argument,
     remove_leftovers,
     stages,
@@ -41,9 +41,7 @@ def rehearse(
         if page is not None:
             progress(Progress(Stage.DRAWING))
             write_page(made, page, words=Words(language or "en"))
-    if as_json:
-        print_json(made.to_json())
-    elif not quiet:
+    if for_people(made, as_json, quiet):
         words = current_language()
         runs = {words("command.rehearsed_on"): said(made.basis, words), words("command.runs"): str(made.repetitions)}
         print_facts({**runs, **lines(made.facts, words)})

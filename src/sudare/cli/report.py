@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from sudare.cli.console import page_options, print_facts, print_json
+from sudare.cli.console import for_people, page_options, print_facts
 from sudare.language.catalogue import current_language
 
 
@@ -23,9 +23,7 @@ def report(release: str, language: str | None, key: str | None, as_json: bool, q
     from sudare.workflow.pages import draw_report
 
     made = draw_report(release, language=language, key=key)
-    if as_json:
-        print_json(made.to_json())
-    elif not quiet:
+    if for_people(made, as_json, quiet):
         words = current_language()
         print_facts(
             {

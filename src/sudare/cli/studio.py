@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -23,14 +23,7 @@ if TYPE_CHECKING:
 @page_language_option("The language of the page, if not the browser's.")
 @quiet_option
 def studio(
-    recipe: str | None,
-    demo: bool,
-    host: str,
-    port: int,
-    no_browser: bool,
-    show_link: bool,
-    language: str | None,
-    quiet: bool,
+    recipe: str | None, demo: bool, no_browser: bool, show_link: bool, language: str | None, quiet: bool, **asked: Any
 ) -> None:
     """Open RECIPE in the studio: declare, rehearse, publish and keep the books in a browser, until stopped.
 
@@ -64,4 +57,4 @@ def studio(
     # So that the page is removed on the way out, also when the terminal is closed.
     for end in (signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)):
         signal.signal(end, lambda number, _: sys.exit(128 + number))
-    serve(recipe, host=host, port=port, language=language, ready=ready)
+    serve(recipe, language=language, ready=ready, **asked)

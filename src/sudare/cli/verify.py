@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from sudare.cli.console import LocalPath, output_options, print_json
+from sudare.cli.console import LocalPath, for_people, output_options
 from sudare.language.catalogue import current_language
 
 
@@ -22,9 +22,7 @@ def verify(certificate: str, publisher: str | None, as_json: bool, quiet: bool) 
     from sudare.workflow.certificate import verify as run
 
     result = run(certificate, publisher=publisher)
-    if as_json:
-        print_json(result.to_json())
-    elif not quiet:
+    if for_people(result, as_json, quiet):
         words = current_language()
         for check in result.said(words):
             click.echo(f"{click.style(words('command.checked'), fg='green')}  {check}")

@@ -1,7 +1,4 @@
-"""A message: an English template and the values of its fields, which a catalogue can say in another language.
-
-A message is written as JSON with its fields, so that another process, or a later reader, can say it in any language.
-"""
+"""A message: an English template and the values of its fields, which a catalogue can say in another language."""
 
 from __future__ import annotations
 
@@ -14,7 +11,6 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import reduce
 from numbers import Integral
-from typing import Any, ClassVar
 
 # Line breaks and the signs that steer a terminal: names from files may hold them, a message is one line.
 _STEERING = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
@@ -54,8 +50,6 @@ class Translatable(ABC):
     """What can be said in every language: a message or an error."""
 
     __slots__ = ()
-    error_from_json: ClassVar[Callable[[dict[str, Any]], Translatable]]
-    """Reads an error; set by the module of errors, which builds on this one."""
 
     @abstractmethod
     def said(self, translate: Translate = english) -> str:
@@ -64,10 +58,6 @@ class Translatable(ABC):
     def inside(self, translate: Translate) -> str:
         """The words as they stand inside of another sentence."""
         return self.said(translate)
-
-    @abstractmethod
-    def to_json(self) -> dict[str, Any]:
-        """The facts as JSON."""
 
 
 class Message(Translatable):
@@ -95,14 +85,6 @@ class Message(Translatable):
             # A text of another package with braces that mean nothing: never an error about an error.
             return template
 
-    def to_json(self) -> dict[str, Any]:
-        """The template and its fields as JSON; values that JSON lacks are kept as they are shown."""
-        return {"template": self.template, "fields": {name: keep(value) for name, value in self.fields.items()}}
-
-    @classmethod
-    def from_json(cls, data: dict[str, Any]) -> Message:
-        return cls(data["template"], **{name: restore(value) for name, value in data["fields"].items()})
-
     def __str__(self) -> str:
         return one_line(self.said())
 
@@ -116,53 +98,9 @@ class Message(Translatable):
         return hash(self.template)
 
 
-class _Shown(str):
-    """A value that was kept as JSON: its text, and how ``repr`` showed it."""
-
-    __slots__ = ("written",)
-    written: str
-
-    def __repr__(self) -> str:
-        return self.written
-
-    def __format__(self, form: str) -> str:
-        return str(self)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _shown, (str(self), self.written)
-
-
-def _shown(text: str, written: str) -> _Shown:
-    found = _Shown(text)
-    found.written = written
-    return found
-
-
 def inside(value: object, translate: Translate) -> object:
     """A field as it stands in a sentence."""
     return value.inside(translate) if isinstance(value, Translatable) else value
-
-
-def keep(value: object, written: Callable[[object], str] = repr) -> Any:
-    """A value as JSON; one that JSON lacks as its text, and as ``written`` shows it."""
-    if value is None or type(value) in (str, bool, int, float):
-        return value
-    if isinstance(value, Translatable):
-        return value.to_json()
-    if isinstance(value, Integral | float):
-        return int(value) if isinstance(value, Integral) else float(value)
-    return {"text": str(value), "written": written(value)}
-
-
-def restore(data: Any) -> Any:
-    """The value that `keep` wrote."""
-    if isinstance(data, list):
-        return [restore(each) for each in data]
-    if not isinstance(data, dict):
-        return data
-    if "class" in data:
-        return Translatable.error_from_json(data)
-    return Message.from_json(data) if "template" in data else _shown(data["text"], data["written"])
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> Message | None:

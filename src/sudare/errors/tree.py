@@ -15,10 +15,8 @@ from sudare.errors.message import (
     as_written,
     english,
     inside,
-    keep,
     listed,
     one_line,
-    restore,
     system_reason,
 )
 
@@ -138,32 +136,6 @@ class SudareError(Translatable, Exception):
         word = said.split(maxsplit=1)[0].rstrip(",:;.") if said else ""
         return said[:1].upper() + said[1:] if isinstance(self._hint, Message) and word.isalpha() else said
 
-    def to_json(self) -> dict[str, Any]:
-        """The facts as JSON, with its class by code: another process or a later reader makes the error from it."""
-        return {
-            "class": type(self).code,
-            "code": self.code,
-            **self.message.to_json(),
-            **({} if self.given is None else {"value": keep(self.value, as_written)}),
-            "allowed": [*map(keep, self._allowed)] if isinstance(self._allowed, tuple) else keep(self._allowed),
-            "hint": keep(self._hint),
-        }
-
-    @classmethod
-    def from_json(cls, data: dict[str, Any]) -> SudareError:
-        """The error that `to_json` wrote; of the root's class where its own is not loaded."""
-        kind = SudareError.classes.get(data["class"], SudareError)
-        found = kind.__new__(kind)
-        SudareError.__init__(
-            found,
-            Message.from_json(data),
-            value=restore(data["value"]) if "value" in data else _ABSENT,
-            allowed=restore(data["allowed"]),
-            hint=restore(data["hint"]),
-            code=data["code"],
-        )
-        return found
-
     @classmethod
     @contextmanager
     def from_system(cls, template: str, /, **facts: Any) -> Iterator[None]:
@@ -222,9 +194,6 @@ def _unpickled(kind: type[SudareError], args: tuple[str, ...], state: dict[str, 
     found.args = args
     found.__dict__.update(state)
     return found
-
-
-Translatable.error_from_json = SudareError.from_json
 
 
 class ParameterError(SudareError, ValueError):

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, TypeAlias, Union
+from typing import TYPE_CHECKING, TypeAlias, Union
 
 from sudare.errors import SudareError
 from sudare.language.translation import text
@@ -126,13 +126,6 @@ class Progress:
 
     def __str__(self) -> str:
         return self.text(_english())
-
-    def to_json(self) -> dict[str, Any]:
-        return {"stage": str(self.stage), "done": self.done, "total": self.total, "detail": self.detail}
-
-    @classmethod
-    def from_json(cls, data: dict[str, Any]) -> Progress:
-        return cls(**{**data, "stage": Stage(data["stage"])})
 
 
 OnProgress: TypeAlias = Callable[[Progress], None]

@@ -57,53 +57,36 @@ def translations(language: str, domain: str = "errors") -> NullTranslations:
     return found
 
 
-_INTEGER = Message("input should be a valid integer")
 _PYDANTIC = {
-    "string_type": (Message("input should be a valid string"),),
-    "int_type": (_INTEGER,),
-    "int_from_float": (Message("input should be a valid integer, got a number with a fractional part"),),
-    "int_parsing": (Message("input should be a valid integer, unable to parse string as an integer"),),
-    "float_type": (Message("input should be a valid number"),),
-    "float_parsing": (Message("input should be a valid number, unable to parse string as a number"),),
-    "finite_number": (Message("input should be a finite number"),),
-    "bool_type": (Message("input should be a valid boolean"),),
-    "bool_parsing": (Message("input should be a valid boolean, unable to interpret input"),),
-    "decimal_type": (Message("decimal input should be an integer, float, string or Decimal object"),),
-    "decimal_parsing": (Message("input should be a valid decimal"),),
-    "list_type": (Message("input should be a valid list"),),
-    "tuple_type": (Message("input should be a valid tuple"),),
-    "dict_type": (Message("input should be a valid dictionary"), Message("input should be an object")),
-    "model_type": (
-        Message("input should be a valid dictionary or instance of {class_name}"),
-        Message("input should be an object"),
-    ),
-    "greater_than": (Message("input should be greater than {gt}"),),
-    "greater_than_equal": (Message("input should be greater than or equal to {ge}"),),
-    "less_than": (Message("input should be less than {lt}"),),
-    "less_than_equal": (Message("input should be less than or equal to {le}"),),
-    "literal_error": (Message("input should be {expected}"),),
-    "none_required": (Message("input should be None"),),
-    "string_too_short": (
-        Message("string should have at least {min_length} character"),
-        Message("string should have at least {min_length} characters"),
-    ),
-    "string_too_long": (Message("string should have at most {max_length} characters"),),
-    "too_short": (
-        Message("list should have at least {min_length} item after validation, not {actual_length}"),
-        Message("tuple should have at least {min_length} item after validation, not {actual_length}"),
-        Message("dictionary should have at least {min_length} item after validation, not {actual_length}"),
-    ),
-    "too_long": (
-        Message("dictionary should have at most {max_length} items after validation, not {actual_length}"),
-        Message("tuple should have at most {max_length} items after validation, not {actual_length}"),
-    ),
-    "missing": (Message("field required"),),
-    "extra_forbidden": (Message("extra inputs are not permitted"),),
-    "union_tag_not_found": (Message("unable to extract tag using discriminator {discriminator}"),),
-    "union_tag_invalid": (
-        Message(
-            "input tag '{tag}' found using {discriminator} does not match any of the expected tags: {expected_tags}"
-        ),
+    "string_type": Message("input should be a valid string"),
+    "int_type": Message("input should be a valid integer"),
+    "int_from_float": Message("input should be a valid integer, got a number with a fractional part"),
+    "int_parsing": Message("input should be a valid integer"),
+    "float_type": Message("input should be a valid number"),
+    "float_parsing": Message("input should be a valid number"),
+    "finite_number": Message("input should be a finite number"),
+    "bool_type": Message("input should be a valid boolean"),
+    "bool_parsing": Message("input should be a valid boolean"),
+    "decimal_type": Message("input should be a valid decimal"),
+    "decimal_parsing": Message("input should be a valid decimal"),
+    "list_type": Message("input should be a valid list"),
+    "tuple_type": Message("input should be a valid list"),
+    "dict_type": Message("input should be a table of keys and values"),
+    "model_type": Message("input should be a table of keys and values"),
+    "greater_than": Message("input should be greater than {gt}"),
+    "greater_than_equal": Message("input should be greater than or equal to {ge}"),
+    "less_than": Message("input should be less than {lt}"),
+    "less_than_equal": Message("input should be less than or equal to {le}"),
+    "none_required": Message("input should be None"),
+    "string_too_short": Message("string should have at least {min_length} characters"),
+    "string_too_long": Message("string should have at most {max_length} characters"),
+    "too_short": Message("input should have at least {min_length} items, not {actual_length}"),
+    "too_long": Message("input should have at most {max_length} items, not {actual_length}"),
+    "missing": Message("field required"),
+    "extra_forbidden": Message("extra inputs are not permitted"),
+    "union_tag_not_found": Message("unable to extract tag using discriminator {discriminator}"),
+    "union_tag_invalid": Message(
+        "input tag '{tag}' found using {discriminator} does not match any of the expected tags: {expected_tags}"
     ),
 }
 _TOML = (
@@ -145,15 +128,12 @@ def pydantic_reason(error: Any) -> Message | SudareError:
         return raised
     if raised is not None and isinstance(raised.args[0], Message):
         return raised.args[0]
-    text = error["msg"].removeprefix("Value error, ")
-    text = text[:1].lower() + text[1:]
-    known = (Message(each.template, **found) for each in _PYDANTIC.get(error["type"], ()))
-    made = next((each for each in known if each.said() == text), None)
-    if made is None:
-        return _verbatim(text)
     if error["type"] == "literal_error":
-        return Message(made.template, expected=either(found["expected"].rsplit(" or ", 1)))
-    return made
+        return Message("input should be {expected}", expected=either(found["expected"].rsplit(" or ", 1)))
+    if error["type"] in _PYDANTIC:
+        return Message(_PYDANTIC[error["type"]].template, **found)
+    text = error["msg"].removeprefix("Value error, ")
+    return _verbatim(text[:1].lower() + text[1:])
 
 
 def toml_reason(problem: tomllib.TOMLDecodeError) -> Message:

@@ -148,7 +148,7 @@ def curves_of(draw: Draw) -> Spec:
 
     def panel(title: str, y_title: str, series: Sequence[Series], highest: float = _TOP) -> Spec:
         axes = {"x_domain": (-2.0, 5.0), "y_domain": (0.0, highest)}
-        return curves(series, title=title, x_title="x", y_title=y_title, **axes)  # type: ignore[arg-type]  # both are ranges
+        return curves(series, title=title, x_title="x", y_title=y_title, **axes)
 
     truth = Series("true ratio", x, true_ratio(x), "line", dashed=True)
     ideal, from_public = (curve(f"uLSIF, centres from {of}", EPSILONS[-1]) for of in "DE")

@@ -21,16 +21,16 @@ from sudare.engines.files import scheme_of
 from sudare.language.messages import Lines, OnProgress, PageMessage
 from sudare.noise import Source
 from sudare.privacy import Guarantee, Publishable
-from sudare.recipe.model import Recipe
 
 if TYPE_CHECKING:
     from sudare.engines import Records
     from sudare.engines.examine import Examination
     from sudare.engines.foreign_sources import Long
     from sudare.language.catalogue import Words
+    from sudare.recipe.model import Recipe
     from sudare.render.sections import Section
 
-Shape = TypeVar("Shape", bound=Recipe)
+Shape = TypeVar("Shape", bound="Recipe")
 Made = TypeVar("Made", bound=Publishable)
 
 FIXED_MEMORY = 32 << 20
@@ -166,6 +166,24 @@ class Rehearsal:
     def comparison(self, words: Words, *, title: str, picture: bool) -> bytes | None:  # noqa: ARG002 - a kind may draw
         """True against released, as an HTML page or as a PNG picture; None for a kind that draws neither."""
         return None
+
+
+class _RecipeModel:
+    """Loads the model of a kind's recipe when it is asked for."""
+
+    def __init__(self, module: str, name: str) -> None:
+        self._module, self._name = module, name
+
+    def __get__(self, _: object, __: type) -> Any:
+        return getattr(import_module(self._module), self._name)
+
+
+def recipe_model(module: str, name: str) -> Any:
+    """The `Kind.shape` that a module has under this name: loaded when a recipe is read, since `verify` reads none.
+
+    Write ``shape = recipe_model(...)`` without a type, or ``dataclass`` asks for the value at once.
+    """
+    return _RecipeModel(module, name)
 
 
 @dataclass(frozen=True)

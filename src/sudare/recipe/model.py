@@ -129,4 +129,9 @@ def recipe_text(path: Path) -> str:
 
 def read_text(path: Path) -> dict[str, Any]:
     """The contents of a recipe file, unchecked."""
-    return declared_contents(recipe_text(path), _RECIPE, RecipeError)
+    return contents_of_text(recipe_text(path))
+
+
+def contents_of_text(text: str) -> dict[str, Any]:
+    """What the text of a recipe says, unchecked."""
+    return declared_contents(text, _RECIPE, RecipeError)

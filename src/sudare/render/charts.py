@@ -24,7 +24,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from sudare.errors import Message, MissingExtraError, ParameterError, did_you_mean
+from sudare.errors import Message, MissingExtraError, ParameterError
 from sudare.language.catalogue import ENGLISH, Words
 from sudare.privacy.private_files import write_secret
 
@@ -34,43 +34,23 @@ _MESSAGE = re.compile(r"\{\{@([\w.]+)\}\}")
 _SUFFIX = ".vl.json"
 
 
-def chart_names() -> list[str]:
-    """The charts there are.
-
-    >>> {"panel", "profile"} <= set(chart_names())
-    True
-    """
-    folder = files("sudare.render") / "specs"
-    return sorted(entry.name.removesuffix(_SUFFIX) for entry in folder.iterdir() if entry.name.endswith(_SUFFIX))
-
-
 def fill(spec_name: str, words: Words = ENGLISH, **data: Any) -> Spec:
     """The spec ``spec_name`` with every gap filled by the keyword of its name or by ``words``, and the house's theme.
 
-    Refuses a chart that does not exist, a gap without data and data without a gap.
+    A gap without a keyword takes what the spec's own ``defaults`` say. Refuses a gap without either and data without a
+    gap.
     """
-    if spec_name not in chart_names():
-        raise ParameterError(
-            "there is no such chart",
-            value=spec_name,
-            allowed=chart_names(),
-            hint=did_you_mean(spec_name, chart_names()),
-        )
     text = _text(spec_name + _SUFFIX)
-    gaps = set(_GAP.findall(text))
-    if missing := sorted(gaps - data.keys()):
+    spec, gaps = json.loads(text), set(_GAP.findall(text))
+    given = {**_filled(spec.pop("defaults", {}), {}, words), **data}
+    if wrong := sorted(gaps ^ given.keys()):
         raise ParameterError(
-            "chart {spec_name!r} lacks data", value=missing[0], allowed=sorted(gaps), spec_name=spec_name
-        )
-    if unknown := sorted(data.keys() - gaps):
-        raise ParameterError(
-            "chart {spec_name!r} has no such gap",
-            value=unknown[0],
+            "the data of chart {spec_name!r} do not fit its gaps",
+            value=wrong,
             allowed=sorted(gaps),
-            hint=did_you_mean(unknown[0], gaps),
             spec_name=spec_name,
         )
-    filled: Spec = _filled(json.loads(text), data, words)
+    filled: Spec = _filled(spec, given, words)
     return {**filled, "config": _filled(json.loads(_text("theme.json")), {}, words)}
 
 
@@ -178,8 +158,6 @@ def html(charts: Mapping[str, Mapping[int, Spec]], words: Words = ENGLISH) -> Em
 
 
 def _figure(name: str, layouts: Mapping[int, Spec], words: Words) -> str:
-    if not layouts:
-        raise ParameterError("a chart has no layout", value=name)
     widest_first = [(width, layouts[width]) for width in sorted(layouts, reverse=True)]
     content = {
         "datasets": widest_first[0][1].get("datasets", {}),

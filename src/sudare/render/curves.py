@@ -9,8 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sudare.errors import ParameterError
-from sudare.language.catalogue import ENGLISH, Words
+from sudare.language.catalogue import Words
 from sudare.render.charts import Spec, fill
 from sudare.render.sections import Chart
 
@@ -32,23 +31,18 @@ class Series:
 def curves(
     series: Sequence[Series],
     *,
-    title: str,
-    x_title: str,
-    y_title: str,
-    subtitle: str = "",
-    width: int = 420,
-    height: int = 280,
     x_domain: tuple[float, float] | None = None,
     y_domain: tuple[float, float] | None = None,
+    **look: Any,
 ) -> Spec:
     """One chart of all ``series``; axes from their least to their largest number unless given.
+
+    ``look``: ``title``, ``x_title``, ``y_title``, and if need be ``subtitle``, ``width`` and ``height``.
 
     >>> chart = curves([Series("q", [1, 2], [0.3, 0.2])], title="Flips", x_title="epsilon", y_title="q")
     >>> chart["data"]["values"][1]
     {'series': 'q', 'kind': 'both', 'x': 2.0, 'y': 0.2}
     """
-    if not series:
-        raise ParameterError("there is no series to draw", allowed="at least one")
     points: list[dict[str, Any]] = []
     for one in series:
         pairs = zip(np.asarray(one.x, float).tolist(), np.asarray(one.y, float).tolist(), strict=True)
@@ -58,24 +52,17 @@ def curves(
     return fill(
         "curves",
         points=points,
-        title=title,
-        subtitle=subtitle,
-        x_title=x_title,
-        y_title=y_title,
-        width=width,
-        height=height,
         x_domain=list(x_domain or _range([point["x"] for point in points])),
         y_domain=list(y_domain or _range([point["y"] for point in points])),
         series=names,
         colours=[COLOURS[place % len(COLOURS)] for place in range(len(names))],
         dashes=[[5, 4] if name in dashed else [1, 0] for name in names],
+        **look,
     )
 
 
 def beside(charts: Sequence[Spec], columns: int, *, title: str = "", subtitle: str = "") -> Spec:
     """Filled charts in rows of ``columns``, as one; each keeps its colours and its legend."""
-    if not charts:
-        raise ParameterError("there is no chart to draw", allowed="at least one")
     shared = {key: charts[0][key] for key in ("$schema", "config")}
     inner = [{key: value for key, value in chart.items() if key not in (*shared, "usermeta")} for chart in charts]
     own = {"scale": {"color": "independent", "strokeDash": "independent"}}
@@ -93,35 +80,16 @@ def _range(numbers: list[float]) -> tuple[float, float]:
     return low if low == 0 else low - margin, high + margin
 
 
-def profile(
-    labels: Sequence[str],
-    truth: ArrayLike,
-    released: ArrayLike,
-    *,
-    label_title: str,
-    what: str = "people per cell",
-    subtitle: str = "",
-    width: int | str = "container",
-    height: int = 280,
-    words: Words = ENGLISH,
-) -> Spec:
+def profile(labels: Sequence[str], truth: ArrayLike, released: ArrayLike, **look: Any) -> Spec:
     """Grey bars for the true values, blue strokes for the released ones, in the order of ``labels``.
+
+    ``look``: ``label_title``, ``words``, and if need be ``what`` is counted, ``subtitle``, ``width`` and ``height``.
 
     >>> spec = profile(["f", "m"], [3, 4], [2, 5], label_title="sex")
     >>> spec["datasets"]["places"][1]
     {'label': 'm', 'truth': 4.0, 'released': 5.0}
     """
-    columns = zip(labels, np.asarray(truth, float).tolist(), np.asarray(released, float).tolist(), strict=True)
-    return fill(
-        "profile",
-        words,
-        places=[{"label": label, "truth": true, "released": out} for label, true, out in columns],
-        label_title=label_title,
-        value_title=what,
-        subtitle=subtitle,
-        width=width,
-        height=height,
-    )
+    return fill("profile", places=_places(labels, truth=truth, released=released), **look)
 
 
 def bars(
@@ -131,43 +99,26 @@ def bars(
     high: ArrayLike | None = None,
     *,
     other: ArrayLike | None = None,
-    other_title: str = "",
-    title: str | None = None,
-    label_title: str,
-    what: str = "people per cell",
-    subtitle: str = "",
-    width: int | str = "container",
-    height: int = 280,
-    words: Words = ENGLISH,
+    **look: Any,
 ) -> Spec:
     """Bars for released values in the order of ``labels``, with a line from ``low`` to ``high`` where they are given,
-    and a stroke at ``other`` values.
+    and a stroke at ``other`` values, called ``other_title``. ``look`` as in `profile`, and ``title``.
 
     >>> spec = bars(["f", "m"], [3, 4], [1, 2], [5, 6], label_title="sex")
     >>> spec["datasets"]["places"][1]
     {'label': 'm', 'value': 4.0, 'low': 2.0, 'high': 6.0, 'other': None}
     """
-    values = np.asarray(released, float).tolist()
-    nothing = [None] * len(values)
-    lows = nothing if low is None else np.asarray(low, float).tolist()
-    highs = nothing if high is None else np.asarray(high, float).tolist()
-    others = nothing if other is None else np.asarray(other, float).tolist()
-    names = ("label", "value", "low", "high", "other")
-    spec = fill(
-        "bars",
-        words,
-        places=[dict(zip(names, row, strict=True)) for row in zip(labels, values, lows, highs, others, strict=True)],
-        title=words("chart.released_counts") if title is None else title,
-        other_title=other_title,
-        label_title=label_title,
-        value_title=what,
-        subtitle=subtitle,
-        width=width,
-        height=height,
-    )
+    spec = fill("bars", places=_places(labels, value=released, low=low, high=high, other=other), **look)
     absent = {name for name, given in (("low", low), ("high", high), ("other", other)) if given is None}
     spec["encoding"]["tooltip"] = [shown for shown in spec["encoding"]["tooltip"] if shown["field"] not in absent]
     return spec
+
+
+def _places(labels: Sequence[str], **columns: ArrayLike | None) -> list[dict[str, Any]]:
+    """A row for each label; a column that is not given is empty."""
+    nothing = [None] * len(labels)
+    values = [nothing if each is None else np.asarray(each, float).tolist() for each in columns.values()]
+    return [dict(zip(("label", *columns), row, strict=True)) for row in zip(labels, *values, strict=True)]
 
 
 def share_chart(name: str, labels: Sequence[str], shares: ArrayLike, words: Words, **more: Any) -> Chart:

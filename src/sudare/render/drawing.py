@@ -17,7 +17,7 @@ from sudare.errors import ParameterError
 from sudare.language.catalogue import ENGLISH, Words
 from sudare.render.charts import Spec
 from sudare.render.curves import bars, profile
-from sudare.render.map_data import Layer, frame_of, map_content, map_shift, place_count, places_of
+from sudare.render.map_data import Layer, edges, frame_of, map_content, map_shift, place_count, places_of
 from sudare.render.maps import Frame, Panel, panels
 from sudare.render.outlines import Outline
 
@@ -88,7 +88,8 @@ class View:
         lengths, values = self._sums(*tables)
         labels = [str(label) for label in self._attribute.labels(np.arange(lengths[0]) << self.shift).tolist()]
         drawn = profile if len(tables) == 2 else bars
-        return drawn(labels, *values, subtitle=self.note, **self._profile_options(width))
+        look = {"label_title": self.name, "what": self.what, "subtitle": self.note, "width": width or "container"}
+        return drawn(labels, *values, words=self.words, **look)
 
     def map(
         self, titled: Mapping[str, CountTable], *, bars: Any = None, outline: Outline | None = None
@@ -149,9 +150,6 @@ class View:
 
     def _own(self, coordinates: Sequence[Integers]) -> list[Integers]:
         return [coordinates[number] for number, axis in enumerate(self.domain.axes) if axis.name == self.name]
-
-    def _profile_options(self, width: int | None) -> dict[str, Any]:
-        return {"label_title": self.name, "what": self.what, "width": width or "container", "words": self.words}
 
     @property
     def _attribute(self) -> Any:
@@ -214,9 +212,7 @@ def degree_bounds(attribute: Any) -> tuple[float, float, float, float] | None:
     """South, west, north and east of a place whose cells are rectangles in degrees; the east may pass 180."""
     if attribute.plane not in ("degrees", "mercator"):
         return None
-    ends = [[0, length - 1] for length in attribute.lengths]
-    south, west, north, east = attribute.corners(*ends)
-    return float(south[0]), float(west[0]), float(north[1]), float(east[1])
+    return edges(attribute)
 
 
 def _coarse(lengths: tuple[int, ...], shift: int) -> list[int]:

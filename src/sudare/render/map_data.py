@@ -172,6 +172,12 @@ def europe(points: Floats) -> Floats:
 _PROJECTIONS = {"europe": europe, "mercator": mercator, "degrees": degrees}
 
 
+def edges(attribute: Any) -> tuple[float, float, float, float]:
+    """South, west, north and east of a place with two axes, in its own units; the east may pass 180 degrees."""
+    south, west, north, east = attribute.corners(*([0, length - 1] for length in attribute.lengths))
+    return float(south[0]), float(west[0]), float(north[1]), float(east[1])
+
+
 def _lattice(attribute: Any, shift: int) -> MapFrame:
     rows, columns = (((length - 1) >> shift) + 1 for length in attribute.lengths)
     content: dict[str, Any] = {"rows": rows, "columns": columns, "side": 1 << shift, **_names(attribute, shift)}
@@ -179,14 +185,7 @@ def _lattice(attribute: Any, shift: int) -> MapFrame:
     box = (0.0, 0.0, 0.0, 0.0)
     west, south, wide, tall, narrowing, plane = 0.0, 0.0, 1.0, 1.0, 1.0, "grid"
     if attribute.plane != "grid":
-        ends = [[0, length - 1] for length in attribute.lengths]
-        corners = attribute.corners(*ends)
-        south, west, north, east = (
-            float(corners[0][0]),
-            float(corners[1][0]),
-            float(corners[2][1]),
-            float(corners[3][1]),
-        )
+        south, west, north, east = edges(attribute)
         box, plane, project = (west, south, east, north), attribute.plane, _PROJECTIONS[attribute.plane]
         if plane == "europe":
             latitude, longitude = to_degrees(np.array([south, north]), np.array([west, east]))

@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sudare.errors import ParameterError
 from sudare.language.catalogue import ENGLISH, Words
 from sudare.render.charts import Spec, fill
 
@@ -40,11 +39,6 @@ class Frame:
     aspect: float = 1.0
     x_title: str = "column"
     y_title: str = "row"
-
-    def __post_init__(self) -> None:
-        for name in ("rows", "columns", "cell_height", "cell_width", "aspect"):
-            if not getattr(self, name) > 0:
-                raise ParameterError("a map's {name} is not positive", value=getattr(self, name), name=name)
 
     @property
     def north(self) -> float:
@@ -121,19 +115,7 @@ def panels(
     >>> spec["columns"], len(spec["concat"])
     (3, 2)
     """
-    if not maps:
-        raise ParameterError("there is no map to draw", allowed="at least one panel")
-    drawn = [np.asarray(panel.values) for panel in maps]
-    for panel, values in zip(maps, drawn, strict=True):
-        if values.shape != (frame.rows, frame.columns):
-            raise ParameterError(
-                "the map {title!r} does not fill its frame",
-                value=values.shape,
-                allowed="{rows} x {columns}",
-                title=panel.title,
-                rows=frame.rows,
-                columns=frame.columns,
-            )
+    drawn = [np.asarray(panel.values).reshape(frame.rows, frame.columns) for panel in maps]
     (_, top), ticks = brightness(np.concatenate([values.ravel() for values in drawn]))
     pixels = frame.pixels(width)
     parts = []

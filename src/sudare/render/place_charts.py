@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sudare.errors import ParameterError
 from sudare.render.charts import Spec, fill
 from sudare.render.curves import COLOURS, beside
 from sudare.render.maps import COLOURS as BRIGHTNESS
@@ -24,15 +24,6 @@ class TileLayout:
     labels: Sequence[str]
     rows: Sequence[int]
     columns: Sequence[int]
-
-    def __post_init__(self) -> None:
-        if (
-            not len(self.labels)
-            == len(self.rows)
-            == len(self.columns)
-            == len({*zip(self.rows, self.columns, strict=True)})
-        ):
-            raise ParameterError("tiles without a place of their own", value=len(self.labels))
 
 
 @dataclass(frozen=True)
@@ -76,26 +67,15 @@ def tile_maps(tiles: TileLayout, maps: Sequence[TileMap], *, columns: int, title
     return beside(charts, columns, title=title, subtitle=subtitle)
 
 
-def estimates(
-    labels: Sequence[str],
-    truth: ArrayLike,
-    made: Mapping[str, ArrayLike],
-    *,
-    title: str,
-    label_title: str,
-    value_title: str = "people",
-    subtitle: str = "",
-    width: int = 760,
-    height: int = 300,
-) -> Spec:
+def estimates(labels: Sequence[str], truth: ArrayLike, made: Mapping[str, ArrayLike], **look: Any) -> Spec:
     """Grey bars for the true values, a point for each of the estimates ``made``, in the order of ``labels``.
+
+    ``look``: ``title``, ``label_title``, and if need be ``value_title``, ``subtitle``, ``width`` and ``height``.
 
     >>> spec = estimates(["a", "b"], [3, 1], {"EM": [2.5, 1.5]}, title="People", label_title="ward")
     >>> spec["layer"][1]["data"]["values"][0]
     {'label': 'a', 'series': 'EM', 'value': 2.5}
     """
-    if not made:
-        raise ParameterError("there is no estimate to draw", allowed="at least one")
     true = np.asarray(truth, float).tolist()
     return fill(
         "estimates",
@@ -105,12 +85,7 @@ def estimates(
             for name, values in made.items()
             for label, value in zip(labels, np.asarray(values, float).tolist(), strict=True)
         ],
-        title=title,
-        subtitle=subtitle,
-        label_title=label_title,
-        value_title=value_title,
-        width=width,
-        height=height,
         series=list(made),
         colours=list(COLOURS[: len(made)]),
+        **look,
     )

@@ -24,7 +24,6 @@ from sudare.studio.pages import chosen_language
 from sudare.studio.protection import window
 from sudare.studio.refusals import RequestError
 from sudare.studio.service import StudioService
-from sudare.studio.tasks import shown, shown_lines, shown_rows
 from sudare.studio.uploads import upload
 
 Level = Literal["80km", "10km", "1km", "500m", "250m", "125m"]
@@ -172,13 +171,7 @@ def routes(service: StudioService, access: Access) -> APIRouter:
     @api.get("/api/rehearsals/{name}")
     def get_rehearsal(words: Spoken, name: str) -> models.RehearsalFound:
         """What a rehearsal found."""
-        found = rehearsals.get(service.workspace, name)
-        said = {
-            "basis": shown(found["basis"], words),
-            "facts": shown_lines(found["facts"], words),
-            "errors": shown_rows(found["errors"], words),
-        }
-        return models.RehearsalFound(**{**found, **said})
+        return models.RehearsalFound(**rehearsals.get(service.workspace, name, words))
 
     @api.get("/api/rehearsals/{name}/map", responses={200: {"content": {"application/json": {}}}})
     def get_map(name: str) -> Response:

@@ -16,7 +16,6 @@ from sudare.studio.models import AreaError
 from sudare.studio.refusals import RequestError
 from sudare.tables.synthetic import synthetic_table
 
-_WIDTHS = (240, 1400)
 _BY_VALUE = ("root_mean_square_error", "mean_error")
 
 
@@ -32,7 +31,7 @@ def expected_svg(rows: list[AreaError], method: str, words: Words, width: int) -
     one = ends[0] == ends[1]
     names = [method] if one else [words("studio.forecast.best"), words("studio.forecast.worst")]
     curves = [Curve(name, area, end, [math.nan] * len(rows)) for name, end in zip(names, ends, strict=False)]
-    return _drawn(_areas(curves, in_km, words, width, (area, people) if one and None not in people else None), width)
+    return render_svg(_areas(curves, in_km, words, width, (area, people) if one and None not in people else None))
 
 
 def concentration_svg(concentration: str) -> str:
@@ -67,7 +66,7 @@ def rehearsed_svg(found: list[dict[str, Any]], words: Words, width: int) -> str:
         )
         for one in tables
     ]
-    return _drawn(_areas(curves, False, words, width, None), width)
+    return render_svg(_areas(curves, False, words, width, None))
 
 
 def values_svg(found: list[dict[str, Any]], words: Words, width: int) -> str:
@@ -85,7 +84,7 @@ def values_svg(found: list[dict[str, Any]], words: Words, width: int) -> str:
     names = [_range(row) for row in tables[0]["by_value"]]
     narrow = width < 700
     own = width - 120 if narrow else (width - 200) // 2
-    return _drawn(error_by_value(bars, names, width=own, narrow=narrow, words=words), width)
+    return render_svg(error_by_value(bars, names, width=own, narrow=narrow, words=words))
 
 
 def _areas(curves: list[Curve], in_km: bool, words: Words, width: int, reference: Any) -> Spec:
@@ -106,16 +105,3 @@ def _range(row: dict[str, Any]) -> str:
     if high is None:
         return f"{low:,}+"
     return f"{low:,}" if int(high) == low + 1 else f"{low:,}–{int(high) - 1:,}"
-
-
-def _drawn(spec: Spec, width: int) -> str:
-    if not _WIDTHS[0] <= width <= _WIDTHS[1]:
-        raise RequestError(
-            422,
-            "charts are not drawn in this width",
-            value=width,
-            allowed="{widths} to {second_widths}",
-            widths=_WIDTHS[0],
-            second_widths=_WIDTHS[1],
-        )
-    return render_svg(spec)

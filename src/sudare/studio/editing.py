@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import re
 import tomllib
 from collections.abc import Mapping
+from decimal import Decimal
 from typing import Any
 
 from sudare.errors import Message, MissingExtraError, RecipeError
-from sudare.language.translation import toml_reason
+from sudare.recipe.model import contents_of_text
 from sudare.studio.refusals import RequestError
 
 _DEEPEST = 12
-_TIGHT = re.compile(r"(?m)^([^\[\n#][^\n]*)\n(\[[^\n]*)$")
-"""A key and, on the next line, the header of a table."""
 
 
 def edited(text: str, changes: Mapping[str, Any]) -> str:
@@ -39,9 +37,9 @@ def edited(text: str, changes: Mapping[str, Any]) -> str:
         document = tomlkit.parse(text)
         for key, value in changes.items():
             _set(document, steps[key], value, key)
-        made = _spaced(text, tomlkit.dumps(document))
-        right = tomllib.loads(made) == wanted
-    except (TOMLKitError, tomllib.TOMLDecodeError, ValueError, TypeError, KeyError, RecursionError):
+        made = tomlkit.dumps(document)
+        right = contents_of(made) == wanted
+    except (TOMLKitError, RecipeError, ValueError, TypeError, KeyError, RecursionError):
         right = False
     # The editor keeps comments and may stumble over unusual layouts; what it made is believed only if it says the same.
     if not right:
@@ -49,28 +47,18 @@ def edited(text: str, changes: Mapping[str, Any]) -> str:
     return made
 
 
-def _spaced(before: str, after: str) -> str:
-    """An empty line before each table that follows a key directly now and did not before.
-
-    >>> _spaced("[a]\\n", "[a]\\nx = 1\\n[b]\\n")
-    '[a]\\nx = 1\\n\\n[b]\\n'
-    """
-    old = set(_TIGHT.findall(before))
-    return _TIGHT.sub(lambda found: found[0] if found[0] in old else f"{found[1]}\n\n{found[2]}", after)
-
-
 def contents_of(text: str) -> dict[str, Any]:
-    """What a TOML text says."""
-    try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as problem:
-        raise RecipeError(
-            "{what} is not TOML: {reason}", what=Message("the recipe"), reason=toml_reason(problem)
-        ) from None
-    except (RecursionError, ValueError):
-        raise RecipeError(
-            "{what} is not TOML: a number is too long, or brackets are too deep", what=Message("the recipe")
-        ) from None
+    """What a recipe's text says, with floats as JSON has them."""
+    found: dict[str, Any] = _with_floats(contents_of_text(text))
+    return found
+
+
+def _with_floats(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _with_floats(each) for name, each in value.items()}
+    if isinstance(value, list):
+        return [_with_floats(each) for each in value]
+    return float(value) if isinstance(value, Decimal) else value
 
 
 def key_parts(key: str) -> list[str]:

@@ -7,6 +7,8 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
+from sudare.engines.csv_files import Proposal
+
 
 class Answer(BaseModel):
     """An answer: every field is in it, also those that have a default."""
@@ -47,7 +49,7 @@ class Fact(Answer):
 
 
 class ListedVersion(Answer):
-    """One version, without its text."""
+    """A version without its text; ``keys`` is what changed since the one before, such as ``privacy.epsilon = 0.5``."""
 
     version: int
     when: str
@@ -67,13 +69,6 @@ class Look(Answer):
     good: bool
 
 
-class Limits(Answer):
-    """What the server takes."""
-
-    upload_bytes: int
-    body_bytes: int
-
-
 class State(Answer):
     """The recipe as it is now."""
 
@@ -88,12 +83,9 @@ class State(Answer):
     kinds: list[str]
     dataset: str | None
     language: str
-    languages: list[str]
-    folder_name: str
     file_name: str
     can_undo: bool
     can_redo: bool
-    limits: Limits
 
 
 class FileFacts(Answer):
@@ -118,14 +110,6 @@ class Suggestions(Answer):
     attributes: dict[str, list[str]]
 
 
-class LayoutProposal(Answer):
-    """How a file of text seems to be written, and its first line that is refused: for the steward alone."""
-
-    encoding: str
-    delimiter: str
-    faulty_line: int | None
-
-
 class DataPage(Answer):
     """Files of the workspace, and the columns of one."""
 
@@ -138,7 +122,7 @@ class DataPage(Answer):
     mesh_levels: list[str]
     withheld: bool
     """Whether names are not shown because the first line may be a person's."""
-    proposal: LayoutProposal | None
+    proposal: Proposal | None
     problem: ErrorParts | None
 
 
@@ -169,37 +153,24 @@ class TableOfTexts(Answer):
     rows: list[list[str]]
 
 
-class PointList(Answer):
-    """A list under a heading."""
-
-    title: str
-    items: list[str]
-    sign: str
-
-
 class Promise(Answer):
     """A guarantee in words."""
 
     headline: str
     paragraphs: list[str] = []
     odds: TableOfTexts | None = None
-    points: list[PointList] = []
-    facts: list[Fact] = []
 
 
 class BudgetOutlook(Answer):
     """A data set's account, before and after."""
 
     cap: str | None
-    spent: str
     left: str | None
     cost: str
     after: str | None
     enough: bool
     spent_share: float | None
     after_share: float | None
-    releases: int
-    facts: list[Fact]
 
 
 Ends = tuple[float | None, float | None]
@@ -237,6 +208,8 @@ class SliderRange(Answer):
     low: float
     high: float
     symbol: str
+    stops: list[float]
+    """Round values, for which plans are made beforehand."""
 
 
 class ProtectPage(Answer):
@@ -249,7 +222,6 @@ class ProtectPage(Answer):
     value: float | None = None
     plan: dict[str, Any] | None = None
     guarantee: Promise | None = None
-    errors_from: str | None = None
     errors_from_shown: str | None = None
     errors_shown: list[dict[str, Any]] = []
     error_by_area: list[AreaError] = []
@@ -262,7 +234,6 @@ class ProtectPage(Answer):
     remarks: list[str] = []
     remarks_shown: list[str] = []
     remarks_about: list[str] = []
-    methods: list[str]
     based_on: str
 
 
@@ -301,7 +272,6 @@ class RehearsalFound(RehearsalSummary):
     guarantee: str
     facts: list[Fact]
     errors: list[dict[str, Any]]
-    by_value: list[dict[str, Any]]
     support: dict[str, int] | None
     map: bool
 
@@ -373,6 +343,7 @@ class LedgerRow(Answer):
     when: str
     dataset: str
     kind: str
+    what: str
     release_id: str | None
     amount: str
     hash: str
@@ -382,7 +353,6 @@ class LedgerPage(Answer):
     """The ledger of the recipe, newest row first, and the releases of the workspace."""
 
     path: str
-    exists: bool
     head: str | None = None
     balances: list[DatasetBalance] = []
     entries: list[LedgerRow] = []

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from math import inf
 from threading import Condition, Thread
 from time import monotonic
 from typing import Generic, TypeVar
 
 Made = TypeVar("Made")
 KEPT = 400
-QUICK = 0.7
-"""Seconds: what takes longer is slow."""
 
 
 class PrefetchCache(Generic[Made]):
@@ -21,8 +18,8 @@ class PrefetchCache(Generic[Made]):
     Only one topic is worth working on: asking about another drops what was still to be made for the last.
 
     >>> lengths = PrefetchCache(len)
-    >>> lengths.get("words", ["a", "abc"], patience=10)
-    [1, 3]
+    >>> lengths.get("words", "abc", patience=10)
+    3
     >>> lengths.close()
     """
 
@@ -33,34 +30,28 @@ class PrefetchCache(Generic[Made]):
         self._asked: list[str] = []
         self._later: list[str] = []
         self._topic = ""
-        self._fastest = inf
         self._open = True
         self._thread: Thread | None = None
 
-    def get(self, topic: str, questions: Sequence[str], patience: float) -> list[Made] | None:
-        """The answers; None where they are not there within ``patience`` seconds. An error is raised, and forgotten."""
+    def get(self, topic: str, question: str, patience: float) -> Made | None:
+        """The answer; None where it is not there within ``patience`` seconds. An error is raised, and forgotten."""
         until = monotonic() + patience
         with self._changed:
-            self._turn_to(topic)
-            self._asked += [one for one in questions if (topic, one) not in self._answers and one not in self._asked]
+            if topic != self._topic:
+                self._topic = topic
+                self._drop()
+            if (topic, question) not in self._answers and question not in self._asked:
+                self._asked.append(question)
             self._wake()
-            while not all((topic, one) in self._answers for one in questions):
+            while (topic, question) not in self._answers:
                 left = until - monotonic()
                 if left <= 0 or not self._changed.wait(left):
                     return None
-            answers: list[Made] = []
-            for one in questions:
-                found = self._answers[topic, one]
-                if isinstance(found, Exception):
-                    del self._answers[topic, one]
-                    raise found
-                answers.append(found)
-            return answers
-
-    def is_slow(self, topic: str) -> bool:
-        """Whether every answer of a topic took long so far; the very first one may have had to load something."""
-        with self._changed:
-            return topic == self._topic and QUICK <= self._fastest < inf
+            found = self._answers[topic, question]
+            if isinstance(found, Exception):
+                del self._answers[topic, question]
+                raise found
+            return found
 
     def look_ahead(self, topic: str, questions: Sequence[str]) -> None:
         """Have answers made when nothing else is waited for."""
@@ -76,11 +67,6 @@ class PrefetchCache(Generic[Made]):
             self._open = False
             self._drop()
             self._changed.notify_all()
-
-    def _turn_to(self, topic: str) -> None:
-        if topic != self._topic:
-            self._topic, self._fastest = topic, inf
-            self._drop()
 
     def _drop(self) -> None:
         self._asked.clear()
@@ -101,7 +87,6 @@ class PrefetchCache(Generic[Made]):
                 topic, question = self._topic, (self._asked or self._later).pop(0)
                 if (topic, question) in self._answers:
                     continue
-            begun = monotonic()
             made: Made | Exception
             try:
                 made = self._make(question)
@@ -111,6 +96,4 @@ class PrefetchCache(Generic[Made]):
                 self._answers[topic, question] = made
                 while len(self._answers) > KEPT:
                     self._answers.popitem(last=False)
-                if topic == self._topic:
-                    self._fastest = min(self._fastest, monotonic() - begun)
                 self._changed.notify_all()

@@ -10,12 +10,11 @@ from datetime import UTC, datetime
 from typing import Any
 
 from sudare.errors import Message, PaidError, SudareError, system_reason
-from sudare.language.catalogue import Words
 from sudare.language.messages import PageMessage
 from sudare.privacy import Ledger
 from sudare.privacy.notebook import remaining_text
-from sudare.studio.refusals import kept as kept_error
-from sudare.studio.tasks import JobRecord, JobStore, kept
+from sudare.studio.refusals import in_every_language, kept_error
+from sudare.studio.tasks import JobRecord, JobStore
 from sudare.studio.workspace import Workspace
 from sudare.workflow.folder import CERTIFICATE
 from sudare.workflow.pages import public_path
@@ -109,10 +108,14 @@ class Processes:
                 "files": sorted([*certificate["files"], CERTIFICATE]),
                 "report": self._workspace.shown(report) if report.exists() else None,
                 "internal_report": None,
-                "left_out": [] if report.exists() else [kept(_UNDRAWN)],
-                "headline": [],
                 "guarantee": certificate["guarantee"]["text"],
-                "left": remaining_text(ledger.balance(asked["dataset"]), Words(asked["language"])),
+                "said": in_every_language(
+                    lambda words: {
+                        "left_out": [] if report.exists() else [_UNDRAWN.text(words)],
+                        "headline": [],
+                        "left": remaining_text(ledger.balance(asked["dataset"]), words),
+                    }
+                ),
             }
             self.tasks.move(task.id, ("spending",), "done", stage="", fraction=1.0, result=result)
             return

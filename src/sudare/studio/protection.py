@@ -14,19 +14,17 @@ from sudare.domain import Domain
 from sudare.domain.mesh import mesh_level
 from sudare.errors import NoCapError
 from sudare.language.catalogue import Words
-from sudare.language.messages import PageMessage, said
+from sudare.language.messages import Lines, PageMessage, lines, said
 from sudare.measure.blocks import GOOD, logical_blocks, square_km
 from sudare.privacy import Balance, Guarantee, readable
-from sudare.privacy.notebook import amounts_text, balance_facts, headline, remaining_text, spent_share
+from sudare.privacy.notebook import amounts_text, headline, remaining_text, spent_share
 from sudare.render.promise import guarantee_sections
-from sudare.render.sections import Facts, Lead, Points, Table, Text
+from sudare.render.sections import Lead, Table, Text
 from sudare.studio.models import (
     Area,
     AreaError,
     Bounds,
     BudgetOutlook,
-    Fact,
-    PointList,
     Promise,
     ProtectPage,
     PublishPage,
@@ -51,10 +49,6 @@ def promise_texts(guarantee: Guarantee, words: Words) -> Promise:
             elif isinstance(part, Table):
                 rows = [list(row) for row in part.rows]
                 said.odds = TableOfTexts(caption=part.caption, header=list(part.header), rows=rows)
-            elif isinstance(part, Points):
-                said.points.append(PointList(title=part.title, items=list(part.items), sign=part.sign))
-            elif isinstance(part, Facts):
-                said.facts += Fact.listed(part.rows)
             elif isinstance(part, Lead):
                 said.headline = part.text
     return said
@@ -65,15 +59,12 @@ def budget_outlook(balance: Balance, after: Balance | None, guarantee: Guarantee
     cap = balance.cap or (after.cap if after else None)
     return BudgetOutlook(
         cap=None if cap is None else amounts_text(cap),
-        spent=amounts_text(balance.spent),
         left=None if balance.remaining is None else remaining_text(balance, words),
         cost=cost_text(guarantee),
         after=None if after is None else remaining_text(after, words),
         enough=after is not None,
         spent_share=spent_share(balance) if balance.cap else 0.0 if cap else None,
         after_share=None if after is None else spent_share(after),
-        releases=balance.releases,
-        facts=Fact.listed(balance_facts(balance, words)),
     )
 
 
@@ -109,6 +100,19 @@ def _about(remark: Remark) -> str:
     if isinstance(remark, PageMessage):
         return remark.key.rpartition(".")[2]
     return "no_cap" if isinstance(remark, NoCapError) else "budget"
+
+
+def listed_facts(facts: Lines, words: Words) -> list[dict[str, str]]:
+    """Lines in words, in their order."""
+    return [{"name": name, "value": value} for name, value in lines(facts, words).items()]
+
+
+def said_rows(rows: Sequence[Mapping[str, Any]], words: Words) -> list[dict[str, Any]]:
+    """Rows of errors: numbers as numbers, everything else in words."""
+    plain = (int, float, type(None))
+    return [
+        {name: value if isinstance(value, plain) else said(value, words) for name, value in row.items()} for row in rows
+    ]
 
 
 def error_by_area(plan: Plan, job: Job) -> list[AreaError]:

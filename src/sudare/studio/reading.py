@@ -84,8 +84,7 @@ class RecipeReader:
         except SudareError as problem:
             return RecipeReading(None, None, problem)
         try:
-            with self._workspace.written(text) as path:
-                return RecipeReading(contents, Job.open(path), None)
+            return RecipeReading(contents, self._workspace.job(text), None)
         except SudareError as problem:
             return RecipeReading(contents, None, problem)
         # A page must stand whatever is typed into it, such as a domain that no machine can hold.

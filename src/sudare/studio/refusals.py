@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 from starlette.responses import JSONResponse, Response
 
 from sudare.errors import Message, SudareError
-from sudare.language.catalogue import ENGLISH, Words
+from sudare.language.catalogue import ENGLISH, LANGUAGES, Words
 from sudare.language.translation import text
 from sudare.studio.models import ErrorParts, Refusal
+
+Said = TypeVar("Said")
 
 
 class RequestError(SudareError):
@@ -54,16 +57,19 @@ def error_parts(problem: SudareError, words: Words = ENGLISH) -> ErrorParts:
     )
 
 
-def kept(problem: SudareError) -> dict[str, Any]:
-    """An error for the store: its parts, and the facts from which `translated_parts` says it in another language."""
-    return {**error_parts(problem).model_dump(), "facts": problem.to_json()}
+def in_every_language(said: Callable[[Words], Said]) -> dict[str, Said]:
+    """What is said now and may be read later in any language, as the store keeps it."""
+    return {language: said(Words(language)) for language in LANGUAGES}
 
 
-def translated_parts(found: dict[str, Any], words: Words) -> ErrorParts:
-    """What `kept` made of an error before, for a reader of any language."""
-    if "facts" not in found:  # of an older version: as it was said then
-        return ErrorParts(**found)
-    return error_parts(SudareError.from_json(found["facts"]), words)
+def in_language(kept: dict[str, Said], words: Words) -> Said:
+    """What `in_every_language` made, in one; English in a language that was added since."""
+    return kept.get(words.language, kept["en"])
+
+
+def kept_error(problem: SudareError) -> dict[str, Any]:
+    """An error for the store."""
+    return in_every_language(lambda words: error_parts(problem, words).model_dump())
 
 
 def answer(problem: SudareError, words: Words, status: int = 422) -> Response:

@@ -12,15 +12,15 @@ from typing import Any
 
 from sudare.domain import CountTable
 from sudare.language.catalogue import ENGLISH, LANGUAGES, Words
+from sudare.language.messages import said
 from sudare.measure import error_by_value
 from sudare.measure.comparison import support
 from sudare.recipe.kind import Rehearsal
 from sudare.render.drawing import View
 from sudare.render.outlines import countries
 from sudare.studio.models import RehearsalSummary
-from sudare.studio.protection import cost_text
-from sudare.studio.refusals import RequestError
-from sudare.studio.tasks import kept, kept_lines, kept_rows, shown
+from sudare.studio.protection import cost_text, listed_facts, said_rows
+from sudare.studio.refusals import RequestError, in_every_language, in_language
 from sudare.studio.workspace import Workspace
 from sudare.tables.rehearsal import TableRehearsal
 from sudare.workflow.job import Job
@@ -62,10 +62,14 @@ def keep(workspace: Workspace, name: str, version: int, job: Job, made: Rehearsa
         "method": _method(job),
         "cost": cost_text(job.guarantee),
         "guarantee": str(job.guarantee),
-        "basis": kept(made.basis),
         "repetitions": made.repetitions,
-        "facts": kept_lines(made.facts),
-        "errors": kept_rows(made.errors),
+        "said": in_every_language(
+            lambda words: {
+                "basis": said(made.basis, words),
+                "facts": listed_facts(made.facts, words),
+                "errors": said_rows(made.errors, words),
+            }
+        ),
         "accuracy": None,
         "by_value": [],
         "support": None,
@@ -95,13 +99,13 @@ def keep(workspace: Workspace, name: str, version: int, job: Job, made: Rehearsa
     return get(workspace, name)
 
 
-def get(workspace: Workspace, name: str) -> dict[str, Any]:
+def get(workspace: Workspace, name: str, words: Words = ENGLISH) -> dict[str, Any]:
     """What a rehearsal found."""
     try:
         content: dict[str, Any] = json.loads((_found(workspace, name) / "rehearsal.json").read_text(encoding="utf-8"))
     except (FileNotFoundError, NotADirectoryError):
         raise RequestError(404, "there is no such rehearsal") from None
-    return content
+    return {**content, **in_language(content["said"], words)}
 
 
 def map_text(workspace: Workspace, name: str) -> str:
@@ -115,8 +119,7 @@ def map_text(workspace: Workspace, name: str) -> str:
 def listed(workspace: Workspace, words: Words = ENGLISH) -> list[RehearsalSummary]:
     """What is kept, newest first."""
     found = sorted(_folder(workspace).glob("[0-9a-f]*-*"), key=lambda path: path.stat().st_mtime_ns, reverse=True)
-    contents = (get(workspace, path.name) for path in found)
-    return [RehearsalSummary.model_validate({**each, "basis": shown(each["basis"], words)}) for each in contents]
+    return [RehearsalSummary.model_validate(get(workspace, path.name, words)) for path in found]
 
 
 def _folder(workspace: Workspace) -> Path:

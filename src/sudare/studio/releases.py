@@ -87,7 +87,7 @@ def _summary(name: str, certificate: dict[str, Any], reported: bool) -> ReleaseF
 def ledger_page(workspace: Workspace, reading: RecipeReading, words: Words) -> LedgerPage:
     """All data sets of the recipe's ledger; a ledger that cannot be trusted is a problem and not an error."""
     name = ledger_name(reading)
-    page = LedgerPage(path=name, exists=True, releases=listed(workspace))
+    page = LedgerPage(path=name, releases=listed(workspace))
     path = workspace.folder / name  # an absolute name is a path of its own
     try:
         ledger = Ledger(path)
@@ -97,7 +97,6 @@ def ledger_page(workspace: Workspace, reading: RecipeReading, words: Words) -> L
         found = problem if isinstance(problem, SudareError) else SudareError("the ledger cannot be read")
         page.problem = error_parts(found, words)
         return page
-    page.exists = bool(entries)
     page.head = entries[-1].hash if entries else None
     page.balances = [
         DatasetBalance(
@@ -123,13 +122,15 @@ def ledger_name(reading: RecipeReading) -> str:
 
 
 def _entry(entry: Entry, words: Words) -> LedgerRow:
+    what, amount = entry_words(entry, words)
     return LedgerRow(
         row=entry.id,
         time=entry.time,
         when=entry_time(entry, words),
         dataset=entry.dataset or "–",
         kind=entry.kind,
+        what=what,
         release_id=entry.content["release_id"] if entry.kind == "spend" else None,
-        amount=entry_words(entry, words)[1],
+        amount=amount,
         hash=entry.hash,
     )

@@ -6,11 +6,10 @@ It has no privacy logic of its own. What it shows comes from `plan`, `rehearse`,
 from __future__ import annotations
 
 import os
-from dataclasses import asdict
-from typing import Any, get_args
+from typing import Any
 
 from sudare.errors import BudgetError, SudareError
-from sudare.language.catalogue import LANGUAGES, Words
+from sudare.language.catalogue import Words
 from sudare.language.messages import PageMessage, said
 from sudare.privacy import Balance
 from sudare.registry import KINDS
@@ -18,19 +17,15 @@ from sudare.render.outlines import Outline
 from sudare.studio import releases
 from sudare.studio.editing import edited
 from sudare.studio.forecast import Forecasts
-from sudare.studio.guards import MOST_BYTES
 from sudare.studio.models import (
     DataPage,
     JobStatus,
     LedgerPage,
-    Limits,
-    ListedVersion,
     Look,
     PaidRelease,
     ProtectPage,
     PublishPage,
     RehearsePage,
-    SliderRange,
     State,
 )
 from sudare.studio.processes import Processes
@@ -39,6 +34,7 @@ from sudare.studio.protection import (
     error_by_area,
     place_cells,
     promise_texts,
+    said_rows,
     with_remarks,
     with_smallest_areas,
 )
@@ -47,10 +43,9 @@ from sudare.studio.refusals import RequestError, StaleError, error_parts
 from sudare.studio.rehearsals import listed as listed_rehearsals
 from sudare.studio.releases import ledger_page
 from sudare.studio.sources import LAYOUT, FileSelection, looked_at, public_tables
-from sudare.studio.tasks import JobRecord, kept_rows, shown_rows
+from sudare.studio.tasks import JobRecord
 from sudare.studio.versions import Version, Versions
 from sudare.studio.workspace import Workspace
-from sudare.tables.recipe import MethodChoice
 from sudare.workflow.check import check_job, reason_rows, remarks, summary
 from sudare.workflow.pending import PendingReleases
 from sudare.workflow.plan import Remark, remarks_on_files
@@ -91,12 +86,7 @@ class StudioService:
         dataset = contents.get("dataset")
         return State(
             version=now.version,
-            versions=[
-                ListedVersion(
-                    version=one.version, when=one.time, change=one.change, valid=one.valid, keys=list(one.keys)
-                )
-                for one in self.versions.listed()
-            ],
+            versions=self.versions.listed(),
             valid=reading.valid,
             problem=problem_parts(reading, words),
             text=now.text,
@@ -106,12 +96,9 @@ class StudioService:
             kinds=[*_SHOWN_FIRST, *(kind for kind in KINDS if kind not in _SHOWN_FIRST)],
             dataset=dataset if isinstance(dataset, str) else None,
             language=words.language,
-            languages=list(LANGUAGES),
-            folder_name=self.workspace.folder.name,
             file_name=self.workspace.name,
             can_undo=now.back is not None,
             can_redo=bool(now.forward),
-            limits=Limits(upload_bytes=self.upload_bytes, body_bytes=MOST_BYTES),
         )
 
     def contents(self) -> dict[str, Any] | None:
@@ -141,8 +128,7 @@ class StudioService:
     def protect(self, words: Words, value: float | None = None) -> ProtectPage:
         """The promise, the errors and the cost, at the recipe's own epsilon or at another."""
         reading = self._reading()
-        methods = list(get_args(MethodChoice.model_fields["name"].annotation))
-        page = ProtectPage(valid=reading.valid, problem=problem_parts(reading, words), methods=methods, based_on=BASIS)
+        page = ProtectPage(valid=reading.valid, problem=problem_parts(reading, words), based_on=BASIS)
         page.public_tables = public_tables(self.workspace, self.contents())
         if reading.job is None:
             if value is not None:
@@ -155,16 +141,15 @@ class StudioService:
         except SudareError as problem:
             page.problem = error_parts(problem, words)
             return page
-        page.slider = None if found.slider is None else SliderRange(**asdict(found.slider))
+        page.slider = found.slider
         page.value, page.pending = found.value, found.plan is None
         if found.plan is None:
             return page
         made = found.plan
         page.plan = plain(made.to_json())
         page.guarantee = promise_texts(made.guarantee, words)
-        page.errors_from = str(made.errors_from)
         page.errors_from_shown = said(made.errors_from, words)
-        page.errors_shown = plain(shown_rows(kept_rows(made.errors), words))
+        page.errors_shown = plain(said_rows(made.errors, words))
         page.error_by_area = error_by_area(made, reading.job)
         if page.error_by_area:
             with_smallest_areas(page, made, place_cells(reading.job))
@@ -252,7 +237,6 @@ class StudioService:
             "ledger_row": rows[-1].id if rows else 0,
             "recipe_sha256": job.recipe_sha256,
             "folder": job.recipe.output.folder,
-            "language": words.language,
             "report_language": None if "language" in job.recipe.report.model_fields_set else words.language,
             "paid": paid,
         }

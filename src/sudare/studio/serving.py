@@ -44,8 +44,8 @@ def serve(
         from sudare.studio.app import create_app
     except ImportError:
         raise MissingExtraError.of(Message("The studio"), "studio") from None
+    from sudare.recipe.model import contents_of_text
     from sudare.studio.access import Access
-    from sudare.studio.editing import contents_of
     from sudare.studio.guards import Guard
     from sudare.studio.service import StudioService
     from sudare.studio.workspace import Workspace
@@ -55,7 +55,7 @@ def serve(
         service = StudioService(workspace)
         if not service.versions.listed():
             # A file that was never a recipe is a mistake of the command; one that was may be in the middle of an edit.
-            contents_of(workspace.recipe.read_text(encoding="utf-8-sig", errors="replace"))
+            contents_of_text(workspace.recipe.read_text(encoding="utf-8-sig", errors="replace"))
         service.versions.current()
         # By number: what is called localhost has two addresses, and somebody else may listen on the other.
         address, used = listening.getsockname()[:2]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from glob import has_magic
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from sudare.engines.foreign_sources import is_sqlite, tables_of
 from sudare.engines.read import TEXT as TEXT_ENDINGS
 from sudare.errors import InputError, SudareError
 from sudare.language.catalogue import Words
-from sudare.studio.models import ColumnFacts, DataPage, FileFacts, LayoutProposal, Suggestions
+from sudare.studio.models import ColumnFacts, DataPage, FileFacts, Suggestions
 from sudare.studio.refusals import RequestError, error_parts
 from sudare.studio.workspace import Workspace
 from sudare.workflow.proposal import LATITUDE, LONGITUDE, MESH_CODE, PERSON
@@ -158,7 +158,7 @@ def looked_at(workspace: Workspace, looked: FileSelection, words: Words) -> Data
         if looked.name is not None:
             tables = _tables(workspace.inside(looked.name))
             if looked.text and looked.header and workspace.inside(looked.name).is_file():
-                proposal = LayoutProposal(**asdict(propose_layout(workspace.inside(looked.name))))
+                proposal = propose_layout(workspace.inside(looked.name))
             columns = columns_of(workspace, looked)
     except SudareError as found:
         problem = error_parts(found, words)

@@ -5,8 +5,7 @@ A job's row says how far it is. A publication asks for permission before it spen
 publication has spent nothing, and one that spends can no longer be cancelled. Every running process holds a lock; if
 the lock is free, the process has died, and the ledger and the release's folder tell what it had done.
 
-Results are kept so that they can be shown in any language: a message as its key and fields, an error as its parts. Rows
-and files of an older studio hold English text instead, which is shown as it is.
+What a job says is kept in every language, since whoever looks later may read another one.
 """
 
 from __future__ import annotations
@@ -17,84 +16,18 @@ import os
 import secrets
 import signal
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from sudare.errors import Message, SudareError
+from sudare.errors import Message
 from sudare.language.catalogue import Words
-from sudare.language.messages import Lines, PageMessage, Progress, Value, said
 from sudare.privacy.private_files import is_locked, locked
-from sudare.studio.models import JobStatus
-from sudare.studio.refusals import RequestError, translated_parts
-from sudare.studio.refusals import kept as kept_error
+from sudare.studio.models import ErrorParts, JobStatus
+from sudare.studio.refusals import RequestError, in_language
 from sudare.studio.workspace import Workspace, session
-
-
-def kept(value: Value) -> Any:
-    """A value as JSON.
-
-    >>> kept(PageMessage("amount.rows", rows=12))
-    {'key': 'amount.rows', 'fields': {'rows': 12}}
-    """
-    if isinstance(value, PageMessage):
-        return {"key": value.key, "fields": {name: kept(each) for name, each in value.fields}}
-    if isinstance(value, tuple):
-        return [kept(each) for each in value]
-    return {"error": kept_error(value)} if isinstance(value, SudareError) else value
-
-
-def kept_lines(facts: Lines) -> list[dict[str, Any]]:
-    """Lines as JSON, in their order."""
-    names = (kept(name) if isinstance(name, PageMessage) else {"line": name} for name in facts)
-    return [{"name": name, "value": kept(value)} for name, value in zip(names, facts.values(), strict=True)]
-
-
-def shown(value: Any, words: Words) -> str:
-    """What was kept, in words.
-
-    >>> shown({"key": "amount.rows", "fields": {"rows": 12}}, Words("ja")), shown("12 rows", Words("ja"))
-    ('12 行', '12 rows')
-    """
-    if isinstance(value, list):
-        return words.listing([shown(each, words) for each in value])
-    if not isinstance(value, dict):
-        return said(value, words)
-    if "line" in value:
-        return words.label("line", value["line"])
-    if "error" in value:
-        return translated_parts(value["error"], words).message
-    return words(value["key"], **{name: shown(each, words) for name, each in value["fields"].items()})
-
-
-def shown_lines(facts: list[dict[str, Any]], words: Words) -> list[dict[str, str]]:
-    """Lines that were kept, in words."""
-    return [{name: shown(line[name], words) for name in ("name", "value")} for line in facts]
-
-
-def kept_rows(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Rows of errors as JSON."""
-    return [{name: kept(value) for name, value in row.items()} for row in rows]
-
-
-def shown_rows(rows: Sequence[Mapping[str, Any]], words: Words) -> list[dict[str, Any]]:
-    """Rows of errors that were kept: numbers as numbers, everything else in words."""
-    plain = (int, float, type(None))
-    return [
-        {name: value if isinstance(value, plain) else shown(value, words) for name, value in row.items()}
-        for row in rows
-    ]
-
-
-def shown_result(result: dict[str, Any], words: Words) -> dict[str, Any]:
-    """A job's result for a reader: what its headline says, and what was left out; a rehearsal's has neither."""
-    if "headline" not in result:
-        return result
-    left_out = [shown(each, words) for each in result["left_out"]]
-    return {**result, "headline": shown_lines(result["headline"], words), "left_out": left_out}
-
 
 OPEN = ("waiting", "running", "spending")
 _SHOWN, _KEPT = 50, 200
@@ -103,7 +36,8 @@ _VERBS = {"publish": Message("publish"), "rehearse": Message("rehearse")}
 
 @dataclass(frozen=True)
 class JobRecord:
-    """A job as its row says. ``task`` is what it was asked: texts and versions; ``stage`` is a `Progress` in JSON."""
+    """A job as its row says. ``task`` is what it was asked: texts and versions; what it says is kept
+    in every language."""
 
     id: str
     verb: str
@@ -133,12 +67,6 @@ class JobRecord:
         """Whether nothing is spent, and nothing will be if it is cancelled now."""
         return self.state in ("waiting", "running")
 
-    def _stage_text(self, words: Words) -> str:
-        """The stage in words; that of a row of an older studio is a text already."""
-        if not self.stage.startswith("{"):
-            return self.stage
-        return Progress.from_json(json.loads(self.stage)).text(words)
-
     def status(self, words: Words) -> JobStatus:
         """For the page."""
         return JobStatus(
@@ -147,10 +75,10 @@ class JobRecord:
             version=self.task.get("version"),
             time=self.time,
             state=self.state,
-            stage=self._stage_text(words),
+            stage=in_language(json.loads(self.stage), words) if self.stage else "",
             fraction=self.fraction,
-            error=None if self.error is None else translated_parts(self.error, words),
-            result=self.result and shown_result(self.result, words),
+            error=None if self.error is None else ErrorParts(**in_language(self.error, words)),
+            result=self.result and {**self.result, **in_language(self.result.get("said", {"en": {}}), words)},
             can_cancel=self.can_cancel,
         )
 

@@ -22,6 +22,7 @@ from functools import lru_cache
 from typing import Any, Literal
 
 from sudare.recipe.model import recipe_text
+from sudare.studio.models import ListedVersion
 from sudare.studio.refusals import RequestError, StaleError
 from sudare.studio.workspace import Workspace, alone, replace_file, session
 
@@ -58,18 +59,6 @@ class Version:
         return cls(number, time, change, text, bool(row["valid"]), row["back"], forward)
 
 
-@dataclass(frozen=True)
-class VersionSummary:
-    """A version without its text."""
-
-    version: int
-    time: str
-    change: str
-    valid: bool
-    keys: tuple[str, ...] = ()
-    """What changed since the version before, such as ``privacy.epsilon = 0.5``."""
-
-
 class Versions:
     """The versions of the recipe of a workspace; ``is_valid`` judges a text when it becomes one."""
 
@@ -81,7 +70,7 @@ class Versions:
         with alone(self._workspace):
             return self._current()
 
-    def listed(self) -> list[VersionSummary]:
+    def listed(self) -> list[ListedVersion]:
         """The last versions, newest first."""
         with session(self._workspace) as store:
             rows = store.execute(
@@ -91,8 +80,12 @@ class Versions:
             ).fetchall()
         before = [*(row["text"] for row in rows[1:]), ""]
         return [
-            VersionSummary(
-                row["version"], row["time"], row["change"], bool(row["valid"]), changed_keys(older, row["text"])
+            ListedVersion(
+                version=row["version"],
+                when=row["time"],
+                change=row["change"],
+                valid=row["valid"],
+                keys=list(changed_keys(older, row["text"])),
             )
             for row, older in zip(rows[:SHOWN], before, strict=False)
         ]

@@ -14,15 +14,15 @@ from pathlib import Path
 from typing import Any
 
 from sudare.errors import SudareError
-from sudare.language.catalogue import Words
 from sudare.language.messages import Progress, Stage
 from sudare.privacy.notebook import remaining_text
+from sudare.recipe.model import contents_of_text
 from sudare.signals import Ended, ending_in_order
-from sudare.studio.refusals import kept as kept_error
+from sudare.studio.protection import listed_facts
+from sudare.studio.refusals import in_every_language, kept_error
 from sudare.studio.rehearsals import keep
-from sudare.studio.tasks import JobRecord, JobStore, kept, kept_lines
+from sudare.studio.tasks import JobRecord, JobStore
 from sudare.studio.workspace import Workspace
-from sudare.workflow.job import Job
 from sudare.workflow.publication import Publication, publish
 from sudare.workflow.rehearsal import rehearse
 
@@ -49,7 +49,7 @@ class RowProgress:
     def __call__(self, progress: Progress) -> None:
         """The next stage begins."""
         inside = (progress.done - 1) / progress.total if progress.total else _BEGIN.get(progress.stage, 0.9)
-        fraction, stage = self._start + self._share * inside, json.dumps(progress.to_json())
+        fraction, stage = self._start + self._share * inside, json.dumps(in_every_language(progress.text))
         if progress.stage is Stage.SPENDING:
             # One transaction against the one that cancels: either this job may spend, or it is cancelled.
             allowed = self._tasks.move(self._job, ("running",), "spending", stage=stage, fraction=fraction)
@@ -79,19 +79,19 @@ def run(workspace: Workspace, name: str) -> None:
 
 
 def _publish(workspace: Workspace, tasks: JobStore, task: JobRecord) -> dict[str, Any]:
-    with workspace.written(task.task["text"]) as path:
-        paid = task.task.get("paid")
-        made = publish(
-            path,
-            language=task.task.get("report_language"),
-            resume=paid == "complete",
-            anew=paid == "anew",
-            progress=RowProgress(tasks, task.id),
-        )
-    return publication_json(workspace, made, Words(task.task.get("language", "en")))
+    paid = task.task.get("paid")
+    made = publish(
+        contents_of_text(task.task["text"]),
+        folder=workspace.folder,
+        language=task.task.get("report_language"),
+        resume=paid == "complete",
+        anew=paid == "anew",
+        progress=RowProgress(tasks, task.id),
+    )
+    return publication_json(workspace, made)
 
 
-def publication_json(workspace: Workspace, made: Publication, words: Words) -> dict[str, Any]:
+def publication_json(workspace: Workspace, made: Publication) -> dict[str, Any]:
     """What the page shows of a release that is out; paths as names inside the workspace."""
     said = made.to_json()
     return {
@@ -100,10 +100,14 @@ def publication_json(workspace: Workspace, made: Publication, words: Words) -> d
         "files": said["files"],
         "report": None if made.report is None else workspace.shown(made.report),
         "internal_report": None if made.internal_report is None else workspace.shown(made.internal_report),
-        "left_out": [kept(each) for each in made.left_out],
-        "headline": kept_lines(made.headline),
         "guarantee": str(made.release.guarantee),
-        "left": remaining_text(made.balance, words),
+        "said": in_every_language(
+            lambda words: {
+                "left_out": [each.text(words) for each in made.left_out],
+                "headline": listed_facts(made.headline, words),
+                "left": remaining_text(made.balance, words),
+            }
+        ),
     }
 
 
@@ -112,9 +116,8 @@ def _rehearse(workspace: Workspace, tasks: JobStore, task: JobRecord) -> dict[st
     made_of = []
     for place, asked in enumerate(versions):
         progress = RowProgress(tasks, task.id, place / len(versions), 1 / len(versions))
-        with workspace.written(asked["text"]) as path:
-            job = Job.open(path)
-            made = rehearse(path, progress=progress)
+        job = workspace.job(asked["text"])
+        made = rehearse(job.recipe, folder=workspace.folder, progress=progress)
         made_of.append(keep(workspace, f"{task.id}-{asked['version']}", asked["version"], job, made)["id"])
     return {"rehearsals": made_of}
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 import glob
 import os
 import re
-import secrets
+import shutil
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
@@ -24,17 +24,16 @@ from sudare.errors import InputError, MissingFileError, system_reason
 from sudare.language.catalogue import ENGLISH, Words
 from sudare.privacy.private_files import is_locked, locked
 from sudare.privacy.sqlite_faults import Fault, connect, faults_as
-from sudare.recipe.model import recipe_text
-from sudare.studio.editing import contents_of
+from sudare.recipe.model import contents_of_text, recipe_text
 from sudare.studio.refusals import RequestError
 from sudare.workflow.folder import flush
+from sudare.workflow.job import Job
 
 HIDDEN = ".sudare-studio"
 DEFAULT_NAME = "recipe.toml"
 UPLOAD = "upload-"
 """How the name of a file in the hidden folder begins until it is whole; until then it is locked."""
-_SCRATCH = ".sudare-studio-"
-_OWN_NAME = re.compile(r"([0-9]+-)?[0-9a-f]+(\.toml)?")
+_OWN_NAME = re.compile(r"([0-9]+-)?[0-9a-f]+")
 """How the name of a file that is not whole ends; other files of the steward may begin like one."""
 _LONGEST_PART, _LONGEST_PATH = 200, 1000
 _STARTER = """\
@@ -78,14 +77,14 @@ class Workspace:
             made = cls(path.parent, path.name)
             text = recipe_text(path)
             if not made.hidden.exists():
-                contents_of(text)
+                contents_of_text(text)
             made.hidden.mkdir(mode=0o700, exist_ok=True)
         made._sweep()
         return made
 
     def _sweep(self) -> None:
-        """Remove what processes that died left half done: hidden recipes, replacements of the recipe, uploads."""
-        kept = {_SCRATCH: self.folder, f".{self.name}.partial-": self.folder, UPLOAD: self.hidden}
+        """Remove what processes that died left half done: replacements of the recipe, uploads."""
+        kept = {f".{self.name}.partial-": self.folder, UPLOAD: self.hidden}
         with suppress(OSError), locked(self.lock):  # whoever replaces the recipe holds it
             for start, folder in kept.items():
                 for left in folder.glob(f"{glob.escape(start)}*"):
@@ -141,21 +140,12 @@ class Workspace:
             return path.resolve().relative_to(self.folder.resolve()).as_posix()
         return None
 
-    @contextmanager
-    def written(self, text: str) -> Iterator[Path]:
-        """A recipe that is not the file's own, as a hidden file beside it for as long as it is needed.
-
-        The verbs of the package take files, and paths in a recipe are relative to its folder.
-        """
-        path = self.folder / f"{_SCRATCH}{secrets.token_hex(8)}.toml"
-        unwritten = InputError.from_system("the workspace cannot be written: {reason}")
-        # Its own lock: what nobody holds any more was left by a process that died.
-        with unwritten, locked(path, remove=True) as handle:
-            os.write(handle, text.encode())
-            yield path
+    def job(self, text: str) -> Job:
+        """The job of a recipe's text, whose paths are relative to the folder."""
+        return Job.open(contents_of_text(text), self.folder)
 
 
-_FORMAT = 1
+_FORMAT = 2
 _TABLES = """
 CREATE TABLE versions (
   recipe TEXT NOT NULL, version INTEGER NOT NULL, time TEXT NOT NULL, change TEXT NOT NULL, text TEXT NOT NULL,
@@ -180,19 +170,23 @@ def session(workspace: Workspace) -> Iterator[sqlite3.Connection]:
     with faults_as(refusal), closing(connect(path, "rwc", timeout=20)) as connection:
         connection.row_factory = sqlite3.Row
         connection.execute("BEGIN IMMEDIATE")
-        _prepare(connection)
+        _prepare(connection, workspace)
         yield connection
         connection.execute("COMMIT")
 
 
-def _prepare(connection: sqlite3.Connection) -> None:
+def _prepare(connection: sqlite3.Connection, workspace: Workspace) -> None:
     (found,) = connection.execute("PRAGMA user_version").fetchone()
     if found == _FORMAT:
         return
-    if found:
+    if found > _FORMAT:
         raise InputError("the studio's file is of another version of Sudare", value=found, allowed=[_FORMAT])
-    for statement in _TABLES.split(";"):
-        connection.execute(statement)
+    if found:  # jobs and rehearsals were kept in another form; versions of the recipe are as they were
+        connection.execute("DELETE FROM jobs")
+        shutil.rmtree(workspace.hidden / "rehearsals", ignore_errors=True)
+    else:
+        for statement in _TABLES.split(";"):
+            connection.execute(statement)
     connection.execute(f"PRAGMA user_version = {_FORMAT}")
 
 

@@ -17,12 +17,10 @@ from sudare.noise import Source, secret
 from sudare.noise.sparse import DENSE_LIMIT
 from sudare.privacy import Budget, Guarantee
 from sudare.privacy.fact import Fact
-from sudare.recipe.kind import Kind, Needs, PublicFile, ReleasedColumn
-from sudare.recipe.model import Recipe
+from sudare.recipe.kind import Kind, Needs, PublicFile, ReleasedColumn, recipe_model
 from sudare.tables.files import GEOJSON_LIMIT, MOST_WITH_BARS, OUTLINE, check_table, described, write
 from sudare.tables.method import Method, cost_of_replacing, resolved
 from sudare.tables.public_totals import PublicTotals
-from sudare.tables.recipe import StrengthReference, TableRecipe
 from sudare.tables.release import Release, budget_of, named_areas, promise, release, require_noise
 
 if TYPE_CHECKING:
@@ -32,6 +30,7 @@ if TYPE_CHECKING:
     from sudare.render.outlines import Outline
     from sudare.render.sections import Section
     from sudare.tables.agreement import KnownTotals
+    from sudare.tables.recipe import StrengthReference, TableRecipe
 
 _PASSED: dict[str, bool] = {}
 """Recipes whose dry run passed in this process, the latest last."""
@@ -39,10 +38,10 @@ _MOST_PASSED = 64
 
 
 @dataclass(frozen=True)
-class TableKind(Kind[TableRecipe, Release]):
+class TableKind(Kind["TableRecipe", Release]):
     """A recipe of kind "table"."""
 
-    shape: ClassVar[type[Recipe]] = TableRecipe
+    shape = recipe_model("sudare.tables.recipe", "TableRecipe")
     rehearsal_module: ClassVar[str] = "sudare.tables.rehearsal"
 
     @classmethod

@@ -37,8 +37,3 @@ def test_every_stage_has_words(stage):
     texts = [Progress(stage, 2, 3, detail).text(Words(language)) for language in LANGUAGES]
     assert texts[0].endswith(": 2 of 3")
     assert re.search(r"[\u3040-\u9fff]", texts[1])
-
-
-def test_progress_comes_back_from_its_json():
-    made = Progress(Stage.TRIAL, 2, 3)
-    assert Progress.from_json(made.to_json()) == made

@@ -35,7 +35,7 @@ def test_a_recipe_says_all_of_it(village):
         ("max_rows = 1", "max_rows = 0", r"data.max_rows: input should be greater than or equal to 1"),
         ('"geojson"]', '"shapefile"]', r"output.formats.3: input should be"),
         ("epsilon = 0.5", "epsilon = nan", r"privacy.epsilon: input should be a finite number"),
-        ("rows = [8480, 8496]", 'rows = "many"', r"domain.mesh.rows: input should be a valid tuple"),
+        ("rows = [8480, 8496]", 'rows = "many"', r"domain.mesh.rows: input should be a valid list"),
         ("people = 2000", 'counts = "n"', r"counts belongs to a public table: give its path too"),
         ('name = "simplex"', 'name = "simplex"\ncut = 3', r"method simplex has no parameter cut"),
         ("[domain.sex]", "[domain.count]", r"domain.count: the release would have two columns named count"),

@@ -3,7 +3,6 @@ from html.parser import HTMLParser
 
 import pytest
 
-from sudare.errors import ParameterError
 from sudare.render.charts import html
 from sudare.render.curves import profile
 
@@ -57,8 +56,3 @@ def test_vega_is_inside_and_nothing_is_loaded():
     assert "data-chart" in embedded.script  # the drawing code is bundled with the libraries
     assert not [given for _, given in page.found if given.keys() & {"src", "href"}]
     assert embedded.script.count("</script>") == 1
-
-
-def test_a_chart_without_layout_is_refused():
-    with pytest.raises(ParameterError, match=r"a chart has no layout \(got 'sexes'\)"):
-        html({"sexes": {}})

@@ -2,7 +2,6 @@
 
 import pytest
 
-from sudare.errors import ParameterError
 from sudare.render.charts import render_png
 from sudare.render.curves import Series, beside, curves
 
@@ -38,10 +37,3 @@ def test_charts_beside_each_other():
     assert [len(part.get("concat", [0])) for part in both["concat"]] == [1, 2]
     assert "$schema" not in both["concat"][0]
     assert render_png(both).startswith(b"\x89PNG")
-
-
-def test_nothing_to_draw():
-    with pytest.raises(ParameterError, match="there is no series to draw"):
-        curves([], title="", x_title="", y_title="")
-    with pytest.raises(ParameterError, match="there is no chart to draw"):
-        beside([], 1)

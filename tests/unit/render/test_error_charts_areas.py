@@ -1,6 +1,5 @@
 import pytest
 
-from sudare.errors import ParameterError
 from sudare.render.charts import render_svg
 from sudare.render.error_charts import Curve, error_by_area
 
@@ -49,20 +48,9 @@ def test_a_perfect_release_can_be_drawn(error):
     assert "<svg" in render_svg(error_by_area([Curve("exact", [1, 4], [error] * 2, [error] * 2)], width=300))
 
 
-def test_no_method_is_refused():
-    with pytest.raises(ParameterError, match="there is no method to draw"):
-        error_by_area([])
-
-
 def test_a_closer_look_is_linear_and_cuts_off_what_is_above():
     spec = error_by_area([Curve("Tree", [1, 4], [400.0, 9000.0], [300.0, 7000.0])], width=300, up_to=800)
     scale = spec["layer"][1]["encoding"]["y"]["scale"]
     assert (scale["type"], scale["domain"]) == ("linear", [0, 800])
     assert all(layer["mark"]["clip"] for layer in spec["layer"])
     assert "<svg" in render_svg(spec)
-
-
-@pytest.mark.parametrize("up_to", [0, -1.0, float("inf"), float("nan")])
-def test_a_closer_look_at_nothing_is_refused(up_to):
-    with pytest.raises(ParameterError, match="up_to is not the largest error of a chart"):
-        error_by_area([TREE], up_to=up_to)

@@ -1,7 +1,5 @@
 import numpy as np
-import pytest
 
-from sudare.errors import ParameterError
 from sudare.render.charts import render_svg
 from sudare.render.error_charts import Bars, error_by_value
 
@@ -21,12 +19,3 @@ def test_every_method_metric_and_range_has_a_bar():
 def test_a_range_without_cells_has_no_bar():
     spec = error_by_value([Bars("A", [1, np.nan], [0, np.nan])], RANGES)
     assert [row["range"] for row in spec["datasets"]["errors"]] == ["0", "0"]
-
-
-@pytest.mark.parametrize(
-    ("bars", "sentence"),
-    [([], "no method to draw"), ([Bars("A", [1], [0, 1])], "the errors of 'A' do not fit the ranges")],
-)
-def test_what_cannot_be_drawn_is_refused(bars, sentence):
-    with pytest.raises(ParameterError, match=sentence):
-        error_by_value(bars, RANGES)

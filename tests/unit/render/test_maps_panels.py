@@ -6,7 +6,6 @@ import zlib
 import numpy as np
 import pytest
 
-from sudare.errors import ParameterError
 from sudare.render.charts import render_png, render_svg
 from sudare.render.maps import COLOURS, EMPTY, NEGATIVE, Frame, Panel, panels
 
@@ -72,13 +71,3 @@ def test_a_quarter_of_a_million_cells_are_drawn():
     assert render_png(spec, 1).startswith(b"\x89PNG")
     assert spec["concat"][0]["width"] == 380
     assert spec["concat"][0]["height"] == round(380 / 1.22)
-
-
-def test_no_map_is_refused():
-    with pytest.raises(ParameterError, match="there is no map to draw"):
-        panels(Frame(2, 2), [])
-
-
-def test_a_map_of_another_shape_is_refused():
-    with pytest.raises(ParameterError, match=r"the map 'one' does not fill its frame \(got \(2, 3\); allowed: 3 x 2\)"):
-        panels(Frame(3, 2), [Panel("one", VALUES)])

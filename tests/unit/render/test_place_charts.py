@@ -1,8 +1,5 @@
 """Places by name."""
 
-import pytest
-
-from sudare.errors import ParameterError
 from sudare.render.charts import render_png
 from sudare.render.place_charts import TileLayout, TileMap, estimates, tile_maps
 
@@ -20,15 +17,8 @@ def test_tiles_with_their_own_and_a_given_scale():
     assert render_png(spec).startswith(b"\x89PNG")
 
 
-def test_tiles_lie_apart():
-    with pytest.raises(ParameterError, match="tiles without a place of their own"):
-        TileLayout(["a", "b"], [0, 0], [1, 1])
-
-
 def test_estimates_per_place():
     spec = estimates(["a", "b"], [3, 1], {"MLE": [4, -1], "EM": [3, 1]}, title="People", label_title="ward")
     assert [point["value"] for point in spec["layer"][1]["data"]["values"]] == [4.0, -1.0, 3.0, 1.0]
     assert spec["layer"][1]["encoding"]["color"]["scale"]["domain"] == ["MLE", "EM"]
     assert render_png(spec).startswith(b"\x89PNG")
-    with pytest.raises(ParameterError, match="there is no estimate to draw"):
-        estimates(["a"], [1], {}, title="", label_title="")

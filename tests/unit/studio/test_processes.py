@@ -41,12 +41,12 @@ def test_a_job_that_died_before_spending_failed_and_spent_nothing(processes, wor
     name = died(processes, workspace, "running")
     found = processes.get(name)
     assert (found.state, found.can_cancel) == ("failed", False)
-    assert "Nothing was spent" in found.error["message"]
+    assert "Nothing was spent" in found.error["en"]["message"]
     assert processes.get(name) == found
 
 
 def test_a_job_that_had_leave_and_did_not_pay_spent_nothing(processes, workspace):
-    assert "Nothing was spent" in processes.get(died(processes, workspace, "spending")).error["message"]
+    assert "Nothing was spent" in processes.get(died(processes, workspace, "spending")).error["en"]["message"]
 
 
 def test_a_job_that_paid_and_wrote_nothing_says_so(processes, workspace):
@@ -55,7 +55,7 @@ def test_a_job_that_paid_and_wrote_nothing_says_so(processes, workspace):
     job.ledger.spend("village", job.guarantee, "release-1", recipe_hash=job.recipe_sha256, parameters=job.terms)
     found = processes.get(name)
     assert found.state == "failed"
-    assert "was paid for and is not out" in found.error["message"]
+    assert "was paid for and is not out" in found.error["en"]["message"]
 
 
 def test_a_job_whose_release_is_out_is_done(processes, workspace):
@@ -64,13 +64,13 @@ def test_a_job_whose_release_is_out_is_done(processes, workspace):
     found = processes.get(name)
     assert found.state == "done"
     assert found.result["release_id"] == made.release_id
-    assert found.result["left"].startswith("ε = 19.5 or ρ = ")
-    assert found.result["left_out"][0]["key"] == "left_out.report"
+    assert found.result["said"]["en"]["left"].startswith("ε = 19.5 or ρ = ")
+    assert found.result["said"]["en"]["left_out"][0].startswith("the report is left out")
 
 
 def test_an_older_release_is_not_taken_for_the_jobs_own(processes, workspace):
     publish(workspace.recipe)
-    assert "Nothing was spent" in processes.get(died(processes, workspace, "spending")).error["message"]
+    assert "Nothing was spent" in processes.get(died(processes, workspace, "spending")).error["en"]["message"]
 
 
 def test_a_living_job_is_left_alone(processes, workspace):

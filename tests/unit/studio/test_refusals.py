@@ -1,6 +1,5 @@
 """What the studio refuses is said in the language of the page; the parts stay as they were raised, for programs."""
 
-import json
 import re
 
 import pytest
@@ -12,9 +11,8 @@ from sudare.privacy import Fact
 from sudare.privacy.notebook import fact_message
 from sudare.recipe import Recipe
 from sudare.studio.processes import Processes
-from sudare.studio.refusals import RequestError, error_parts, translated_parts
-from sudare.studio.refusals import kept as kept_error
-from sudare.studio.tasks import kept, kept_lines, shown_result
+from sudare.studio.protection import listed_facts
+from sudare.studio.refusals import RequestError, error_parts, kept_error
 from sudare.workflow.publication import publish
 
 JAPANESE = Words("ja")
@@ -94,7 +92,6 @@ def test_what_became_of_a_job_is_told_in_the_language_of_whoever_looks(workspace
     message = "epsilon が正の数ではありません（値：-1、許容：0 より大きい有限の数）。"
     assert japanese == said.model_copy(update={"message": message})
     assert made.status(JAPANESE).error is None
-    assert translated_parts(said.model_dump(), JAPANESE) == said  # of a version that kept no facts
     with pytest.raises(RequestError):
         processes.tasks.get("none")
 
@@ -120,25 +117,15 @@ def test_the_headline_of_every_kind_is_in_japanese():
         PageMessage("line.warning", number=1): fact_message(Fact("few_public_rows", effective="3.0", all="400")),
     }
     refusal = OutputError("the page cannot be written: {reason}", reason=Message("Permission denied"))
-    result = {"headline": kept_lines(lines), "left_out": [kept(PageMessage("left_out.report", reason=refusal))]}
-    result = json.loads(json.dumps(result))
-    said = shown_result(result, JAPANESE)
-    for line in said["headline"]:
+    for line in listed_facts(lines, JAPANESE):
         assert re.search(r"[ぁ-んァ-ン一-龥]", line["name"]), line
         assert not re.search(r"[A-Za-z]{4,}", line["value"]), line
-    (left_out,) = said["left_out"]
-    assert left_out.startswith(
+    left_out = PageMessage("left_out.report", reason=refusal)
+    assert left_out.text(JAPANESE).startswith(
         "公表用レポートは作られませんでした：ページを書き込めません：アクセスが許可されていません"
     )
-    english = shown_result(result, ENGLISH)
-    assert english["headline"][0] == {"name": "cells listed", "value": "12 of 64"}
-    assert english["left_out"] == ["the report is left out: the page cannot be written: Permission denied"]
-
-
-def test_what_an_older_studio_kept_as_text_is_shown_as_it_is():
-    older = {"headline": [{"name": "cells listed", "value": "12 of 64"}], "left_out": ["the report is left out: x"]}
-    assert shown_result(older, JAPANESE) == older
-    assert shown_result({"rehearsals": ["a"]}, JAPANESE) == {"rehearsals": ["a"]}
+    assert listed_facts(lines, ENGLISH)[0] == {"name": "cells listed", "value": "12 of 64"}
+    assert str(left_out) == "the report is left out: the page cannot be written: Permission denied"
 
 
 @pytest.mark.parametrize(
@@ -153,4 +140,4 @@ def test_a_mistake_in_a_recipe_says_which_control_it_is_about(data, place):
     with pytest.raises(RecipeError) as refusal:
         Recipe(kind="table", dataset="town", data=data, domain={}, privacy={"epsilon": 1}, output={"folder": "out"})
     assert error_parts(refusal.value).place == place
-    assert translated_parts(kept_error(refusal.value), Words("ja")).place == []  # of what is kept, the sentence alone
+    assert {each["place"][-1] for each in kept_error(refusal.value).values()} == {place[-1]}

@@ -204,7 +204,7 @@ def test_a_slide_of_one_number_is_one_version_that_one_undo_takes_back(versions,
     for number, epsilon in enumerate((0.8, 0.6, 0.5, 0.4), start=2):
         now = versions.edit(f'title = "a"\nepsilon = {epsilon}\nrho = 1\n', number, "edit")
     assert [one.version for one in versions.listed()] == [6, 2, 1]
-    assert versions.listed()[0].keys == ("epsilon = 0.4",)
+    assert versions.listed()[0].keys == ["epsilon = 0.4"]
     assert versions.get(4).text == 'title = "a"\nepsilon = 0.6\nrho = 1\n'  # nothing is lost
     undone = versions.undo(now.version)
     assert undone.text == 'title = "a"\nepsilon = 1\nrho = 1\n'

@@ -113,7 +113,7 @@ def test_a_mistake_of_the_recipe_ends_the_job_with_its_sentence(workspace, tasks
     (workspace.folder / "people.parquet").unlink()
     done = do(workspace, tasks, "publish", kinds["table"])
     assert done.state == "failed"
-    assert "there is no such file" in done.error["message"]
+    assert "there is no such file" in done.error["en"]["message"]
     assert not (workspace.folder / "ledger.db").exists()
 
 
@@ -126,7 +126,7 @@ def test_a_defect_tells_its_type_and_no_value(workspace, tasks, kinds, monkeypat
 
     monkeypatch.setattr(worker, "publish", fail)
     done = do(workspace, tasks, "publish", kinds["table"])
-    assert said in done.error["message"]
+    assert said in done.error["en"]["message"]
     assert "SECRET" not in str(done.error)
 
 
@@ -149,9 +149,3 @@ def test_progress_is_said_in_shares(workspace, tasks):
     assert seen == [0.51, 0.625, 0.875]
     shown = [tasks.get(task.id).status(Words(language)).stage for language in ("en", "ja")]
     assert shown == ["Trial: 4 of 4", "試行：4 / 4"]
-
-
-def test_the_row_of_an_older_studio_shows_the_text_that_it_holds(tasks):
-    task = tasks.add("rehearse", {})
-    tasks.move(task.id, ("waiting",), "running", stage="release 2 of 4")
-    assert tasks.get(task.id).status(Words("ja")).stage == "release 2 of 4"

@@ -9,7 +9,7 @@ from sudare.errors import InputError, RecipeError
 from sudare.language.catalogue import Words
 from sudare.privacy.private_files import locked
 from sudare.studio.refusals import RequestError
-from sudare.studio.workspace import Workspace
+from sudare.studio.workspace import Workspace, session
 
 
 @pytest.mark.parametrize(
@@ -67,31 +67,12 @@ def test_without_a_recipe_one_is_begun(tmp_path, monkeypatch):
     assert made.recipe.read_text() == "kind = 'weights'\n"
 
 
-def test_a_recipe_that_is_not_the_file_lives_as_long_as_it_is_needed(workspace):
-    with workspace.written("a = 1\r\n") as path:
-        assert path.parent == workspace.folder
-        assert path.name.startswith(".")
-        assert path.read_bytes() == b"a = 1\r\n"
-    assert not path.exists()
-
-
-def test_hidden_recipes_of_the_dead_are_swept_and_those_of_the_living_are_not(workspace):
-    dead = workspace.folder / ".sudare-studio-4194305-abc.toml"
-    strange = workspace.folder / ".sudare-studio-notes.toml"
-    for path in (dead, strange):
-        path.write_text("")
-    with workspace.written("a = 1\n") as alive:
-        Workspace.open(workspace.recipe)
-        assert [path.exists() for path in (dead, alive, strange)] == [False, True, True]
-
-
 def test_what_a_dead_process_left_half_done_is_removed(tmp_path):
     (tmp_path / "a[b].toml").write_text("")
     workspace = Workspace.open(tmp_path / "a[b].toml")
     # With the number of a process that lives: numbers come back, and say nothing about who left what.
     left, kept = (
         [
-            tmp_path / f".sudare-studio-{name}.toml",
             tmp_path / f".a[b].toml.partial-{os.getpid()}",
             workspace.hidden / f"upload-{name}",
         ]
@@ -100,10 +81,10 @@ def test_what_a_dead_process_left_half_done_is_removed(tmp_path):
     others = [tmp_path / ".b.toml.partial-0", tmp_path / "upload-7-ab", workspace.hidden / "upload-x"]
     for path in (*left, *kept, *others):
         path.touch()
-    with locked(kept[0]), locked(kept[2]):
+    with locked(kept[1]):
         Workspace.open(tmp_path / "a[b].toml")
     assert not any(path.exists() for path in left)
-    assert all(path.exists() for path in (kept[0], kept[2], *others))
+    assert all(path.exists() for path in (kept[1], *others))
 
 
 def test_a_japanese_studio_begins_a_recipe_with_japanese_comments(tmp_path, monkeypatch):
@@ -113,3 +94,16 @@ def test_a_japanese_studio_begins_a_recipe_with_japanese_comments(tmp_path, monk
     (tmp_path / "recipe.toml").unlink()
     english = Workspace.open().recipe.read_text(encoding="utf-8")
     assert tomllib.loads(begun) == tomllib.loads(english)
+
+
+def test_what_jobs_of_an_older_studio_said_is_given_up_and_versions_are_kept(workspace):
+    with session(workspace) as store:
+        store.execute("INSERT INTO versions VALUES ('recipe.toml', 1, '', 'start', 'a', 1, NULL, '[]', '', 1)")
+        row = ["j", "recipe.toml", "publish", "{}", "", "done", '{"stage": "reading"}', 1.0, None, '{"headline": []}']
+        store.execute("INSERT INTO jobs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
+        store.execute("PRAGMA user_version = 1")
+    (workspace.hidden / "rehearsals" / "0").mkdir(parents=True)
+    with session(workspace) as store:
+        assert len(store.execute("SELECT * FROM versions").fetchall()) == 1
+        assert not store.execute("SELECT * FROM jobs").fetchall()
+    assert not (workspace.hidden / "rehearsals").exists()

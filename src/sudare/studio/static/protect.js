@@ -13,7 +13,6 @@ import { current, patch, valueAt, watch } from "./recipe.js";
 import { ask, begin } from "./request.js";
 import { number, percent, say } from "./words.js";
 
-const NICE = [1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8];
 const PAUSE = 80; // milliseconds of rest before the server is asked while the slider moves
 const AGAIN = 500;
 const slider = byId("slider");
@@ -24,17 +23,6 @@ let sliding = null; // the value on the slider that is not in the recipe yet
 let asking = null;
 let timer = null;
 
-function stopsBetween(low, high) {
-  const made = [];
-  for (let power = Math.floor(Math.log10(low)); power <= Math.ceil(Math.log10(high)); power += 1) {
-    for (const front of NICE) {
-      const value = Number((front * 10 ** power).toPrecision(3));
-      if (value >= low * 0.999 && value <= high * 1.001) made.push(value);
-    }
-  }
-  return made;
-}
-
 function nearest(value) {
   const distance = (stop) => Math.abs(Math.log(stop / value));
   return stops.reduce((best, stop, place) => (distance(stop) < distance(stops[best]) ? place : best), 0);
@@ -44,7 +32,7 @@ function showSlider() {
   const own = shown.slider;
   byId("epsilon-section").hidden = !own;
   if (!own) return;
-  stops = stopsBetween(own.low, own.high);
+  stops = own.stops;
   slider.max = String(stops.length - 1);
   const value = sliding ?? own.value;
   if (document.activeElement !== slider) slider.value = String(nearest(value));

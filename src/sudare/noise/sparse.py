@@ -40,6 +40,8 @@ _BATCH = 1 << 20
 _CEILING = 1.5 * 2.0**62
 _GUESS_CELLS = 20_000
 _MOST_AGAIN = 2**22
+_DENSE = 8
+"""Where one of so many cells is listed, they are put in order by marking them among all."""
 
 
 @dataclass(frozen=True)
@@ -220,24 +222,39 @@ class SparseNoise:
                 dense_limit=DENSE_LIMIT,
             )
         everywhere = self._domain.indices(np.arange(self.size, dtype=np.int64))
-        waiting = self._admit(everywhere if self._domain.place is None else np.sort(everywhere))
-        while len(waiting):
-            self._value[waiting] = self._drawn(len(waiting))
-            waiting = waiting[self._value[waiting] > self._level] if self._level is not None else waiting[:0]
+        known = self._index
+        if self._domain.place is not None:
+            everywhere.sort()
+            known = np.searchsorted(everywhere, known)
+        value, waiting = np.empty(self.size, dtype=np.int64), np.ones(self.size, dtype=np.bool_)
+        value[known], waiting[known] = self._value, False
+        fresh = self._drawn(self.size - len(known))
+        again = np.flatnonzero(fresh > self._level) if self._level is not None else fresh[:0]
+        while len(again):
+            fresh[again] = self._drawn(len(again))
+            again = again[fresh[again] > self._level]
+        value[waiting] = fresh
+        self._index, self._value = everywhere, value
 
     def _admit(self, hits: NDArray[np.int64]) -> NDArray[np.int64]:
         """Give the sorted ``hits`` that have no value yet a place; returns the places, for their values."""
-        merged = np.concatenate([self._index, hits])
-        order = np.argsort(merged, kind="stable")  # two sorted runs: a merge
-        merged = merged[order]
-        first = np.ones(len(merged), dtype=np.bool_)
-        np.not_equal(merged[1:], merged[:-1], out=first[1:])  # of two equal ones the first has the value
-        order, self._index = order[first], merged[first]
-        known = order < len(self._value)
-        value = np.empty(len(order), dtype=np.int64)
-        value[known] = self._value[order[known]]
-        self._value = value
-        return np.flatnonzero(~known)
+        span = max(int(own[-1]) + 1 if len(own) else 0 for own in (self._index, hits))
+        if span <= _DENSE * (len(self._index) + len(hits)):
+            known, listed = np.zeros((2, span), dtype=np.bool_)
+            known[self._index] = True
+            listed[self._index] = listed[hits] = True
+            index, old = np.flatnonzero(listed), known[listed]
+        else:
+            merged = np.concatenate([self._index, hits])
+            order = np.argsort(merged, kind="stable")  # two sorted runs: a merge
+            merged = merged[order]
+            first = np.ones(len(merged), dtype=np.bool_)
+            np.not_equal(merged[1:], merged[:-1], out=first[1:])  # of two equal ones the first has the value
+            index, old = merged[first], order[first] < len(self._value)
+        value = np.empty(len(index), dtype=np.int64)
+        value[old] = self._value
+        self._index, self._value = index, value
+        return np.flatnonzero(~old)
 
 
 class _Replayed(SparseNoise):

@@ -222,19 +222,14 @@ class SparseNoise:
                 dense_limit=DENSE_LIMIT,
             )
         everywhere = self._domain.indices(np.arange(self.size, dtype=np.int64))
-        known = self._index
-        if self._domain.place is not None:
-            everywhere.sort()
-            known = np.searchsorted(everywhere, known)
-        value, waiting = np.empty(self.size, dtype=np.int64), np.ones(self.size, dtype=np.bool_)
-        value[known], waiting[known] = self._value, False
-        fresh = self._drawn(self.size - len(known))
-        again = np.flatnonzero(fresh > self._level) if self._level is not None else fresh[:0]
-        while len(again):
-            fresh[again] = self._drawn(len(again))
-            again = again[fresh[again] > self._level]
-        value[waiting] = fresh
-        self._index, self._value = everywhere, value
+        waiting = self._admit(everywhere if self._domain.place is None else np.sort(everywhere))
+        fresh = self._drawn(len(waiting))
+        if (level := self._level) is not None:
+            again = np.flatnonzero(fresh > level)
+            while len(again):
+                fresh[again] = self._drawn(len(again))
+                again = again[fresh[again] > level]
+        self._value[waiting] = fresh
 
     def _admit(self, hits: NDArray[np.int64]) -> NDArray[np.int64]:
         """Give the sorted ``hits`` that have no value yet a place; returns the places, for their values."""

@@ -252,7 +252,7 @@ def test_reconciling_books_what_a_restored_ledger_lacks_once(house):
     made = {json.loads((house / name / "release.json").read_text())["release_id"] for name in ("two", "three")}
     assert {content["release_id"] for content in later} == made  # certificates of one second have no order
     release(house, "four")
-    assert Ledger(house / "ledger.db").spent("village").epsilon == Fraction(4, 10)
+    assert Ledger(house / "ledger.db").balance("village").spent.epsilon == Fraction(4, 10)
 
 
 def test_reconciling_passes_a_cap_and_says_so(house):
@@ -333,7 +333,7 @@ def test_restored_at_random_moments_a_year_adds_up(house, full):
             release(house, f"never-{round_}")
         made = reconcile(Ledger(house / "ledger.db"), [house], publisher=house / "sudare-publisher.pem")
         assert all(each.refused is None for each in made.releases)
-        assert Ledger(house / "ledger.db").spent("village").epsilon == Fraction(out, 10)
+        assert Ledger(house / "ledger.db").balance("village").spent.epsilon == Fraction(out, 10)
         if out >= 7:
             for path in house.glob("out-*"):
                 if path.is_dir():

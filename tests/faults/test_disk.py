@@ -178,7 +178,7 @@ except LedgerError as error:
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
     assert "cannot be read or written: the disk is full or fails. Make room" in done.stdout
     assert ledger.verify() == 1
-    assert ledger.spent("census").epsilon == 0
+    assert ledger.balance("census").spent.epsilon == 0
 
 
 def test_a_small_disk_that_fills_up(village, tmp_path, full):

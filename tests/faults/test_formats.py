@@ -44,11 +44,11 @@ def test_there_are_files_of_every_version():
 def test_an_old_ledger_opens_and_goes_on(old):
     ledger = Ledger(old / "ledger.db")
     rows, head = ledger.verify(), ledger.head()
-    assert ledger.spent("village").epsilon == Fraction(1, 2)
+    assert ledger.balance("village").spent.epsilon == Fraction(1, 2)
     ledger.spend("village", Guarantee("epsilon-DP", Unit("person"), epsilon="0.1"), "later")
     ledger.set_account("others", epsilon=3)
     assert ledger.verify(head) == rows + 2
-    assert ledger.spent("village").epsilon == Fraction(3, 5)
+    assert ledger.balance("village").spent.epsilon == Fraction(3, 5)
 
 
 def test_an_old_ledger_moves_as_text(old):
@@ -66,7 +66,7 @@ def test_an_old_release_verifies_and_is_known_to_its_ledger(old):
     fresh = Ledger(old / "fresh.db")
     (booked,) = reconcile(fresh, [old], publisher=checked.certificate["publisher"]).releases
     assert booked.row == 1
-    assert fresh.spent("village") == ledger.spent("village")
+    assert fresh.balance("village").spent == ledger.balance("village").spent
 
 
 def test_an_old_recipe_and_survey_open(old):

@@ -80,7 +80,7 @@ def test_racing_processes_never_spend_the_same_budget(tmp_path, full, admitted):
         assert answers.count("refused") == racers - admitted
         assert ledger.verify() == 1 + admitted
         assert {entry.hash for entry in ledger.entries()[1:]} == set(answers) - {"refused"}
-        assert ledger.remaining("census").epsilon == 0
+        assert ledger.balance("census").remaining.epsilon == 0
 
 
 def test_processes_that_race_to_make_the_ledger_share_one(tmp_path, full):
@@ -130,7 +130,7 @@ def kill_spenders(folder: Path, kills: int, victims: Nursery, others: Nursery, m
     assert promised <= hashes
     # Each kill can lose at most the report of one spend that is in the ledger: over-counted, never under.
     assert len(hashes) - 1 - len(promised) <= kills + 1
-    assert ledger.spent("census").epsilon == Fraction(len(hashes) - 1, 1000) <= cap
+    assert ledger.balance("census").spent.epsilon == Fraction(len(hashes) - 1, 1000) <= cap
     ledger.spend("census", Guarantee("epsilon-DP", epsilon=1), "life goes on")
 
 

@@ -83,7 +83,7 @@ def aftermath(folder: Path) -> tuple[int, bool]:
     if ledger.path.exists():
         ledger.verify()
         spent = len(ledger.entries()) - (len(ledger.datasets()) > 0)
-        assert ledger.spent("village").epsilon * 100 == spent
+        assert ledger.balance("village").spent.epsilon * 100 == spent
     release = folder / "release"
     if release.exists():
         # A release is whole, verified, and paid for.

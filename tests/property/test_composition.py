@@ -190,6 +190,6 @@ def test_the_ledger_agrees_with_sums_on_paper(first_cap, steps):
                 admitted = False
             assert admitted == (spent + tenths <= cap)
             spent += tenths * admitted
-        assert ledger.spent("census").epsilon == Fraction(spent, 10)
-        assert ledger.remaining("census").epsilon == max(Fraction(0), Fraction(cap - spent, 10))
+        assert ledger.balance("census").spent.epsilon == Fraction(spent, 10)
+        assert ledger.balance("census").remaining.epsilon == max(Fraction(0), Fraction(cap - spent, 10))
         ledger.verify()

@@ -130,7 +130,8 @@ def composes(guarantee: Guarantee) -> bool:
 
 @dataclass(frozen=True)
 class ComposedEpsilon:
-    """An epsilon, and how it was found: ``way`` is a word of `WAYS`, ``order`` its alpha.
+    """An epsilon, and how it was found: ``way`` is "nothing", "added", "converted", "added and converted" or "by
+    orders", then with its alpha as ``order``.
 
     ``delta`` is what was left for reading rho and orders as an epsilon.
     """
@@ -139,9 +140,6 @@ class ComposedEpsilon:
     way: str
     order: Fraction | None = None
     delta: Fraction = _ZERO
-
-
-WAYS = ("nothing", "added", "converted", "added and converted", "by orders")
 
 
 @dataclass(frozen=True)

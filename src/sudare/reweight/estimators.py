@@ -14,12 +14,17 @@ data hardly know, or that drown in the noise, are held at zero; those that are m
 
 where h is the noisy mean and a_-i is fitted without the public row i: leave-one-out over the public rows, in closed
 form, plus what the noise in h adds to the optimism of h'a.
+
+**Importance weighting**, the mechanism of Ji and Elkan (2013), is the rival: the weights are exp(b'k(x)) with noisy
+coefficients b of a regularised logistic regression of the private against the public rows. Its regularisation has to be
+chosen without looking, and its noise grows with the number of columns.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -27,11 +32,23 @@ from numpy.typing import ArrayLike
 
 from sudare.arrays import Floats
 from sudare.measure.science import scipy_of
+from sudare.noise import Source, measure, noise_variance
+from sudare.privacy import Budget
+from sudare.reweight.basis import GRID, root_above
 from sudare.reweight.hats import VARIANCE
 from sudare.reweight.measurement import NoisyMean
-from sudare.reweight.ratio import Features, Link, Ratio, checked_regularisation, coefficients, kernels, two_samples
+from sudare.reweight.ratio import (
+    Features,
+    Link,
+    Ratio,
+    checked_regularisation,
+    coefficients,
+    kernels,
+    minimise,
+    two_samples,
+)
 from sudare.reweight.rows import ROWS, FeatureMoments, PublicFeatures
-from sudare.reweight.space import Space
+from sudare.reweight.space import Codes, Space
 from sudare.reweight.weighting import Model
 
 cho_factor = scipy_of("linalg").cho_factor
@@ -119,6 +136,12 @@ def _value(target: Floats, features: Floats, penalty: Floats, u: Floats) -> tupl
     return value, exponent / total
 
 
+def _offset(exponent: Floats) -> float:
+    """What added to exponents (rows,) makes the mean of their exponentials one."""
+    top = float(exponent.max())
+    return -(top + math.log(float(np.exp(exponent - top).mean())))
+
+
 def tilt(
     numerator: ArrayLike, denominator: ArrayLike, basis: Features | None = None, variance: float = VARIANCE
 ) -> Ratio:
@@ -136,8 +159,7 @@ def tilt(
     matrix, penalty = directions(moments, variance * np.eye(features.shape[1]), 0.0, float(len(above)))
     projected = features @ matrix
     u, _ = solve(chosen(above).mean(axis=0) @ matrix, projected, penalty)
-    exponent = projected @ u
-    offset = -float(np.log(np.mean(np.exp(exponent - exponent.max()))) + exponent.max())
+    offset = _offset(projected @ u)
     return Ratio(chosen, matrix @ u, "tilt", {"variance": variance}, "exponential", offset)
 
 
@@ -189,9 +211,7 @@ def fit_tilt(space: Space, public: PublicFeatures, measured: NoisyMean) -> tuple
     matrix, penalty = directions(moments, public.basis.prior(moments.covariance), measured.variance, measured.people)
     projected = public.projected(matrix)
     u, shares = solve(measured.value @ matrix, projected, penalty)
-    exponent = projected @ u
-    top = float(exponent.max())
-    offset = -(top + math.log(float(np.exp(exponent - top).mean())))
+    offset = _offset(projected @ u)
     weights = shares * len(public)
     model = Model(space, public.basis, matrix @ u, "exponential", offset, float(weights.max()))
     return model, weights, {"directions": matrix.shape[1]}
@@ -215,3 +235,37 @@ def fit_ulsif(
         # The noise may leave nothing; then the public rows are all there is to say.
         solved, link, weights = np.zeros(basis.size), "exponential", np.ones(len(public))
     return Model(space, basis, solved, link), weights, {"regularisation": strength}
+
+
+_MISS, _LEAST_MISS = Fraction(1, 10**6), Fraction(1, 10**12)
+"""The gradient that the optimiser may leave, of what one record can change in it; never below what is rounding."""
+
+
+def fit_importance(
+    space: Space, public: PublicFeatures, private: Codes, budget: Budget, regularisation: float, source: Source
+) -> tuple[Model, Floats, dict[str, Any], NoisyMean]:
+    """The model, the weights (rows,) of the public rows with mean one, what it was, and the means under the weights.
+
+    Sensitivity: rows have length at most 1 (`Polynomial.unit_length`), and the loss is ``regularisation``-strongly
+    convex. Replacing one of n private rows changes its gradient by at most 2/n, hence the minimum by at most
+    2 / (n regularisation) in L2, sqrt(columns) times that in L1. The optimiser's own miss (a gradient of 1e-6 / n, or
+    1e-12) and the rounding are added. The number of private rows is public.
+    """
+    basis, people = public.basis, len(private)
+    features = public.projected(np.eye(basis.size))
+    miss = max(_MISS / people, _LEAST_MISS)
+    beta = minimise(basis.steps(private) / GRID, features, regularisation, float(miss))
+    moved = (Fraction(2, people) + 3 * miss) / Fraction(regularisation)
+    l2 = GRID * moved + root_above(Fraction(basis.size))
+    sensitivity = l2 * root_above(Fraction(basis.size)) if budget.epsilon is not None else l2
+    exact = np.rint(beta * GRID).astype(np.int64)
+    noisy = measure(exact, sensitivity, budget, source, "coefficients") / GRID
+    exponent = features @ noisy
+    offset = _offset(exponent)
+    weights = np.exp(exponent + offset)
+    shares = weights / weights.sum()
+    mean = shares @ features
+    spread = (features - mean).T @ ((features - mean) * shares[:, None])
+    error = noise_variance(sensitivity, budget) / GRID**2 * spread @ spread
+    model = Model(space, basis, noisy, "exponential", offset, float(weights.max()), error)
+    return model, weights, {"regularisation": regularisation}, NoisyMean(mean, 0.0, people, float(sensitivity) / GRID)

@@ -20,8 +20,7 @@ from sudare.privacy import Budget, Guarantee, Number, Unit, whole
 from sudare.privacy.guarantee import warn_of
 from sudare.reweight.basis import Adjacency, Basis
 from sudare.reweight.choice import ESTIMATORS, FitParameters, costs_at_most
-from sudare.reweight.estimators import fit_tilt, fit_ulsif
-from sudare.reweight.importance import fit_importance
+from sudare.reweight.estimators import fit_importance, fit_tilt, fit_ulsif
 from sudare.reweight.measurement import (
     ADJACENCY,
     NoisyMean,

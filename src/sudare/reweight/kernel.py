@@ -26,8 +26,8 @@ from sudare.reweight.space import CATEGORY, STEPS, Codes, Numeric, Space
 KERNEL_VARIANCE = 2.0
 """The prior variance of a coefficient of the log ratio, where these are independent."""
 _MOST_COORDINATES = 1 << 10
-_SUMS, _PAIRS = 2_000_000, 100_000_000
-"""Kernel values that may be spent on one supremum, over records and over pairs of them: less than a second."""
+_SUMS, _PAIRS = 500_000, 20_000_000
+"""Kernel values that may be spent on one supremum, over records and over pairs: some hundredths of a second."""
 _ROUNDING_UP = 1 + 1e-9
 """Far more than the rounding of a sum of some thousand terms."""
 ROUNDING = Fraction(51, 100)

@@ -17,7 +17,7 @@ regularisation |b|^2 / 2. Its minimum over all functions u is log p_D / p_E, so 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -208,11 +208,8 @@ def ulsif(
     >>> bool(ratio([2.0])[0] > ratio([0.0])[0])
     True
     """
-    above, below = two_samples(numerator, denominator)
-    chosen_basis, strength = _chosen(above, below, basis, regularisation)
-    features = chosen_basis(below)
-    solved = coefficients(features.T @ features / len(below), chosen_basis(above).mean(axis=0), strength)
-    return Ratio(chosen_basis, np.maximum(solved, 0), "ulsif", {"regularisation": strength})
+    made = rulsif(numerator, denominator, basis, regularisation, alpha=0.0)
+    return replace(made, method="ulsif", parameters={"regularisation": made.parameters["regularisation"]})
 
 
 def rulsif(

@@ -49,8 +49,8 @@ def test_a_tenth_and_two_tenths_fill_three_tenths_exactly(ledger):
     ledger.set_cap("census", epsilon=0.3)
     ledger.spend("census", TENTH, "a")
     ledger.spend("census", Guarantee("epsilon-DP", PERSON, epsilon=0.2), "b")
-    assert ledger.spent("census").epsilon == Fraction(3, 10)
-    assert ledger.remaining("census").epsilon == 0
+    assert ledger.balance("census").spent.epsilon == Fraction(3, 10)
+    assert ledger.balance("census").remaining.epsilon == 0
     with pytest.raises(BudgetError, match="requested epsilon 1e-30, remaining 0, difference 1e-30"):
         ledger.spend("census", Guarantee("epsilon-DP", PERSON, epsilon="1e-30"), "c")
     assert ledger.balance("census").releases == 2
@@ -123,11 +123,11 @@ def test_a_release_is_charged_once(filled):
 
 def test_a_lowered_cap_leaves_nothing_and_a_raised_one_helps(filled):
     filled.set_cap("census", epsilon=0.2, confirm=True)
-    assert filled.remaining("census").epsilon == 0
+    assert filled.balance("census").remaining.epsilon == 0
     with pytest.raises(BudgetError, match=r"requested epsilon 0.1, remaining 0, difference 0.1"):
         filled.spend("census", TENTH, "x")
     filled.set_cap("census", rho=1, delta=1e-6, confirm=True)
-    assert filled.spent("census").rho == Fraction(4, 200)
+    assert filled.balance("census").spent.rho == Fraction(4, 200)
     filled.spend("census", TENTH, "x")
 
 
@@ -481,7 +481,7 @@ def test_threads_share_one_budget(ledger):
     for thread in threads:
         thread.join()
     assert sorted(outcomes) == ["refused"] * 5 + ["spent"] * 3
-    assert ledger.spent("census").epsilon == Fraction(3, 10)
+    assert ledger.balance("census").spent.epsilon == Fraction(3, 10)
 
 
 def test_whoever_moves_is_counted_beside_a_public_total(ledger):
@@ -493,8 +493,8 @@ def test_whoever_moves_is_counted_beside_a_public_total(ledger):
         ledger.spend("census", moved, "b")
     ledger.set_cap("census", epsilon=2, confirm=True)
     ledger.spend("census", moved, "b")
-    assert ledger.spent("census").epsilon == Fraction(3, 2)
-    assert ledger.remaining("census").epsilon == Fraction(1, 2)
+    assert ledger.balance("census").spent.epsilon == Fraction(3, 2)
+    assert ledger.balance("census").remaining.epsilon == Fraction(1, 2)
 
 
 @pytest.mark.slow
@@ -506,7 +506,7 @@ def test_a_year_of_gaussian_releases_is_converted_once(ledger):
         ledger.spend("trips", daily, f"day-{number}")
     year = Balance.of("trips", Cap.of(epsilon=1, delta=1e-6), [daily] * 365)
     assert Fraction(904, 1000) < year.spent.epsilon < Fraction(905, 1000)
-    assert ledger.spent("trips").epsilon < Fraction(4, 10)
+    assert ledger.balance("trips").spent.epsilon < Fraction(4, 10)
 
 
 def test_a_ledger_without_accounts_keeps_its_format(filled):

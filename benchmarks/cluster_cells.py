@@ -48,9 +48,9 @@ def write_cells(folder: Path, populated: int) -> None:
 
 
 def in_spark(folder: Path, populated: int) -> Iterator[Row]:
-    from sudare.tables import spark as cluster
     from sudare.engines.spark_session import spark_session
     from sudare.spark.spark_store import Scratch, SparkStore
+    from sudare.tables import spark as cluster
 
     spark = spark_session(
         spark_master="local[2]",

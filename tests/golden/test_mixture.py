@@ -98,11 +98,10 @@ def test_whole_covariances_beat_the_rotation():
     bounds = [(float(column.min()), float(column.max())) for column in x.T]
     edges = [np.linspace(*ends, 13) for ends in bounds]
     true = np.histogram2d(*x.T, bins=edges)[0] / len(x)
-    made = perturb({"0": x[:, 0], "1": x[:, 1]}, {"0": bounds[0], "1": bounds[1]}, epsilon=20, seed=3)
-    table = np.stack(list(made.values.values()), axis=1)
+    made = perturb(x, bounds, epsilon=20, seed=3)
     accuracy = {}
     for covariance in ("pca", "full"):
-        fit = Mixture(components=2, covariance=covariance, sweeps=80).fit(table, list(made.channel.values()))
+        fit = Mixture(components=2, covariance=covariance, sweeps=80).fit(made.values, made.channel)
         accuracy[covariance] = synthetic.l1_percent(true, fit.cross_table(edges))
     assert accuracy["full"] > accuracy["pca"] + 5
     assert accuracy["full"] > 85

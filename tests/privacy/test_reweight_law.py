@@ -17,9 +17,11 @@ WAYS = {
     "hats": {},
     "kernel": {"basis": "kernel", "number": 6},
     "ulsif": {"estimator": "ulsif", "number": 6},
-    "kernel, gaussian": {"basis": "kernel", "number": 12, "delta": 1e-6},
+    "gaussian process": {"basis": "kernel", "number": 12, "delta": 1e-6},
     "gaussian": {"delta": 1e-6},
     "polynomial": {"basis": "polynomial", "degree": 3},
+    "fourier": {"basis": "fourier", "number": 8},
+    "functions": {"basis": reweight.Functions(lambda row: np.sin(next(iter(row.values())))[:, None], [-1], [1])},
     "noisy centres": {"centres": "noisy", "number": 5},
     "averaged": {"unit": np.arange(60) // 3},
     "bounded": {"unit": np.arange(60) // 3, "max_rows": 2},
@@ -54,7 +56,7 @@ def test_neighbours_differ_by_no_more_than_stated_and_are_released_alike(name):
             assert apart(one, two) <= 1
 
 
-@pytest.mark.parametrize("name", ["hats", "kernel", "kernel, gaussian", "gaussian"])
+@pytest.mark.parametrize("name", ["hats", "kernel", "gaussian process", "gaussian"])
 def test_adding_or_removing_a_record(name):
     options = {**WAYS[name], "adjacency": "add_remove"}
     made, tape = fitted(PRIVATE, **options)
@@ -97,7 +99,7 @@ def test_a_twin_that_reads_private_data_for_free_is_caught(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("name", "law"), [("hats", "laplace"), ("kernel", "laplace"), ("kernel, gaussian", "gaussian")]
+    ("name", "law"), [("hats", "laplace"), ("kernel", "laplace"), ("gaussian process", "gaussian")]
 )
 def test_the_noise_of_the_means_has_its_law(name, law, fits, laws):
     """Four checks and their twins in all, each with a false alarm of 1e-7."""

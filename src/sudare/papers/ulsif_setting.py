@@ -27,9 +27,9 @@ from sudare.noise import Source
 from sudare.privacy import Budget
 from sudare.reweight import Gaussian, fit, ulsif
 from sudare.reweight.basis import GRID as NOISE_GRID
+from sudare.reweight.functions import Polynomial
 from sudare.reweight.kernel import Kernel
 from sudare.reweight.measurement import measure_mean
-from sudare.reweight.polynomial import Polynomial
 from sudare.reweight.ratio import REGULARISATIONS, CrossValidationChoice, Features, choose, coefficients, minimise
 from sudare.reweight.rows import PublicFeatures, columns_of
 from sudare.reweight.space import STEPS, Space

@@ -119,8 +119,8 @@ def iterative_bayes(values: Any, scale: Any, edges: Any = None, *, stop: Stop = 
     """The distribution of the true values over bins, from perturbed ones.
 
     One column: ``values`` (n,), ``scale`` a number (of Laplace noise) or a noise of `perturb`, ``edges`` of the bins
-    (none for categories). Several: a mapping from names to columns, with mappings of scales and of edges. ``stop``:
-    "held_out" (default), "converged" as in Hasegawa et al., or a number of plain steps.
+    (none for categories). Several: a table (n, columns) or a mapping from names to columns, with a list or a mapping of
+    scales and of edges. ``stop``: "held_out" (default), "converged" as in Hasegawa et al., or a number of plain steps.
 
     >>> rng = np.random.default_rng(1)
     >>> true = np.where(rng.random(20_000) < 0.3, 0, 5) + 5 * rng.random(20_000)

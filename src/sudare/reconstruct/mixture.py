@@ -200,6 +200,12 @@ class Mixture(Answering):
         top = joint.max(axis=1)
         return float(np.mean(top + np.log(np.exp(joint - top[:, None]).sum(axis=1))))
 
+    def predict_proba(self, values: ArrayLike) -> Floats:
+        """(n, k): how likely each component is, given a perturbed value."""
+        joint = self._joint(values)
+        shares = np.exp(joint - joint.max(axis=1, keepdims=True))
+        return np.asarray(shares / shares.sum(axis=1, keepdims=True))
+
     def predict(self, values: ArrayLike) -> NDArray[np.int64]:
         """(n,): the likeliest component of each perturbed value: clustering."""
         return np.asarray(self._joint(values).argmax(axis=1), dtype=np.int64)

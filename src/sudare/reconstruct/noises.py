@@ -2,7 +2,7 @@
 
 A `Noise` says how the perturbed values came about; it is public, and a certificate carries it as JSON. Read on bins
 of the true value it becomes a `ColumnAxis` (see `axes`), which is what reconstruction works with. `table_of` and
-`columns_of` take columns in the forms that callers give them: one array, or columns by name.
+`columns_of` take columns in the forms that callers give them: one array, a table of numbers, or columns by name.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import exp, expm1
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -190,11 +190,11 @@ ONLY = "value"
 
 @dataclass(frozen=True)
 class NamedColumns:
-    """Columns of equal length by name; ``single`` where one array was given, which has no name of its own."""
+    """Columns of equal length by name, and the ``form`` they came in: "array", "table" or "names"."""
 
     names: tuple[str, ...]
     values: tuple[NDArray[Any], ...]
-    single: bool = False
+    form: Literal["array", "table", "names"] = "names"
 
     @property
     def rows(self) -> int:
@@ -202,11 +202,22 @@ class NamedColumns:
 
     def each(self, given: Any, what: str) -> tuple[Any, ...]:
         """``given`` for each column, in the form the columns came in; None where a mapping names none."""
-        return (given,) if self.single else _by_name(given, self.names, what)
+        if self.form != "table":
+            return (given,) if self.form == "array" else _by_name(given, self.names, what)
+        if given is None:
+            return (None,) * len(self.names)
+        listed = list(given) if isinstance(given, Sequence | np.ndarray) and not isinstance(given, str) else []
+        if len(listed) != len(self.names):
+            raise ParameterError(
+                "{what} does not name every column", allowed="a list of {count}", what=what, count=len(self.names)
+            )
+        return tuple(listed)
 
     def shaped(self, columns: Sequence[Any]) -> Any:
         """One thing for each column, in the form the columns came in."""
-        return columns[0] if self.single else dict(zip(self.names, columns, strict=True))
+        if self.form == "array":
+            return columns[0]
+        return dict(zip(self.names, columns, strict=True)) if self.form == "names" else tuple(columns)
 
 
 def _by_name(given: Any, names: tuple[str, ...], what: str) -> tuple[Any, ...]:
@@ -223,7 +234,7 @@ def _by_name(given: Any, names: tuple[str, ...], what: str) -> tuple[Any, ...]:
 
 
 def table_of(values: Any) -> NamedColumns:
-    """Columns of an array (n,), a mapping or a data frame.
+    """Columns of an array (n,), a table (n, columns), a mapping or a data frame.
 
     >>> table_of({"age": [30, 41], "sex": ["f", "m"]}).names
     ('age', 'sex')
@@ -234,14 +245,13 @@ def table_of(values: Any) -> NamedColumns:
         named = {str(name): np.asarray(values[name]) for name in listed}
     else:
         array = np.asarray(values)
-        if array.ndim != 1 or not array.size:
+        if array.ndim not in (1, 2) or not array.size:
             raise ParameterError(
-                "the values are not a column",
-                value=array.shape,
-                allowed="an array (records,), or columns by name",
-                hint="Give several columns as a dictionary or a data frame.",
+                "the values do not form a table", value=array.shape, allowed="an array (records,) or (records, columns)"
             )
-        return NamedColumns((ONLY,), (array,), single=True)
+        if array.ndim == 1:
+            return NamedColumns((ONLY,), (array,), "array")
+        return NamedColumns(tuple(str(place) for place in range(array.shape[1])), tuple(array.T), "table")
     lengths = {len(column) if column.ndim == 1 else -1 for column in named.values()}
     if not named or len(lengths) != 1 or lengths & {-1, 0}:
         raise ParameterError("columns are missing, empty or of different lengths", value=tuple(named))
@@ -268,7 +278,7 @@ class PerturbedColumns:
 def columns_of(values: Any, scale: Any, edges: Any) -> PerturbedColumns:
     """Values, scales (or noises) and edges of one column or of several, brought together."""
     table = table_of(values)
-    if not (table.single or isinstance(scale, Mapping)):
-        scale = dict.fromkeys(table.names, scale)
+    if table.form != "array" and not isinstance(scale, Mapping | Sequence | np.ndarray):
+        scale = dict.fromkeys(table.names, scale) if table.form == "names" else [scale] * len(table.names)
     noises = tuple(noise_of(given) for given in table.each(scale, "scale"))
     return PerturbedColumns(table, noises, table.each(edges, "edges"))

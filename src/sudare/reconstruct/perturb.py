@@ -86,7 +86,7 @@ class PerturbedFacts(ABC):
 
 @dataclass(frozen=True)
 class Perturbed(PerturbedFacts, Framed):
-    """Perturbed rows. ``values`` has the form the records came in: an array, or columns by name.
+    """Perturbed rows. ``values`` has the form the records came in: an array, a table, or columns by name.
 
     ``noises`` say how each column was perturbed, ``guarantee`` what that promises.
     """
@@ -99,6 +99,8 @@ class Perturbed(PerturbedFacts, Framed):
     @property
     def values(self) -> Any:
         """The perturbed rows, in random order."""
+        if self.table.form == "table":
+            return np.stack(self.table.values, axis=1)
         return self.table.shaped(self.table.values)
 
     def to_arrow(self) -> pa.Table:
@@ -168,8 +170,8 @@ def perturb(
 ) -> Perturbed:
     """Perturb records so that distributions can be recovered from them, and values cannot.
 
-    ``values``: one column (n,) with ``bounds`` = (low, high), or with ``categories``; or a mapping (or data frame) of
-    names to columns, each with ``bounds`` or ``categories`` by its name.
+    ``values``: one column (n,) with ``bounds`` = (low, high), or with ``categories``; a table (n, columns) with a list
+    of bounds; or a mapping (or data frame) of names to columns, each with ``bounds`` or ``categories`` by its name.
     Give ``k``, the Pk-anonymity of `linkage`, or ``epsilon``, the local privacy of a row; several columns share it in
     proportion to ``shares``. ``noise`` of numbers: "laplace" as in Hasegawa et al., or "square_wave", which recovers
     distributions better at the same cost. Categories are kept with some probability, else drawn from all (retention).

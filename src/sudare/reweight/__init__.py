@@ -12,12 +12,14 @@ from sudare.reweight.answers import Answers
 from sudare.reweight.choice import FitParameters
 from sudare.reweight.estimators import tilt
 from sudare.reweight.fit import fit
+from sudare.reweight.functions import Functions
 from sudare.reweight.ratio import Gaussian, Ratio, leave_one_out, logistic, rulsif, ulsif
 from sudare.reweight.weighting import Weighting
 
 __all__ = [
     "Answers",
     "FitParameters",
+    "Functions",
     "Gaussian",
     "Ratio",
     "Weighting",

@@ -55,12 +55,20 @@ class Basis(ABC):
     def steps(self, codes: Codes) -> Floats:
         """Whole numbers (rows, size): each feature in steps of 1/`GRID`, the same for a record in every call."""
 
+    def features(self, codes: Codes) -> Floats:
+        """The functions (rows, size) whose mean is measured."""
+        return self.steps(codes) / GRID
+
     def total(self, codes: Codes) -> NDArray[np.int64]:
         """The sum of `steps` over the rows; exact in any order, since partial sums are whole numbers below 2**53."""
         total = np.zeros(self.size, dtype=np.int64)
         for first in range(0, len(codes), _ROWS_AT_ONCE):
             part = codes[first : first + _ROWS_AT_ONCE]
             total += (np.ones(len(part)) @ self.steps(part)).astype(np.int64)
+        return total
+
+    def measured(self, total: NDArray[np.int64]) -> NDArray[np.int64]:
+        """What is measured of a total, in steps: most bases measure the total itself."""
         return total
 
     def people(self, noisy: NDArray[np.int64]) -> float | None:  # noqa: ARG002 - most bases do not show it
@@ -73,7 +81,7 @@ class Basis(ABC):
 
     @abstractmethod
     def reach(self, adjacency: Adjacency, averaged: bool) -> Reach:
-        """How far a record can move `total`; where ``averaged``, a person's rows are averaged and rounded first."""
+        """How far a record can move `measured`; where ``averaged``, a person's rows are averaged and rounded first."""
 
     @abstractmethod
     def prior(self, covariance: Floats) -> Floats:
@@ -82,6 +90,39 @@ class Basis(ABC):
     @abstractmethod
     def to_json(self) -> dict[str, Any]:
         """Plain facts that say which basis it is."""
+
+
+class Bounded(Basis):
+    """Functions that are clipped to public ranges.
+
+    Sensitivity: every column l is clipped to low_l .. high_l. Replacing a record moves it by at most high_l - low_l,
+    adding one by max(|low_l|, |high_l|); in L1 these add, in L2 their squares do. Rounding to steps adds 1/2 a column
+    and record.
+    """
+
+    @property
+    @abstractmethod
+    def ranges(self) -> tuple[Floats, Floats]:
+        """The range of every column: low (size,) and high (size,)."""
+
+    @property
+    def nonnegative(self) -> bool:
+        return bool((self.ranges[0] >= 0).all())
+
+    def clipped(self, values: Floats) -> Floats:
+        """Values (rows, size) in steps; what is no number must not survive clipping, and becomes the lower bound."""
+        low, high = self.ranges
+        inside: Floats = np.clip(np.where(np.isnan(values), low, values), low, high)
+        return np.rint(inside * GRID)
+
+    def reach(self, adjacency: Adjacency, averaged: bool) -> Reach:
+        low, high = self.ranges
+        widths = high - low if adjacency == "replace" else np.maximum(np.abs(low), np.abs(high))
+        records = 2 if adjacency == "replace" else 1
+        exact_widths = [Fraction(width) * (1 + Fraction(1, 1 << 50)) for width in widths.tolist()]
+        rounding = records * self.size * Fraction(1 + averaged, 2)
+        square = sum((width**2 for width in exact_widths), Fraction(0))
+        return Reach(GRID * sum(exact_widths, Fraction(0)) + rounding, GRID * root_above(square) + rounding)
 
 
 def root_above(square: Fraction) -> Fraction:

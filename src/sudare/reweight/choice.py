@@ -25,10 +25,10 @@ from sudare.noise import Source, measure, secret
 from sudare.privacy import Budget, Number
 from sudare.privacy.zcdp import interval, intervals
 from sudare.reweight.basis import Basis
+from sudare.reweight.functions import Fourier, Functions, Polynomial
 from sudare.reweight.hats import Hats
-from sudare.reweight.kernel import Kernel
+from sudare.reweight.kernel import GaussianProcess, Kernel
 from sudare.reweight.measurement import checked_share
-from sudare.reweight.polynomial import Polynomial
 from sudare.reweight.ratio import points
 from sudare.reweight.rows import checked_number, one_of
 from sudare.reweight.space import STEPS, Codes, Numeric, Space
@@ -138,9 +138,10 @@ def enough(number: int, rows: int, who: Message) -> None:
 
 
 ESTIMATORS = ("tilt", "ulsif", "importance")
-BASES = ("hats", "kernel", "polynomial")
+BASES = ("hats", "kernel", "polynomial", "fourier")
 CENTRES = ("public", "noisy", "raw")
-KNOTS, KERNELS = 20, 10
+KNOTS, KERNELS, WAVES = 20, 10, 50
+_WIDTH = 0.2
 _JOINT = 2
 """Up to this many columns, the joint shares of all pairs are measured; with more, those of each column alone."""
 
@@ -152,7 +153,7 @@ class FitParameters:
     bounds: Mapping[str, tuple[float, float]] | Sequence[tuple[float, float]] | None = None
     categories: Mapping[str, Sequence[Any]] | None = None
     centres: Any = "public"
-    basis: str | None = None
+    basis: str | Functions | None = None
     number: int | None = None
     width: float | None = None
     degree: int = 2
@@ -182,7 +183,7 @@ class FitParameters:
         """Refuse parameters of the basis that do not fit together."""
         if isinstance(self.centres, str):
             one_of(self.centres, CENTRES, Message("kind of centres"))
-        if self.basis is not None:
+        if self.basis is not None and not isinstance(self.basis, Functions):
             one_of(self.basis, BASES, Message("basis"))
         if self.private_centres and self.basis not in (None, "kernel"):
             raise ParameterError("centres from private records belong to kernels", value=self.centres)
@@ -195,8 +196,12 @@ class FitParameters:
         """The basis that public things decide."""
         if self.estimator == "importance":
             return Polynomial(space, self.degree, constant=True, unit_length=True)
+        if isinstance(self.basis, Functions):
+            return self.basis.of(space, public)
         if self.basis == "polynomial":
             return Polynomial(space, self.degree, constant=self.estimator == "ulsif")
+        if self.basis == "fourier":
+            return Fourier(space, checked_number(self.number, WAVES), float(self.width or _WIDTH))
         declared = None if isinstance(self.centres, str) else declared_centres(space, self.centres)
         several = len(space.attributes) > 1
         kernel = self.basis == "kernel" or self.estimator == "ulsif" or (declared is not None and several)
@@ -215,9 +220,11 @@ class FitParameters:
         number = checked_number(self.number, min(KERNELS * len(space.attributes), len(public)))
         return self._kernel(space, public, public_centres(space, public, number) if declared is None else declared)
 
-    def _kernel(self, space: Space, public: Codes, centres: Codes) -> Kernel:
+    def _kernel(self, space: Space, public: Codes, centres: Codes) -> Basis:
         """Kernels at given centres, as wide as public rows are apart, or as was asked (in declared ranges)."""
-        return Kernel(space, centres, public_width(space, public) if self.width is None else float(self.width) * STEPS)
+        width = public_width(space, public) if self.width is None else float(self.width) * STEPS
+        kernel = Kernel(space, centres, width)
+        return kernel if self.delta is None else GaussianProcess(kernel)
 
     def of_private(
         self, space: Space, public: Codes, private: Codes, budget: Budget, source: Source

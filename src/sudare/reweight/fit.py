@@ -218,10 +218,11 @@ def fit(
 
     What is measured is the mean of a ``basis`` over the private records: "hats" (default; shares of records near
     ``number`` knots of each column, jointly for two columns or for named ``pairs``), "kernel" (Gaussian kernels at
-    ``number`` centres, ``width`` in declared ranges), or "polynomial" (monomials up to ``degree``). ``centres`` are
-    "public" (quantiles or rows of the public data: method B of Takabayashi et al.), declared points, "noisy" (records
-    with noise, method A, which ``split`` of epsilon goes to: errata U4), or "raw" (records as they are, method C, only
-    with ``accept_raw_records=True``: errata U3).
+    ``number`` centres, ``width`` in declared ranges; with ``delta`` the noise has their shape), "polynomial" (monomials
+    up to ``degree``), "fourier" (``number`` random waves), or `Functions` of your own. ``centres`` are "public"
+    (quantiles or rows of the public data: method B of Takabayashi et al.), declared points, "noisy" (records with
+    noise, method A, which ``split`` of epsilon goes to: errata U4), or "raw" (records as they are, method C, only with
+    ``accept_raw_records=True``: errata U3).
 
     ``estimator``: "tilt", "ulsif" (whose ``regularisation`` is chosen from public things where not given), or
     "importance" (the importance weighting mechanism on polynomials of ``degree``; its ``regularisation`` is 0.01).

@@ -6,6 +6,11 @@ computes them is exact in any order of summation, and a record has the same feat
 
 Suprema over the declared box are bounded, never sampled: the box is cut into small ones, on each of which a kernel lies
 between its values at the farthest and the nearest point (`Kernel.interval`); the largest bound holds for the whole.
+
+`GaussianProcess` measures the same kernels with noise in their own shape, whose size does not depend on how many
+centres there are (Hall, Rinaldo and Wasserman 2013). h is the mean embedding of the private records read at the
+centres, and two records are at most sqrt(2) apart in the kernel's own space. What is measured is M h with M about L^-1,
+K_cc + jitter I = L L': white Gaussian noise there is noise N(0, sigma^2 (K_cc + jitter I)) on h.
 """
 
 from __future__ import annotations
@@ -17,10 +22,12 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sudare.arrays import Floats
 from sudare.errors import ParameterError
 from sudare.reweight.basis import GRID, Adjacency, Basis, Reach, above, root_above
+from sudare.reweight.hats import VARIANCE
 from sudare.reweight.space import CATEGORY, STEPS, Codes, Numeric, Space
 
 KERNEL_VARIANCE = 2.0
@@ -166,3 +173,84 @@ class Kernel(Basis):
     def to_json(self) -> dict[str, Any]:
         """Centres as codes, and the width in steps."""
         return {"basis": "kernel", "centres": self.centres.astype(np.int64).tolist(), "width": self.width}
+
+
+JITTER = 1e-6
+"""Keeps L invertible where centres are close. Directions of K_cc below it still get noise, in which they are lost."""
+_BITS = 30
+_EPSILON = 2.0**-53
+
+
+@dataclass(frozen=True)
+class GaussianProcess(Basis):
+    """A kernel whose mean is measured in whitened coordinates, with a matrix of whole numbers W, M = W / 2**30.
+
+    Sensitivity: with T f = (f(c_l))_l, T T' = K_cc, a record moves M k(x) = M T k_x by |M T| |k_x - k_x'| with
+    |M T|^2 = |M K_cc M'| <= 1 + eta (computed, rounding bounded) and |k_x - k_x'|^2 = 2 - 2 K(x, x') <= 2; adding one,
+    |k_x| = 1. Rounding k to steps adds |M| sqrt(size) 0.51 a record, rounding W total / 2**30 another sqrt(size) / 2.
+    """
+
+    kernel: Kernel
+
+    @property
+    def size(self) -> int:
+        return self.kernel.size
+
+    @property
+    def nonnegative(self) -> bool:
+        return False  # whitened coordinates take either sign
+
+    @cached_property
+    def whole_matrix(self) -> NDArray[np.int64]:
+        """W; its entries are below 2**42."""
+        lower = np.linalg.cholesky(self.kernel.between_centres + JITTER * np.eye(self.size))
+        return np.asarray(np.rint(np.linalg.inv(lower) * 2.0**_BITS), dtype=np.int64)
+
+    @cached_property
+    def mixing(self) -> Floats:
+        return self.whole_matrix / 2.0**_BITS
+
+    @cached_property
+    def _norms(self) -> tuple[float, float]:
+        """Upper bounds of |M K_cc M'| and |M|^2, with the rounding of the products."""
+        matrix, centres = self.mixing, self.kernel.between_centres
+        product = matrix @ centres @ matrix.T
+        # A product of three matrices of this size is off by at most this, entry by entry (Higham 2002, section 3.5);
+        # the factor leaves room for the exponentials in K_cc and for the eigenvalue.
+        error = (2 * self.size + 16) * _EPSILON * (np.abs(matrix) @ centres @ np.abs(matrix).T)
+        slack = float(np.linalg.norm(error)) + 1e-13 * self.size**2
+        squared = float(np.linalg.eigvalsh(matrix @ matrix.T)[-1]) * (1 + 1e-6)
+        return float(np.linalg.eigvalsh((product + product.T) / 2)[-1]) + slack, squared
+
+    def steps(self, codes: Codes) -> Floats:
+        return self.kernel.steps(codes)
+
+    def total(self, codes: Codes) -> NDArray[np.int64]:
+        return self.kernel.total(codes)
+
+    def features(self, codes: Codes) -> Floats:
+        return super().features(codes) @ self.mixing.T
+
+    def measured(self, total: NDArray[np.int64]) -> NDArray[np.int64]:
+        """W total / 2**30, in exact arithmetic, rounded once."""
+        products = self.whole_matrix.astype(object) @ total.astype(object)
+        half = 1 << (_BITS - 1)
+        return np.array([(int(product) + half) >> _BITS for product in products], dtype=np.int64)
+
+    def reach(self, adjacency: Adjacency, averaged: bool) -> Reach:
+        """See the class; in L1 by Cauchy and Schwarz."""
+        records = 2 if adjacency == "replace" else 1
+        embedded, matrix = self._norms
+        size = Fraction(self.size)
+        l2 = GRID * root_above(records * above(max(embedded, 1e-3)))
+        l2 += records * root_above(size) * root_above(above(matrix)) * (ROUNDING + Fraction(int(averaged), 2))
+        l2 += records * root_above(size) / 2
+        return Reach(l2 * root_above(size), l2)
+
+    def prior(self, covariance: Floats) -> Floats:  # noqa: ARG002 - the scale is the kernel's
+        """A log ratio that is a Gaussian process with this very kernel: white in whitened coordinates."""
+        return VARIANCE * np.eye(self.size)
+
+    def to_json(self) -> dict[str, Any]:
+        """The kernel, and that its mean is measured in whitened coordinates."""
+        return {**self.kernel.to_json(), "basis": "gaussian process", "jitter": JITTER}

@@ -113,7 +113,7 @@ def measure_mean(
         budget, own = budget.split([1 - SIZE_SHARE, SIZE_SHARE])
         counted = max(1.0, float(measure(np.array([people]), max_rows, own, source, "size")[0]))
         doubt = noise_variance(max_rows, own)
-    noisy = measure(total, sensitivity, budget, source, "means")
+    noisy = measure(basis.measured(total), sensitivity, budget, source, "means")
     variance = noise_variance(sensitivity, budget) / GRID**2
     if shown:
         counted = basis.people(noisy) or 1.0

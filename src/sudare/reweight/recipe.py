@@ -46,10 +46,10 @@ class WeightsChoice(Part):
     rows: Literal["bounded", "averaged"] = Field(
         default="bounded", description="of a person: at most data.max_rows, or all of them averaged"
     )
-    basis: Literal["hats", "kernel", "polynomial"] = "hats"
+    basis: Literal["hats", "kernel", "polynomial", "fourier"] = "hats"
     centres: Literal["public", "noisy", "raw"] = "public"
-    number: int | None = Field(default=None, ge=1, description="knots, or centres of kernels")
-    width: int | Decimal | None = Field(default=None, description="of kernels, in declared ranges")
+    number: int | None = Field(default=None, ge=1, description="knots, centres of kernels, or waves")
+    width: int | Decimal | None = Field(default=None, description="of kernels and waves, in declared ranges")
     later: ClassVar[tuple[str, ...]] = ("degree",)
     degree: int = Field(default=2, ge=1, description="of polynomials, and of importance weighting")
     pairs: Literal["auto", "all", "none"] | tuple[tuple[str, str], ...] = "auto"

@@ -21,7 +21,7 @@ from sudare.arrays import Floats
 from sudare.domain.ids import REFUSE, MissingUnit, people
 from sudare.errors import InputError, Message, MissingColumnError, ParameterError, did_you_mean
 from sudare.privacy import whole
-from sudare.reweight.basis import GRID, Basis
+from sudare.reweight.basis import Basis
 from sudare.reweight.space import Codes, Space
 
 if TYPE_CHECKING:
@@ -57,9 +57,7 @@ class PublicFeatures:
     def _chunks(self) -> Iterator[tuple[slice, Floats]]:
         for first in range(0, len(self.codes), ROWS):
             rows = slice(first, min(first + ROWS, len(self.codes)))
-            values = self.basis.steps(self.codes[rows])
-            values /= GRID
-            yield rows, values
+            yield rows, self.basis.features(self.codes[rows])
 
     def projected(self, matrix: Floats) -> Floats:
         """Features times ``matrix`` (size, r): (rows, r)."""

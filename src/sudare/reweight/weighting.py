@@ -23,10 +23,10 @@ from sudare.privacy import Fact, Guarantee
 from sudare.reweight.answers import Answers, Public, answer
 from sudare.reweight.basis import Basis
 from sudare.reweight.doubt import Doubt
+from sudare.reweight.functions import Functions, parametric_from_json
 from sudare.reweight.hats import Hats
-from sudare.reweight.kernel import Kernel
+from sudare.reweight.kernel import GaussianProcess, Kernel
 from sudare.reweight.measurement import NoisyMean
-from sudare.reweight.polynomial import Polynomial
 from sudare.reweight.ratio import Link
 from sudare.reweight.rows import PublicFeatures, columns_of
 from sudare.reweight.space import Codes, Space
@@ -254,6 +254,8 @@ _NUMBERS = ("variance", "people", "sensitivity", "people_variance")
 def to_json(made: Weighting) -> dict[str, Any]:
     """All that a reader needs: nothing but released things."""
     model, measured = made.model, made.measured
+    if isinstance(model.basis, Functions):
+        raise ParameterError("own functions cannot be saved", value=model.basis.name, hint="Save the weights instead.")
     return {
         "format": FORMAT,
         "estimator": made.estimator,
@@ -302,6 +304,7 @@ def from_json(data: dict[str, Any], public: Any) -> Weighting:
 def _basis(space: Space, data: dict[str, Any]) -> Basis:
     if data["basis"] == "hats":
         return Hats.from_json(data)
-    if data["basis"] == "kernel":
-        return Kernel(space, np.array(data["centres"], dtype=np.float64), float(data["width"]))
-    return Polynomial.from_json(space, data["made_of"])
+    if "made_of" in data:
+        return parametric_from_json(space, data["made_of"])
+    kernel = Kernel(space, np.array(data["centres"], dtype=np.float64), float(data["width"]))
+    return GaussianProcess(kernel) if data["basis"] == "gaussian process" else kernel

@@ -137,7 +137,7 @@ def test_a_cross_table_of_a_number_and_a_category():
         (lambda: bayes([1.0, 2.0], -1.0, [0, 1, 2]), "scale is not positive"),
         (lambda: bayes([1.0, 2.0], 0, [0, 1, 2]), "scale is not positive"),
         (lambda: bayes([1.0, 2.0], 1.0, [0, 1, 2], stop="soon"), "no such rule"),
-        (lambda: bayes([[1.0, 2.0]], 1.0, [0, 1, 2]), "the values are not a column"),
+        (lambda: bayes([[1.0, 2.0]], 1.0, [0, 1, 2]), "edges does not name every column"),
         (lambda: perturb([1.0, np.nan, 2.0], bounds=(0, 3), epsilon=1), "missing or not finite"),
         (lambda: perturb([1.0, -np.inf, 2.0], bounds=(0, 3), epsilon=1), "missing or not finite"),
         (lambda: perturb([1.0, 47.25, 2.0], bounds=(0, 3), epsilon=1), "outside its declared bounds"),

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from sudare.reweight.estimators import CANDIDATES, choose_regularisation, score
+from sudare.reweight.functions import Polynomial
 from sudare.reweight.kernel import Kernel
-from sudare.reweight.polynomial import Polynomial
 from sudare.reweight.rows import PublicFeatures
 from sudare.reweight.space import STEPS, Space
 

@@ -184,7 +184,7 @@ def test_bad_input_is_one_clear_sentence(private, public, options, sentence):
         ({"delta": 1}, "delta is too large to protect anybody"),
         ({"bounds": None}, "no column is declared"),
         ({"centres": "privat"}, "unknown kind of centres \\(got 'privat'; allowed: public, noisy, raw\\)"),
-        ({"basis": "spline"}, "unknown basis \\(got 'spline'; allowed: hats, kernel, polynomial\\)"),
+        ({"basis": "spline"}, "unknown basis \\(got 'spline'; allowed: hats, kernel, polynomial, fourier\\)"),
         ({"estimator": "kliep"}, "unknown estimator \\(got 'kliep'; allowed: tilt, ulsif, importance\\)"),
         ({"adjacency": "swap"}, "unknown adjacency \\(got 'swap'; allowed: add_remove, replace\\)"),
         ({"number": 0}, "number is not a whole number from 1 on"),

@@ -5,7 +5,7 @@ from sudare.errors import InputError, ParameterError
 from sudare.noise import Source, record
 from sudare.reweight import fit
 from sudare.reweight.basis import GRID
-from sudare.reweight.polynomial import Polynomial
+from sudare.reweight.functions import Polynomial
 from sudare.reweight.ratio import minimise
 from sudare.reweight.space import STEPS, Space
 

@@ -1,0 +1,53 @@
+import numpy as np
+import pytest
+
+from sudare.reweight.basis import GRID
+from sudare.reweight.kernel import JITTER, GaussianProcess, Kernel
+from sudare.reweight.space import STEPS, Space
+
+SPACE = Space.declare([(0, 1)])
+
+
+def process(size: int, width: float = 0.1) -> GaussianProcess:
+    return GaussianProcess(Kernel(SPACE, np.rint(np.linspace(0.1, 0.9, size) * STEPS)[:, None], width * STEPS))
+
+
+@pytest.mark.parametrize("size", [3, 30, 120])
+def test_the_sensitivity_does_not_grow_with_the_centres(size):
+    basis = process(size)
+    points = np.rint(np.linspace(0, STEPS, 300))[:, None]
+    measured = np.array([basis.measured(basis.total(point[None, :])) for point in points])
+    apart = np.sqrt(((measured[:, None, :] - measured[None, :, :]) ** 2).sum(axis=2).max())
+    bound = basis.reach("replace", averaged=False).l2
+    assert apart <= bound < 1.01 * np.sqrt(2) * GRID
+    longest = np.sqrt((measured**2).sum(axis=1).max())
+    assert longest <= basis.reach("add_remove", averaged=False).l2 < 1.01 * GRID
+    assert np.abs(measured[:, None, :] - measured[None, :, :]).sum(axis=2).max() <= basis.reach("replace", False).l1
+
+
+def test_many_close_centres_leave_no_direction_without_noise():
+    """K_cc of 120 close centres is singular; white noise on M h is noise of at least the jitter in every direction."""
+    basis = process(120)
+    assert np.linalg.eigvalsh(basis.kernel.between_centres)[0] < 1e-12
+    back = np.linalg.inv(basis.mixing)
+    assert np.linalg.eigvalsh(back @ back.T)[0] > JITTER / 2
+
+
+def test_what_is_measured_is_the_mixed_mean():
+    basis, points = process(20), np.rint(np.linspace(0, STEPS, 50))[:, None]
+    mean = basis.measured(basis.total(points)) / (50 * GRID)
+    assert mean == pytest.approx(basis.features(points).mean(axis=0), abs=1e-4)
+
+
+def test_the_mixing_is_exact_arithmetic():
+    basis = process(10)
+    total = np.array([2**60, -(2**60), 1, 0, 5, 2**59, 3, -7, 11, 2**58])
+    exact = [sum(int(w) * int(t) for w, t in zip(row, total, strict=True)) for row in basis.whole_matrix]
+    assert basis.measured(total // 2**10).tolist() == pytest.approx([value / 2**40 for value in exact], abs=2**18)
+    small = basis.measured(np.arange(10))
+    assert small.dtype == np.int64
+
+
+def test_averaging_costs_a_little():
+    basis = process(10)
+    assert basis.reach("replace", averaged=True).l2 > basis.reach("replace", averaged=False).l2

@@ -22,8 +22,11 @@ $(STAMP): pyproject.toml
 demo: $(STAMP)  ## publish an invented city from end to end into out/demo
 	$(BIN)/sudare demo
 
-test: lint types  ## lint, types, layers and all tests
-	$(BIN)/python -m pytest -n 3 --dist worksteal --doctest-modules src tests
+test: lint  ## lint, types, layers and all tests
+	@mkdir -p build
+	@$(BIN)/mypy >build/types.txt 2>&1 & types=$$!; \
+	$(BIN)/python -m pytest -n 3 --dist worksteal --doctest-modules src tests; failed=$$?; \
+	wait $$types || failed=$$?; cat build/types.txt; exit $$failed
 
 quick: lint  ## lint and the tests of pure functions: for the inner loop (three minutes on two cores)
 	$(BIN)/python -m pytest -n 2 --dist worksteal --quick tests/unit

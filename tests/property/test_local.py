@@ -7,8 +7,9 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from clones import closed_form
 from sudare.local import ENCODINGS, Reports, Tally, decode_report, encode_report, encoding_from_json, estimate, repeated
-from sudare.local.accounting import closed_form, smallest_epsilon
+from sudare.local.accounting import smallest_epsilon
 
 epsilons = st.fractions(min_value="1/100", max_value=12, max_denominator=1000)
 seeds = st.integers(0, 2**32)  # an example that fails can be looked at again only if its noise is part of it

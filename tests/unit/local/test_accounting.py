@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from clones import closed_form
 from sudare.errors import ParameterError
 from sudare.local import PermanentUnary, SymmetricUnary, repeated, shuffled
 from sudare.local.accounting import delta_of, smallest_epsilon
@@ -36,14 +37,6 @@ def response_delta(epsilon, local, others):
         for first, second in ((one, other), (other, one)):
             worst = max(worst, np.maximum(first - math.exp(epsilon) * second, 0).sum())
     return worst
-
-
-def closed_form(e, n, delta):
-    """Feldman, McMillan and Talwar 2023: ln(1 + (e^x - 1)(4 sqrt(2 ln(4/d)/((e^x + 1) n)) + 4/n)), n the others."""
-    if n <= 8 * math.log(2 / delta) * (math.exp(e) + 1):
-        return e
-    spread = 4 * math.sqrt(2 * math.log(4 / delta) / ((math.exp(e) + 1) * n)) + 4 / n
-    return min(e, math.log1p(math.expm1(e) * spread))
 
 
 @pytest.mark.slow

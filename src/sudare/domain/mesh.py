@@ -12,13 +12,16 @@ north-east.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from decimal import Decimal
+from numbers import Real
 from typing import Any
 
 import numpy as np
 
 from sudare.arrays import Booleans, Floats, Integers
-from sudare.domain.columns import whole_array, within
+from sudare.domain.columns import read_column, whole_array, within
 from sudare.domain.formula import Calculator, NumpyCalculator, whole_numbers
+from sudare.domain.text import plain
 from sudare.errors import DomainError, did_you_mean
 
 FIRST_LEVEL_ROWS = 100
@@ -120,6 +123,56 @@ def rows_and_columns(codes: Any, size: str) -> tuple[Integers, Integers, Boolean
     (row, row_known), (column, column_known) = map(whole_numbers, found)
     valid = row_known & column_known
     return np.where(valid, row, 0), np.where(valid, column, 0), valid
+
+
+def least_code(digits: int, leading_zeros: bool) -> int:
+    """The least whole number that is a code; it cannot begin with zero, as codes south of 6 degrees 40 minutes do."""
+    return 0 if leading_zeros else 10 ** (digits - 1)
+
+
+def code_numbers(column: Any, size: str, leading_zeros: bool = False) -> Floats:
+    """A column of whole numbers, floats that hold them, text, or a mixture, as numbers that may be codes of a level.
+
+    NaN where not all digits of the level are there; ``leading_zeros`` reads numbers as if their zeros were written.
+    """
+    array, masked = read_column(column)
+    digits = mesh_level(size).digits
+    least, limit = least_code(digits, leading_zeros), 10**digits
+    known: dict[str, float] = {}
+
+    def number(value: Any) -> float:
+        if isinstance(value, str):
+            if value not in known:
+                text = plain(value)
+                known[value] = float(text) if len(text) == digits and text.isascii() and text.isdecimal() else np.nan
+            return known[value]
+        if type(value) is bool or not isinstance(value, Real | Decimal) or value != value:
+            return np.nan
+        return float(value) if least <= value < limit else np.nan  # type: ignore[operator]  # reals are in order
+
+    if array.dtype.kind in "iuf":
+        numbers = np.where((array >= least) & (array < limit), array, np.nan).astype(np.float64)
+    else:
+        numbers = np.array(list(map(number, array.tolist())), dtype=np.float64)
+    return numbers if masked is None else np.where(masked, np.nan, numbers)
+
+
+def by_level(codes: Any, finest: str) -> tuple[dict[str, tuple[Integers, Integers, Integers]], Booleans]:
+    """Codes of any level down to the ``finest`` by the level's name: which ones, rows and columns; and which are codes.
+
+    >>> found, read = by_level(["5339", 53394611, "x"], "500m")
+    >>> {size: [each.tolist() for each in own] for size, own in found.items()}, read.tolist()
+    ({'80km': [[0], [53], [39]], '1km': [[1], [4281], [3181]]}, [True, True, False])
+    """
+    found, read = {}, np.zeros(read_column(codes)[0].shape, dtype=np.bool_)
+    for level in LEVELS.values():
+        if level.cells <= mesh_level(finest).cells:
+            row, column, valid = rows_and_columns(code_numbers(codes, level.name), level.name)
+            which = np.flatnonzero(valid)
+            read[which] = True
+            if which.size:
+                found[level.name] = (which, row[which], column[which])
+    return found, read
 
 
 def codes_of(rows: Any, columns: Any, size: str) -> Integers:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from decimal import Decimal
 from itertools import combinations, pairwise
 from math import prod
-from numbers import Real
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -17,11 +15,22 @@ from numpy.typing import NDArray
 from sudare.arrays import Booleans, Floats, Integers
 from sudare.domain.columns import index_range, read_column
 from sudare.domain.formula import SqlCalculator, Term
-from sudare.domain.mesh import LEVELS, centres, codes_of, corners, mesh_level, of_code, of_degrees, rows_and_columns
+from sudare.domain.mesh import (
+    LEVELS,
+    by_level,
+    centres,
+    code_numbers,
+    codes_of,
+    corners,
+    least_code,
+    mesh_level,
+    of_code,
+    of_degrees,
+    rows_and_columns,
+)
 from sudare.domain.place import Lattice, Squares
 from sudare.domain.regions import Box, MaskedBox, Region
 from sudare.domain.sql import NUMBERS, AttributeSql, Dialect, Kind, SourceColumn, double, parsed
-from sudare.domain.text import plain
 from sudare.errors import DomainError, Message
 from sudare.language.messages import PageMessage
 
@@ -105,7 +114,9 @@ class Mesh(Lattice):
     def positions(self, *columns: Any) -> tuple[tuple[Integers, ...], Booleans]:
         if len(columns) == 2:
             return super().positions(*columns)
-        row, column, known = rows_and_columns(_numbers(columns[0], self.cell_size, self.leading_zeros), self.cell_size)
+        row, column, known = rows_and_columns(
+            code_numbers(columns[0], self.cell_size, self.leading_zeros), self.cell_size
+        )
         return (row - self.rows[0], column - self.columns[0]), known
 
     def names(self, *coordinates: Integers) -> NDArray[Any]:
@@ -165,7 +176,7 @@ class Mesh(Lattice):
             all_digits = dialect.matches(f"CAST({columns[0].sql} AS {dialect.text})", f"[0-9]{{{digits}}}")
             read, least = f"CASE WHEN {all_digits} THEN {parsed(columns[0], 'DOUBLE', dialect)} END", 0
         else:
-            read, least = double(columns[0], dialect), _least(digits, self.leading_zeros)
+            read, least = double(columns[0], dialect), least_code(digits, self.leading_zeros)
         by = SqlCalculator(prefix)
         row, column = of_code(by, by.within(Term(code, 0), least, 10**digits - 1), self.cell_size)
         return by.axes({code: read}, row - float(self.rows[0]), column - float(self.columns[0]))
@@ -178,56 +189,6 @@ class Mesh(Lattice):
 
     def _absolute(self, coordinates: tuple[Integers, ...]) -> tuple[Integers, Integers]:
         return coordinates[0] + self.rows[0], coordinates[1] + self.columns[0]
-
-
-def _least(digits: int, leading_zeros: bool) -> int:
-    """The least whole number that is a code; it cannot begin with zero, as codes south of 6 degrees 40 minutes do."""
-    return 0 if leading_zeros else 10 ** (digits - 1)
-
-
-def _numbers(column: Any, size: str, leading_zeros: bool = False) -> Floats:
-    """A column of whole numbers, floats that hold them, text, or a mixture, as numbers that may be codes of a level.
-
-    NaN where not all digits of the level are there; ``leading_zeros`` reads numbers as if their zeros were written.
-    """
-    array, masked = read_column(column)
-    digits = mesh_level(size).digits
-    least, limit = _least(digits, leading_zeros), 10**digits
-    known: dict[str, float] = {}
-
-    def number(value: Any) -> float:
-        if isinstance(value, str):
-            if value not in known:
-                text = plain(value)
-                known[value] = float(text) if len(text) == digits and text.isascii() and text.isdecimal() else np.nan
-            return known[value]
-        if type(value) is bool or not isinstance(value, Real | Decimal) or value != value:
-            return np.nan
-        return float(value) if least <= value < limit else np.nan  # type: ignore[operator]  # reals are in order
-
-    if array.dtype.kind in "iuf":
-        numbers = np.where((array >= least) & (array < limit), array, np.nan).astype(np.float64)
-    else:
-        numbers = np.array(list(map(number, array.tolist())), dtype=np.float64)
-    return numbers if masked is None else np.where(masked, np.nan, numbers)
-
-
-def by_level(codes: Any, finest: str) -> tuple[dict[str, tuple[Integers, Integers, Integers]], Booleans]:
-    """Codes of any level down to the ``finest`` by the level's name: which ones, rows and columns; and which are codes.
-
-    >>> found, read = by_level(["5339", 53394611, "x"], "500m")
-    >>> {size: [each.tolist() for each in own] for size, own in found.items()}, read.tolist()
-    ({'80km': [[0], [53], [39]], '1km': [[1], [4281], [3181]]}, [True, True, False])
-    """
-    found, read = {}, np.zeros(read_column(codes)[0].shape, dtype=np.bool_)
-    for level in LEVELS.values():
-        if level.cells <= mesh_level(finest).cells:
-            row, column, valid = rows_and_columns(_numbers(codes, level.name), level.name)
-            which = np.flatnonzero(valid)
-            read[which] = True
-            if which.size:
-                found[level.name] = (which, row[which], column[which])
-    return found, read
 
 
 def _declared(codes: Any, finest: str) -> Squared:

@@ -11,7 +11,7 @@ import gzip
 from collections.abc import Iterable
 from pathlib import Path
 
-from sudare.domain.mesh_attribute import by_level
+from sudare.domain.mesh import by_level
 from sudare.domain.parquet import read_parquet
 from sudare.domain.text import plain
 from sudare.errors import DomainError, did_you_mean

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -33,6 +34,7 @@ from sudare.engines.files import (
     shown,
 )
 from sudare.engines.records import Records
+from sudare.engines.scratch import PrivateFolder
 from sudare.errors import InputError, Message, MissingFileError, ParameterError
 from sudare.registry import ENGINES
 
@@ -47,7 +49,17 @@ _FILES = Message(
     "Parquet (a file, a folder or a pattern), text (.csv, .tsv, .txt, .data, also .gz and .zst), Excel, zips of "
     "e-Stat, a table of a DuckDB or SQLite database"
 )
-_PACKED = (".gz", ".zst")
+_PLAIN, _GZIP, _PARQUET, _ZSTD = Message("plain text"), Message("gzip"), Message("Parquet"), Message("zstd")
+_PACKED = {".gz": _GZIP, ".zst": _ZSTD}
+_UTF16 = Message("text in UTF-16")
+_BEGINNINGS = {
+    b"PAR1": _PARQUET,
+    b"\x1f\x8b": _GZIP,
+    b"\x28\xb5\x2f\xfd": _ZSTD,
+    b"PK\x03\x04": Message("zip"),
+    b"\xff\xfe": _UTF16,
+    b"\xfe\xff": _UTF16,
+}
 _FRAMES = Message("Arrow, pandas, Polars, Spark, a DuckDB relation, (database file, table name)")
 
 
@@ -91,7 +103,8 @@ def read(
     A folder of Parquet and a pattern leave out what Spark leaves out: names that begin with ``_`` or ``.``. All their
     files must have the same columns of the same types; columns that folders name (``year=2020``) are text. Files are
     remembered as they stand now, and refused when they have changed after a question was answered; that is not known of
-    what lies at an address, of frames of Spark and of relations. Lazy frames and streams are read into memory.
+    what lies at an address, of frames of Spark and of relations. Lazy frames and streams are kept in a private file,
+    as long as they are used.
 
     >>> import pandas
     >>> read(pandas.DataFrame({"person": [1, 2], "sex": ["f", "m"]})).columns
@@ -235,9 +248,10 @@ def _at_path(given: str | Path, declared: _Declared) -> RecordSource:
                 value=str(given),
                 hint="Join the files into one, or write them as Parquet.",
             )
+        _refuse_other_format(_existing(path), _PACKED.get(path.suffix.lower(), _PLAIN))
         from sudare.engines.csv_files import csv_layout
 
-        return CsvSource(path, csv_layout(_existing(path), *declared))
+        return CsvSource(path, csv_layout(path, *declared))
     declared.refuse_if_any()
     if plain.suffix.lower() == EXCEL:
         from sudare.engines.foreign_sources import ExcelSource
@@ -273,6 +287,8 @@ def _at_path(given: str | Path, declared: _Declared) -> RecordSource:
                 "or the pair (file, table) in Python.",
             )
         raise InputError("this kind of file cannot be read", value=str(strange), allowed=_FILES)
+    if not is_pattern:
+        _refuse_other_format(path, _PARQUET)
     return ParquetSource(str(given), files)
 
 
@@ -308,6 +324,21 @@ def _is_estat(path: Path) -> bool:
 
     with _existing(path).open("rb") as file:
         return file.read(len(CODE)) == CODE.encode()
+
+
+def _refuse_other_format(path: Path, expected: Message) -> None:
+    """Refuse a file that begins as one of another format than its name says."""
+    with path.open("rb") as file:
+        first = file.read(len(b"PAR1"))
+    found = next((name for begin, name in _BEGINNINGS.items() if first.startswith(begin)), _PLAIN)
+    if first and found != expected:
+        raise InputError(
+            "the file is {found}, and by its name it is {expected}",
+            value=str(path),
+            hint="Give it the ending that fits (.parquet, .csv, .csv.gz), or write it as Parquet or as CSV in UTF-8.",
+            found=found,
+            expected=expected,
+        )
 
 
 def _in_database(pair: tuple[Any, ...]) -> RecordSource:
@@ -348,12 +379,19 @@ def _in_memory(source: Any) -> RecordSource:
     if isinstance(frame, narwhals.DataFrame):
         return _in_arrow("the frame", _converted(frame))
     if isinstance(frame, narwhals.LazyFrame) and frame.implementation.is_polars():
-        return _in_arrow(
-            "the frame", _converted(_computed(frame.collect, InputError("the lazy frame cannot be computed")))
-        )
+        import polars
+
+        write = partial(source.sink_ipc, compat_level=polars.CompatLevel.oldest())
+        return _spooled("the frame", write, InputError("the lazy frame cannot be computed"))
     if hasattr(source, "__arrow_c_stream__"):
         reader = pyarrow.RecordBatchReader.from_stream(source)
-        return _in_arrow("the Arrow stream", _computed(reader.read_all, InputError("the Arrow stream cannot be read")))
+
+        def write_all(path: Path) -> None:
+            with pyarrow.ipc.new_file(path, reader.schema) as writer:
+                for batch in reader:
+                    writer.write_batch(batch)
+
+        return _spooled("the Arrow stream", write_all, InputError("the Arrow stream cannot be read"))
     raise InputError(
         "records cannot be read from this",
         value=type(source).__name__,
@@ -389,12 +427,23 @@ def _converted(frame: Any) -> pyarrow.Table:
     return pyarrow.table(columns)
 
 
-def _computed(compute: Callable[[], Any], refusal: InputError) -> Any:
-    """What a frame or a stream gives; whatever it raises may quote a value."""
+def _spooled(name: str, write: Callable[[Path], Any], refusal: InputError) -> RecordSource:
+    """What can be computed once, piece by piece: kept in a private Arrow file as long as its source lives.
+
+    Whatever ``write`` raises may quote a value.
+    """
+    from pyarrow import dataset
+
+    folder = PrivateFolder.within()
+    path = folder.path / "records.arrow"
     try:
-        return compute()
+        write(path)
     except Exception:
+        folder.remove()
         raise refusal from None
+    data = dataset.dataset(path, format="ipc")
+    weakref.finalize(data, folder.remove)
+    return _in_arrow(name, data)
 
 
 def _existing(path: Path) -> Path:

@@ -176,6 +176,7 @@ PLURAL = re.compile(
 CALLED = re.compile(r"""(?:\b(?:words|said|self)|language\(\))\(\s*["'](\w+\.[\w.]*\w)["']""")
 NEVER_ONE = {
     "described.regions_in_areas",
+    "explain.line",
     "explain.marginals_by_total",
     "audit.timed",
     "audit.timed_first",

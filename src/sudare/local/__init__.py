@@ -15,7 +15,7 @@ from sudare.local.flood import FORGED, honest_chance
 from sudare.local.hadamard import HadamardResponse
 from sudare.local.hashing import LocalHashing
 from sudare.local.one_bit import BitMemory, EstimatedMean, OneBitMean
-from sudare.local.permanent import Memory, PermanentUnary
+from sudare.local.permanent import Memory, PermanentUnary, Rappor, rappor
 from sudare.local.reports import Reports
 from sudare.local.several import Several
 from sudare.local.square_wave import SquareWave
@@ -40,6 +40,7 @@ __all__ = [
     "OptimisedUnary",
     "PermanentUnary",
     "RandomisedResponse",
+    "Rappor",
     "ReportFile",
     "Reports",
     "Several",
@@ -54,6 +55,7 @@ __all__ = [
     "estimate",
     "honest_chance",
     "joint",
+    "rappor",
     "repeated",
     "shuffled",
 ]

@@ -10,6 +10,7 @@ from statistics import NormalDist
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from sudare.arrays import Floats
 from sudare.errors import InputError, Message, ParameterError, did_you_mean, system_reason
@@ -43,6 +44,16 @@ LARGEST_COVARIANCE = 4096
 _PROJECTIONS = 2000
 
 
+@dataclass(frozen=True)
+class EstimatedSum:
+    """People in a set of values: as in `Estimate`, for the whole set."""
+
+    count: float
+    standard_error: float
+    low: float
+    high: float
+
+
 @dataclass(frozen=True, eq=False)
 class Estimate:
     """``counts`` (size,) of people per value among ``reports`` reports, with what is known of their error.
@@ -65,6 +76,11 @@ class Estimate:
     steps: int = 0
     _covariance: Floats | None = field(default=None, repr=False)
 
+    @property
+    def frequencies(self) -> Floats:
+        """Counts as shares of the reports."""
+        return self.counts / self.reports
+
     def covariance(self) -> Floats:
         """Covariances (size, size) of the unbiased counts; refuses local hashing, of which they are not known."""
         if self._covariance is not None:
@@ -77,6 +93,18 @@ class Estimate:
                 largest_covariance=LARGEST_COVARIANCE,
             )
         return covariance(self.encoding, self.counts, self.reports)
+
+    def sum(self, values: ArrayLike) -> EstimatedSum:
+        """The people who hold any of ``values``: a group of places, a range of cells, with its own interval."""
+        chosen = np.unique(np.asarray(values, dtype=np.int64))
+        if not len(chosen) or not 0 <= chosen[0] <= chosen[-1] < self.encoding.size:
+            raise ParameterError(
+                "some of these values are not in the domain", allowed="from 0 to {size}", size=self.encoding.size - 1
+            )
+        error = float(np.sqrt(max(self.covariance()[np.ix_(chosen, chosen)].sum(), 0.0)))
+        count, middle = float(self.counts[chosen].sum()), float(self.unbiased[chosen].sum())
+        low, high = (min(max(middle + sign * _reach(self.level) * error, 0), self.reports) for sign in (-1, 1))
+        return EstimatedSum(count, error, min(low, count), max(high, count))
 
     @property
     def summary(self) -> dict[str, Any]:

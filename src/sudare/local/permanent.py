@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from math import log
 from typing import Any, ClassVar
 
 import numpy as np
@@ -23,7 +24,7 @@ from sudare.local.reports import Reports
 from sudare.local.unary import SymmetricUnary, UnaryEncoding, coins
 from sudare.noise import Bernoulli, Source, metered, respond
 from sudare.noise.bernoulli import uniform
-from sudare.privacy import Budget, positive
+from sudare.privacy import Budget, Number, exact, positive
 
 
 @dataclass(frozen=True, eq=False)
@@ -252,3 +253,34 @@ class PermanentUnary(UnaryEncoding):
         """Also the epsilon of one report, and the number of buckets."""
         buckets = {} if self.buckets is None else {"buckets": self.buckets}
         return {**super().to_json(), "first": str(self.first), **buckets}
+
+
+@dataclass(frozen=True)
+class Rappor:
+    """What RAPPOR's published parameters come to: ``chances`` of a report's bit to be 1 where it truly is 1 and where
+    it is 0; ``epsilon`` of any number of reports, and ``first`` of a single one."""
+
+    chances: tuple[float, float]
+    epsilon: float
+    first: float
+
+
+def rappor(f: Number, p: Number, q: Number) -> Rappor:
+    """The numbers of full RAPPOR for a one-hot vector, in the letters of its paper.
+
+    A remembered bit is 1 or 0 with chance f/2 each, else the true one; it is reported as 1 with chance q where it is
+    set and p where it is not.
+
+    >>> known = rappor(f=0.5, p=0.5, q=0.75)
+    >>> known.chances, round(known.epsilon, 4), round(known.first, 4)
+    ((0.6875, 0.5625), 2.1972, 0.5371)
+    """
+    shares = {name: exact(share, name) for name, share in (("f", f), ("p", p), ("q", q))}
+    if not (0 < shares["f"] < 1 and 0 <= shares["p"] < shares["q"] <= 1):
+        raise ParameterError(
+            "these are not parameters of RAPPOR", value=(f, p, q), allowed="0 < f < 1 and 0 <= p < q <= 1"
+        )
+    even = shares["f"] / 2 * (shares["p"] + shares["q"])
+    own, other = (even + (1 - shares["f"]) * shares[name] for name in ("q", "p"))
+    lifetime = 2 * (log(1 - shares["f"] / 2) - log(shares["f"] / 2))
+    return Rappor((float(own), float(other)), lifetime, log(own * (1 - other) / (other * (1 - own))))

@@ -189,6 +189,7 @@ CONTENDERS: tuple[RatioContender, ...] = (
     ),
     RatioContender("B, 10 centres, lambda by rule", False, True, _ours(estimator="ulsif")),
     RatioContender("tilt, 10 kernels", False, True, _ours(basis="kernel")),
+    RatioContender("tilt, 50 kernels, delta 1e-6", False, True, _ours(basis="kernel", number=50, delta=1e-6)),
     RatioContender("Sudare (tilt, 20 hats)", False, True, _ours()),
 )
 

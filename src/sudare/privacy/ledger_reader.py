@@ -8,6 +8,7 @@ from typing import Any
 from sudare.errors import LedgerError, ParameterError, did_you_mean
 from sudare.privacy.account import LedgerContents
 from sudare.privacy.balance import Balance, People
+from sudare.privacy.cap import Amounts
 from sudare.privacy.chain import NO_DATASET, Entry
 from sudare.privacy.names import account_name, dataset_name
 from sudare.privacy.store import FORMAT, LedgerSession, exists, read, reading
@@ -50,6 +51,14 @@ class LedgerReader:
         """Where every account of people stands."""
         books = LedgerContents(self.entries())
         return tuple(books.standing(name) for name in books.accounts)
+
+    def spent(self, dataset: str) -> Amounts:
+        """What the releases of ``dataset`` cost together: see `Balance`."""
+        return self.balance(dataset).spent
+
+    def remaining(self, dataset: str) -> Amounts | None:
+        """The most that one more release of ``dataset`` could cost; None without a cap: see `Balance`."""
+        return self.balance(dataset).remaining
 
     def entries(self, dataset: str | None = None) -> tuple[Entry, ...]:
         """The rows in their order, of one data set or of all; none where there is no file yet."""

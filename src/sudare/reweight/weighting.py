@@ -129,6 +129,12 @@ class Weighting(Framed):
             raise ParameterError("total is not positive", value=total, allowed="a finite number > 0")
         return self.weights * (total / self._sum)
 
+    def relative(self, alpha: float) -> Floats:
+        """Weights of the relative ratio w / (alpha w + 1 - alpha): at most 1/alpha, steadier where rows are few."""
+        if not 0 <= alpha < 1:
+            raise ParameterError("alpha is not a share below one", value=alpha, allowed="0 <= alpha < 1")
+        return self.weights / (alpha * self.weights + 1 - alpha)
+
     @cached_property
     def _sum(self) -> float:
         return float(self.weights.sum())

@@ -12,7 +12,7 @@ from babel.messages.pofile import read_po
 import sudare
 from sudare.errors import BudgetError, InputError, Message, ParameterError, SudareError, did_you_mean, either
 from sudare.language.extraction import extract
-from sudare.language.translation import text
+from sudare.render import text
 
 PACKAGE = Path(sudare.__file__).parent
 LOCALE = PACKAGE / "language" / "locale"

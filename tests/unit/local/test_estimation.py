@@ -42,7 +42,7 @@ def test_simplex_and_em_are_distributions_nearer_to_the_truth(counting, people):
         assert (made.low <= made.counts).all()
         assert (made.counts <= made.high).all()
         assert np.allclose(made.unbiased, raw.counts)
-        assert made.counts.sum() == pytest.approx(made.reports)
+        assert made.frequencies.sum() == pytest.approx(1)
 
 
 def test_chunks_tally_and_whole_agree(counting, people):
@@ -163,9 +163,20 @@ def test_covariance_of_too_many_values():
         made.covariance()
 
 
-def test_all_values_together_are_known_where_a_report_is_one_of_them(people):
-    matrix = estimate(RandomisedResponse(size=23, epsilon=1).randomize(people), "em").covariance()
-    assert np.sqrt(max(matrix.sum(), 0)) == pytest.approx(0, abs=1e-3)
+def test_sums_of_values_have_their_own_error(people):
+    made = estimate(SymmetricUnary(size=23, epsilon=1).randomize(people, seed=3), "simplex")
+    true = np.bincount(people, minlength=23)
+    group = made.sum([0, 1, 2, 2])
+    assert group.count == pytest.approx(made.counts[:3].sum())
+    assert group.standard_error == pytest.approx(np.sqrt((made.standard_error[:3] ** 2).sum()))
+    assert abs(group.count - true[:3].sum()) < 6 * group.standard_error
+    assert group.low <= group.count <= group.high
+    # Randomised response reports exactly one value: all of them together are known.
+    everybody = estimate(RandomisedResponse(size=23, epsilon=1).randomize(people), "em").sum(range(23))
+    assert everybody.standard_error == pytest.approx(0, abs=1e-3)
+    for wrong in ([], [23], [-1]):
+        with pytest.raises(ParameterError, match="some of these values are not in the domain"):
+            made.sum(wrong)
 
 
 def test_no_reports():

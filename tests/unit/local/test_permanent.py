@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sudare.errors import DomainError, InputError, ParameterError
-from sudare.local import PermanentUnary, SymmetricUnary, Tally, encoding_from_json, estimate, repeated
+from sudare.local import PermanentUnary, SymmetricUnary, Tally, encoding_from_json, estimate, rappor, repeated
 
 
 def test_reports_of_one_memory_are_estimated_like_any_other(people):
@@ -43,15 +43,17 @@ def test_both_epsilons_and_the_effective_chances():
 
 def test_rappor_in_its_papers_letters():
     """f = 1/2, p = 1/2, q = 3/4 with two hash functions: epsilon 4 ln 3 for ever and 1.0743 for one report (Erlingsson
-    et al. 2014); half of each for a one-hot vector. What is remembered is our symmetric unary."""
-    f, p, q = 0.5, 0.5, 0.75
-    lifetime = 2 * math.log((1 - f / 2) / (f / 2))
-    assert lifetime == pytest.approx(2 * math.log(3))
-    remembered = PermanentUnary(size=8, epsilon=lifetime, first=0.5).permanent.chances
-    assert remembered == pytest.approx((1 - f / 2, f / 2))
-    own, other = (kept * q + (1 - kept) * p for kept in remembered)
-    assert (own, other) == pytest.approx((0.6875, 0.5625))
-    assert math.log(own * (1 - other) / (other * (1 - own))) == pytest.approx(1.0743 / 2, abs=5e-5)
+    et al. 2014); half of each for a one-hot vector."""
+    known = rappor(f=0.5, p=0.5, q=0.75)
+    assert known.epsilon == pytest.approx(2 * math.log(3))
+    assert known.first == pytest.approx(1.0743 / 2, abs=5e-5)
+    assert known.chances == (0.6875, 0.5625)
+
+
+@pytest.mark.parametrize("wrong", [{"f": 0}, {"f": 1}, {"p": 0.75}, {"q": 1.5}, {"p": -0.1}])
+def test_parameters_that_are_not_rappors(wrong):
+    with pytest.raises(ParameterError, match="these are not parameters of RAPPOR"):
+        rappor(**{"f": 0.5, "p": 0.5, "q": 0.75, **wrong})
 
 
 def test_mistakes():

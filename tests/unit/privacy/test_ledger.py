@@ -493,8 +493,8 @@ def test_whoever_moves_is_counted_beside_a_public_total(ledger):
         ledger.spend("census", moved, "b")
     ledger.set_cap("census", epsilon=2, confirm=True)
     ledger.spend("census", moved, "b")
-    assert ledger.balance("census").spent.epsilon == Fraction(3, 2)
-    assert ledger.balance("census").remaining.epsilon == Fraction(1, 2)
+    assert ledger.spent("census").epsilon == Fraction(3, 2)
+    assert ledger.remaining("census").epsilon == Fraction(1, 2)
 
 
 @pytest.mark.slow

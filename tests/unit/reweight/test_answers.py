@@ -113,6 +113,7 @@ def test_a_twin_that_forgets_the_noise_is_caught():
         (lambda made: made.table("age", "age", "age", "age", "age"), ParameterError, "too many cells"),
         (lambda made: made.mean("age", labels=["a", "b"]), ParameterError, "labels are not one for each query"),
         (lambda made: made.normalised(0), ParameterError, "total is not positive"),
+        (lambda made: made.relative(1), ParameterError, "alpha is not a share below one"),
     ],
 )
 def test_questions_without_an_answer(ask, error, sentence):
@@ -123,3 +124,5 @@ def test_questions_without_an_answer(ask, error, sentence):
 def test_normalised_weights():
     assert MADE.normalised().sum() == pytest.approx(1)
     assert MADE.normalised(4000).sum() == pytest.approx(4000)
+    assert MADE.relative(0.5).max() <= 2
+    assert (MADE.relative(0) == MADE.weights).all()

@@ -11,7 +11,7 @@ from sudare.collector import Client, Device, load
 from sudare.collector.sealing import seal, sealing_key, sealing_text, unseal
 from sudare.collector.shuffler import Codes, Shuffler, make_codes
 from sudare.collector.storage import RequestError, StorageError
-from sudare.errors import InputError, SudareError
+from sudare.errors import InputError, ParameterError, SudareError
 
 SURVEY = """
 name = "lunch"
@@ -166,6 +166,9 @@ def test_shuffling_is_claimed_only_with_a_relay(start, tmp_path):
 def test_a_batch_is_never_smaller_than_the_survey_promises(start, tmp_path):
     server, relay, _ = start()
     assert relay.batch == 5
+    assert Shuffler(relay.client, batch=7).batch == 7
+    with pytest.raises(ParameterError, match="the batch is smaller than the survey promises"):
+        Shuffler(relay.client, batch=4)
     row = sealed(device(server, tmp_path, 1), "rice")[1]
     body = {"survey": relay.survey.fingerprint, "sealed": [base64.urlsafe_b64encode(row[1]).decode()]}
     with pytest.raises(SudareError, match="the batch is smaller than the survey promises"):

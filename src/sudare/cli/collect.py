@@ -148,12 +148,13 @@ def export(survey: str, reports: Path, report: Path | None, language: str, quiet
 
 @collect.command()
 @click.argument("collector")
+@click.option("--batch", type=click.IntRange(1), help="Never forward fewer reports; the survey says how many at least.")
 @click.option("--codes", type=LocalPath(path_type=Path), help="The file of hashes that `sudare collect codes` wrote.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
 @click.option("--port", default=8001, show_default=True, type=click.IntRange(0, 65535), help="0 takes a free one.")
 @language_option
 @quiet_option
-def shuffle(collector: str, codes: Path | None, host: str, port: int, quiet: bool) -> None:
+def shuffle(collector: str, batch: int | None, codes: Path | None, host: str, port: int, quiet: bool) -> None:
     """Relay sealed reports to the collector at COLLECTOR in shuffled batches, as another party than the collector.
 
     Example: sudare collect shuffle https://collector.example.jp
@@ -164,7 +165,7 @@ def shuffle(collector: str, codes: Path | None, host: str, port: int, quiet: boo
         if not quiet:
             click.echo(current_language()("command.relaying", batch=least, address=address))
 
-    run(collector, codes=codes, host=host, port=port, ready=ready)
+    run(collector, batch=batch, codes=codes, host=host, port=port, ready=ready)
 
 
 @collect.command()

@@ -18,11 +18,13 @@ from sudare.language.catalogue import current_language
 @click.option("--question", help="Of reports to several questions, the name of the one to estimate.")
 @click.option("--labels", type=LocalPath(path_type=Path), help="A text file that names the values, one a line.")
 @click.option("--top", type=click.IntRange(min=1), help="Print only so many of the largest counts.")
+@click.option("--csv", "table", type=LocalPath(path_type=Path), help="Write all counts into this file.")
 @output_options
 def estimate(
     reports: tuple[Path, ...],
     labels: Path | None,
     top: int | None,
+    table: Path | None,
     as_json: bool,
     quiet: bool,
     **asked: Any,
@@ -32,12 +34,14 @@ def estimate(
     Example: sudare estimate reports.parquet --method em --top 10
     """
     from sudare.local import estimate as run
-    from sudare.local.estimation import named_rows, read_labels
+    from sudare.local.estimation import named_rows, read_labels, write_csv
     from sudare.local.files import open_reports
     from sudare.privacy.notebook import guarantee_line
 
     made = run(open_reports(reports), **asked)
     rows = named_rows(made, read_labels(labels, made.encoding.size) if labels else None)
+    if table is not None:
+        write_csv(rows, table)
     if for_people(made, as_json, quiet):
         words, coded = current_language(), made.encoding
         print_facts(

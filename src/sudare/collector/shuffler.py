@@ -27,7 +27,7 @@ from sudare.collector.group_commit import GroupCommit
 from sudare.collector.intake import MOST_REPORTS
 from sudare.collector.sealing import OVERHEAD
 from sudare.collector.storage import ID_BYTES, RequestError, Row, StorageError
-from sudare.errors import InputError, Message, OutputError, SudareError
+from sudare.errors import InputError, Message, OutputError, ParameterError, SudareError
 from sudare.privacy.private_files import write_secret
 
 _KEYS = {"id", "sealed"}
@@ -83,14 +83,19 @@ def make_codes(number: int, path: str | Path) -> Path:
 
 
 class Shuffler:
-    """The relay's half: takes rows of (ticket, sealed report), and forwards a batch of the survey or more at once.
+    """The relay's half: takes rows of (ticket, sealed report), and forwards ``batch`` or more of them at once.
 
-    The guarantee of the survey counts on so many.
+    The guarantee of the survey counts on a smallest batch; a relay may wait for more.
     """
 
-    def __init__(self, client: Client, codes: Codes | None = None) -> None:
+    def __init__(self, client: Client, codes: Codes | None = None, batch: int | None = None) -> None:
         self.client, self.survey, self.codes = client, client.survey, codes
-        self.batch = self.survey.smallest_batch
+        least = self.survey.smallest_batch
+        if batch is not None and batch < least:
+            raise ParameterError(
+                "the batch is smaller than the survey promises", value=batch, allowed="{least} or more", least=least
+            )
+        self.batch = batch or least
         self._most = -(-4 * (OVERHEAD + ID_BYTES + self.survey.encoding.report_bytes) // 3)
         self.group = GroupCommit(self._forward, self.batch, seconds=float("inf"))
 
@@ -129,6 +134,7 @@ class Shuffler:
 def shuffle(
     forward: str,
     *,
+    batch: int | None = None,
     codes: str | Path | None = None,
     host: str = "127.0.0.1",
     port: int = 8001,
@@ -138,7 +144,7 @@ def shuffle(
     from sudare.collector.serving import PatientServer, listen, shown_address
 
     client = Client(forward)
-    relay = Shuffler(client, None if codes is None else Codes(Path(codes)))
+    relay = Shuffler(client, None if codes is None else Codes(Path(codes)), batch)
     with listen(host, port, 2048, Message("relay")) as listening:
         server = PatientServer(create_relay(relay), 2000, timeout_graceful_shutdown=10)
         if ready is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -13,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sudare.arrays import Floats
-from sudare.errors import InputError, Message, ParameterError, did_you_mean, system_reason
+from sudare.errors import InputError, Message, OutputError, ParameterError, did_you_mean, system_reason
 from sudare.local.encoding import Encoding
 from sudare.local.estimators import (
     Prior,
@@ -385,3 +386,15 @@ def read_labels(path: Path, size: int) -> list[str]:
     if len(labels) != size:
         raise InputError("the labels do not fit the survey", value=len(labels), allowed="{size} lines", size=size)
     return labels
+
+
+def write_csv(rows: Sequence[ValueRow], path: Path) -> Path:
+    """All rows with all digits."""
+    with (
+        OutputError.from_system("the counts cannot be written: {reason}", value=path),
+        path.open("w", encoding="utf-8", newline="") as file,
+    ):
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(ValueRow._fields)
+        writer.writerows(rows)
+    return path

@@ -27,14 +27,14 @@ def test_counts_on_the_terminal(reports):
     assert len(run(reports, "--top", 1).output.splitlines()) == 4 + 1 + 1
 
 
-def test_json_quiet_and_labels(reports, tmp_path):
+def test_json_quiet_and_csv(reports, tmp_path):
     made = json.loads(run(reports, "--json", "--method", "mle").output)
     assert made["method"] == "mle"
     assert len(made["counts"]) == 3
     labels = tmp_path / "labels.txt"
     labels.write_text("a\nb\nc\n")
-    assert run(reports, "--quiet", "--labels", labels).output == ""
-    assert run(reports, "--labels", labels).output.splitlines()[-1].strip().startswith("c")
+    assert run(reports, "--quiet", "--csv", tmp_path / "out.csv", "--labels", labels).output == ""
+    assert (tmp_path / "out.csv").read_text().splitlines()[3].startswith("c,")
 
 
 def test_a_mistake_is_one_of_ours(tmp_path):

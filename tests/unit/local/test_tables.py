@@ -2,17 +2,19 @@
 
 import pytest
 
-from sudare.errors import InputError
+from sudare.errors import InputError, OutputError
 from sudare.local import SquareWave, SymmetricUnary, estimate
-from sudare.local.estimation import named_rows, read_labels
+from sudare.local.estimation import named_rows, read_labels, write_csv
 
 
-def test_labels(tmp_path):
+def test_labels_and_csv(tmp_path):
     (tmp_path / "labels.txt").write_text("渋谷\nmain, street\n")
     made = estimate(SymmetricUnary(size=2, epsilon=2).randomize([0, 0, 1]))
     rows = named_rows(made, read_labels(tmp_path / "labels.txt", 2))
-    assert [row.label for row in rows] == ["渋谷", "main, street"]
-    assert rows[0].people == made.counts[0]
+    written = write_csv(rows, tmp_path / "out.csv").read_text().splitlines()
+    assert written[0] == "label,people,standard_error,low,high"
+    assert written[1].startswith(f"渋谷,{made.counts[0]}")
+    assert written[2].startswith('"main, street",')
     assert [row.label for row in named_rows(made)] == ["0", "1"]
 
 
@@ -27,3 +29,5 @@ def test_mistakes(tmp_path):
         read_labels(tmp_path / "labels.txt", 2)
     with pytest.raises(InputError, match="the labels cannot be read"):
         read_labels(tmp_path / "none.txt", 2)
+    with pytest.raises(OutputError, match="the counts cannot be written"):
+        write_csv([], tmp_path / "none" / "out.csv")

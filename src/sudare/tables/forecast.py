@@ -28,8 +28,10 @@ FORECAST = ("populated_error", "empty_error", "people_each", "relative_error")
 """What is said of a size of area; of several scenarios under these names with ``_low`` and ``_high``."""
 _CELLS_IN_ALL = 1 << 15
 """Populated cells that are released for one forecast: a large table has blocks enough to learn from in one release."""
-MOST_RUNS, RUNS_OF_A_RANGE = 128, 12
+MOST_RUNS = 128
 """The root mean square of so many Laplace values is within 10 % of its law two times in three."""
+RUNS_OF_A_RANGE, MOST_RUNS_OF_A_RANGE = 12, 48
+"""Of each end of a range, and of its large areas."""
 _FEW_BLOCKS = 64
 """Blocks with people below which a size needs many runs: one Laplace value says little about its law."""
 
@@ -61,8 +63,8 @@ def forecast(job: TableKind) -> Forecast:
         basis, needs = PageMessage("basis.exact"), job.needs(nobody)  # noise is drawn in every cell, whoever is there
         basis = PageMessage("basis.exact_people", law=basis, basis=_basis(found))
     else:
-        most = MOST_RUNS if len(found) == 1 else RUNS_OF_A_RANGE
-        rows = [_over_draws(job, one, levels, most) for one in found]
+        runs = (MOST_RUNS, MOST_RUNS) if len(found) == 1 else (RUNS_OF_A_RANGE, MOST_RUNS_OF_A_RANGE)
+        rows = [_over_draws(job, one, levels, *runs) for one in found]
         basis, needs = PageMessage("basis.rehearsal", basis=_basis(found)), job.needs(middle(found).truth)
     return Forecast(_joined(job.domain, levels, rows), basis, needs)
 
@@ -92,22 +94,23 @@ def _of_law(law: Sequence[float], truth: CountTable, levels: Sequence[int]) -> l
     return rows
 
 
-def _over_draws(job: TableKind, scenario: Scenario, levels: Sequence[int], most: int) -> list[Row]:
+def _over_draws(job: TableKind, scenario: Scenario, levels: Sequence[int], usual: int, most: int) -> list[Row]:
     """Over all tables of a scenario: which places of one invented table are full is luck."""
     tables = (scenario.truth, *scenario.others)
-    drawn = [_rehearsed(job, table, levels, most // len(tables)) for table in tables]
+    own, ends = usual // len(tables), range(0, most + 1, most // len(tables))
+    drawn = [_rehearsed(job, *one, levels, own) for one in zip(tables, map(range, ends, ends[1:]), strict=False)]
     return [{name: _mean(name, [rows[at][name] for rows in drawn]) for name in FORECAST} for at in range(len(levels))]
 
 
-def _rehearsed(job: TableKind, truth: CountTable, levels: Sequence[int], most: int) -> list[Row]:
+def _rehearsed(job: TableKind, truth: CountTable, seeds: Sequence[int], levels: Sequence[int], usual: int) -> list[Row]:
     """Seeded releases: of the table itself, and of one with the same large areas where those are few."""
-    runs = max(1, min(most, _CELLS_IN_ALL // max(1, len(truth))))
-    rows = means([error_with_people(truth, job.release(truth, seed=run).table, levels) for run in range(runs)])
+    runs = max(1, min(usual, _CELLS_IN_ALL // max(1, len(truth))))
+    rows = means([error_with_people(truth, job.release(truth, seed=seed).table, levels) for seed in seeds[:runs]])
     few = [level for level in levels if len(truth.block_sums(level)[0]) <= _FEW_BLOCKS]
-    if runs == most or not few or not isinstance(job.method, Tree | TopDown):
+    if runs == len(seeds) or not few or not isinstance(job.method, Tree | TopDown):
         return rows
     lumped = gathered(truth, few[0])
-    more = [error_with_people(lumped, job.release(lumped, seed=run).table, few) for run in range(runs, most)]
+    more = [error_with_people(lumped, job.release(lumped, seed=seed).table, few) for seed in seeds[runs:]]
     large = dict(zip(few, means(more), strict=True))
     return [large.get(level, row) for level, row in zip(levels, rows, strict=True)]
 
@@ -118,7 +121,7 @@ def gathered(truth: CountTable, level: int) -> CountTable:
     A tree measures areas before cells, so its large areas fare alike in both.
     """
     below = level
-    while below and len(truth.block_sums(below)[0]) < 2 * _FEW_BLOCKS:
+    while below and len(truth.block_sums(below)[0]) < 8 * _FEW_BLOCKS:
         below -= 1
     block, people = truth.block_sums(below)
     first = truth.index[np.searchsorted(truth.index, block << below)]

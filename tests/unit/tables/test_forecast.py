@@ -8,7 +8,8 @@ import pytest
 import sudare as sd
 from sudare.errors import InputError
 from sudare.measure.blocks import error_with_people
-from sudare.tables.forecast import forecast, gathered, means, smallest_areas
+from sudare.tables.forecast import MOST_RUNS, forecast, gathered, means, smallest_areas
+from sudare.tables.kind import TableKind
 from sudare.tables.scenarios import MOST_CELLS, onto, scenarios
 from sudare.tables.synthetic import synthetic_table
 from sudare.workflow.job import Job
@@ -50,6 +51,16 @@ def test_nothing_declared_is_a_range_and_no_headline(tmp_path):
     assert all(row["populated_error_low"] <= row["populated_error_high"] for row in found.errors)
     assert not smallest_areas(found.errors)[2]
     assert "from a sparse table" in str(found.basis)
+
+
+def test_no_two_draws_of_a_forecast_have_the_same_noise(tmp_path, monkeypatch):
+    """Several invented tables after the same facts are drawn with seeds of their own, and so are large areas."""
+    drawn, release = [], TableKind.release
+    monkeypatch.setattr(
+        TableKind, "release", lambda job, *asked, seed: drawn.append(seed) or release(job, *asked, seed=seed)
+    )
+    forecast(kind(tmp_path, {**FACTS, "populated": 0.1}))
+    assert sorted(drawn) == list(range(MOST_RUNS))
 
 
 @pytest.mark.parametrize("rehearsal", [FACTS, {"path": "public.csv", "counts": "count"}], ids=["facts", "table"])

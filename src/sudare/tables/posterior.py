@@ -138,12 +138,15 @@ class Posterior:
 
     def _steps(self, level: Level, piece: slice) -> Integers:
         """Where the children of some nodes stand in the tables."""
-        steps = np.rint(level.noisy[piece]).astype(np.int64)
+        noisy = level.noisy[piece]
+        steps = (np.rint(noisy) if noisy.dtype.kind == "f" else noisy).astype(np.int64)
         steps -= self.least
         steps >>= self.coarse
         np.minimum(steps, self.mean.shape[1] - 1, out=steps)
+        prior = np.zeros(steps.shape, dtype=np.int8)
         for limit in self.parted:
-            steps += (self.around[piece] > limit) * self.mean.shape[1]
+            prior += (self.around[piece] > limit).view(np.int8)
+        steps += np.multiply(prior, self.mean.shape[1], dtype=np.int64)
         return steps
 
     def rows(self, level: Level, piece: slice, value: Floats, totals: Integers) -> Floats:

@@ -89,6 +89,13 @@ class Level:
 
     def exact(self, block: Integers, total: Integers) -> Integers:
         """Exact sums of the children, from the populated ``block`` (ascending) and ``total`` of their level."""
+        if len(self.node) and (self.node[-1] - self.node[0] + 1) << self.bits <= 2 * len(block):
+            # Nearly all blocks from the first node to the last are populated: laid out side by side, nodes are rows.
+            begin, end = self.node[0] << self.bits, (self.node[-1] + 1) << self.bits
+            inside = slice(*np.searchsorted(block, [begin, end]))
+            every = np.zeros(end - begin, dtype=np.int64)
+            every[block[inside] - begin] = total[inside]
+            return every.reshape(-1, 1 << self.bits)[self.node - self.node[0]]
         sums = np.zeros(self.noisy.shape, dtype=np.int64)
         first = np.searchsorted(block, self.node << self.bits)
         length = np.searchsorted(block, (self.node + 1) << self.bits) - first

@@ -95,7 +95,8 @@ class Level:
             inside = slice(*np.searchsorted(block, [begin, end]))
             every = np.zeros(end - begin, dtype=np.int64)
             every[block[inside] - begin] = total[inside]
-            return every.reshape(-1, 1 << self.bits)[self.node - self.node[0]]
+            sums: Integers = every.reshape(-1, 1 << self.bits)[self.node - self.node[0]]
+            return sums
         sums = np.zeros(self.noisy.shape, dtype=np.int64)
         first = np.searchsorted(block, self.node << self.bits)
         length = np.searchsorted(block, (self.node + 1) << self.bits) - first

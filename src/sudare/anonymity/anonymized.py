@@ -17,13 +17,13 @@ looking at the data. And it is a function of the private counts d_t, so it must 
 Section 3.2 of the thesis: the probability of an output counts the samples with these class sizes. But where all classes
 with some node are large enough to be divided among its children, a sample with the same sizes may allow further
 specialisation, and then the algorithm does not end with this output. The thesis excludes such outputs in its proof
-and ignores them in its experiment; `excluded` finds them.
+and ignores them in its experiment; `sudare.papers.k_anonymity.excluded` finds them.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -31,7 +31,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sudare.anonymity.hierarchy import Hierarchy
 from sudare.anonymity.lattice import penalty
 from sudare.anonymity.recoding import Classes, expanded
 from sudare.anonymity.terms import Terms
@@ -41,25 +40,6 @@ from sudare.privacy import Guarantee
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-
-def excluded(hierarchies: Sequence[Hierarchy], cells: Integers, sizes: Integers, k: int) -> bool:
-    """Whether an output (``cells``: classes x attributes, ``sizes``: their records) is one that section 3.2 sets aside.
-
-    That is when, for some node with c children, every class with that node has at least c k records.
-
-    >>> work = Hierarchy.from_nested({"Government": ["State", "Local"], "Private": None})
-    >>> government, private = np.array([[1], [4]])
-    >>> cells = np.stack([government, private])
-    >>> excluded([work], cells, np.array([19, 50]), k=10), excluded([work], cells, np.array([20, 50]), k=10)
-    (False, True)
-    """
-    for place, tree in enumerate(hierarchies):
-        for node in np.unique(cells[:, place]):
-            children = len(tree.children(int(node)))
-            if children and sizes[cells[:, place] == node].min() >= children * k:
-                return True
-    return False
 
 
 def class_epsilons(taken: Integers, held: Integers, sample: Fraction, *, printed: bool = False) -> Floats:

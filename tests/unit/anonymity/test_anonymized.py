@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sudare.anonymity import Hierarchy
-from sudare.anonymity.anonymized import Assessment, excluded, promised
+from sudare.anonymity.anonymized import Assessment, promised
 from sudare.anonymity.lattice import Generalisation, Tuples
 from sudare.anonymity.recoding import Classes, Recoding
 
@@ -64,14 +64,3 @@ def test_risks_stay_below_what_was_promised(assessment: Assessment) -> None:
     bounds = {measure.name: measure.value for measure in promised(3)}
     found = {measure.name: measure.value for measure in assessment.table}
     assert all(found[name] <= bound for name, bound in bounds.items())
-
-
-def test_outputs_that_could_be_specialised_further(age: Hierarchy, work: Hierarchy) -> None:
-    """The paper's example: [30s-40s] with three kinds of work, each with 2k records."""
-    thirties = age.labels.index("30s-40s")
-    kinds = [work.labels.index(label) for label in ("Government", "Self", "Private")]
-    cells = np.array([[thirties, kind] for kind in kinds])
-    assert excluded([age, work], cells, np.array([20, 20, 20]), k=10)
-    # One class short for the decades; Government has three children, Self two.
-    assert not excluded([age, work], cells, np.array([29, 19, 50]), k=10)
-    assert excluded([age, work], cells, np.array([30, 19, 50]), k=10)

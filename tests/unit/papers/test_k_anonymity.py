@@ -127,3 +127,15 @@ def test_adult_has_its_complete_records(data_folder: Path, monkeypatch: pytest.M
     monkeypatch.setenv("SUDARE_DATA", str(data_folder))
     tuples, basis = adult.adult_tuples()
     assert (tuples.total, basis.key) == (adult.RECORDS, "paper.basis.adult")
+
+
+def test_outputs_that_could_be_specialised_further() -> None:
+    """The paper's example: [30s-40s] with three kinds of work, each with 2k records."""
+    age, work = adult.TREES["age"], adult.TREES["workclass"]
+    thirties = age.labels.index("30s-40s")
+    kinds = [work.labels.index(label) for label in ("Government", "Self", "Private")]
+    cells = np.array([[thirties, kind] for kind in kinds])
+    assert paper.excluded([age, work], cells, np.array([20, 20, 20]), k=10)
+    # One class short for the decades; Government has three children, Self two.
+    assert not paper.excluded([age, work], cells, np.array([29, 19, 50]), k=10)
+    assert paper.excluded([age, work], cells, np.array([30, 19, 50]), k=10)

@@ -141,9 +141,9 @@ class Lattice(Place):
     def formula(self, by: Any, latitude: Any, longitude: Any) -> tuple[Any, Any]:
         """Row and column from the corner of the window, as whole doubles, computed by a `Calculator`."""
 
-    def read_code(self, code: str) -> tuple[int, int] | None:
-        """Row and column from the corner of the window of a code; None if it is not a code."""
-        raise NotImplementedError
+    def read_code(self, code: str) -> tuple[int, int] | None:  # noqa: ARG002 - a lattice may have no codes
+        """Row and column from the corner of the window of a code; None if it is not a code, or has none here."""
+        return None
 
     def positions(self, *columns: Any) -> tuple[tuple[Integers, ...], Booleans]:
         if len(columns) == 1:

@@ -28,7 +28,7 @@ test: lint  ## lint, types, layers and all tests
 	$(BIN)/python -m pytest -n 3 --dist worksteal --doctest-modules src tests; failed=$$?; \
 	wait $$types || failed=$$?; cat build/types.txt; exit $$failed
 
-quick: lint  ## lint and the tests of pure functions: for the inner loop (three minutes on two cores)
+quick: lint  ## lint and the tests of pure functions: for the inner loop (under a minute on two cores)
 	$(BIN)/python -m pytest -n 2 --dist worksteal --quick tests/unit
 
 lint: $(STAMP)  ## ruff and the layers of the house

@@ -20,7 +20,7 @@ STATES: dict[tuple[str, str], Any] = {}
 UNIT = Path(__file__).parent / "unit"
 QUICK = {"anonymity", "domain", "local", "measure", "noise", "privacy", "render", "reweight"}
 QUICK |= {"reconstruct", "tables", "language"}
-"""Folders of `tests/unit` that need no Spark, no browser and no process of their own."""
+"""Folders of `tests/unit` that need no browser and no process of their own."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -28,7 +28,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--full", action="store_true", help="faults, fuzzing and Spark at full counts, with fresh examples (hours)"
     )
     parser.addoption(
-        "--quick", action="store_true", help="of tests/unit the folders of pure functions, without what takes seconds"
+        "--quick", action="store_true", help="of tests/unit the pure functions, without Spark and what is slow"
     )
 
 
@@ -129,11 +129,11 @@ def spark() -> Iterator[Any]:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Tests in Spark come first: the first worker gets all of them, nobody steals from there, and one JVM is enough."""
-    if config.getoption("quick"):
-        items[:] = [item for item in items if not item.get_closest_marker("slow")]
 
     def elsewhere(item: pytest.Item) -> bool:
         parameters = getattr(getattr(item, "callspec", None), "params", {})
         return "spark" not in getattr(item, "fixturenames", ()) and parameters.get("engine") != "spark"
 
+    if config.getoption("quick"):
+        items[:] = [item for item in items if elsewhere(item) and not item.get_closest_marker("slow")]
     items.sort(key=elsewhere)

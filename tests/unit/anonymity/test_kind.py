@@ -202,6 +202,7 @@ def test_rehearse_on_synthetic_and_on_public_records(recipe: Callable[..., Path]
     assert str(sd.rehearse(path).basis) == "the public records public.parquet"
 
 
+@pytest.mark.slow
 def test_learned_on_a_public_file(recipe: Callable[..., Path]) -> None:
     path = recipe((LEVELS, 'learn_on = "public.parquet"'))
     with pytest.raises(InputError, match="there is no such file"):

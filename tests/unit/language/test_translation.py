@@ -34,11 +34,13 @@ def fields(template):
     return {(name, conversion) for _, name, _, conversion in Formatter().parse(template) if name is not None}
 
 
+@pytest.mark.slow
 def test_there_is_a_catalogue():
     assert "ja" in {path.parts[-3] for path in CATALOGUES}
     assert len(raised()) > 1000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", CATALOGUES, ids=lambda path: path.parts[-3])
 def test_the_catalogue_has_every_template_and_no_other(path):
     known = {message.id for message in catalogue(path) if message.id}

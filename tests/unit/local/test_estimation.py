@@ -45,6 +45,7 @@ def test_simplex_and_em_are_distributions_nearer_to_the_truth(counting, people):
         assert made.frequencies.sum() == pytest.approx(1)
 
 
+@pytest.mark.slow
 def test_chunks_tally_and_whole_agree(counting, people):
     reports = counting.randomize(people, seed=7)
     whole = estimate(reports, "simplex")

@@ -155,6 +155,7 @@ def test_reports_for_some_values_are_checked():
         PermanentUnary(size=10, epsilon=1, first=1, buckets=10)
 
 
+@pytest.mark.slow
 def test_the_largest_loss_of_one_answer_of_a_few_buckets_is_epsilon():
     """All reports of a small encoding, drawn two million times: the largest quotient is e**epsilon to 3 %."""
     encoding = PermanentUnary(size=3, epsilon=1, first=1, buckets=1)

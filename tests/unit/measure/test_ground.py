@@ -48,6 +48,7 @@ def test_only_one_mesh_is_an_area():
     assert square_km(leaf, leaf.bits) == pytest.approx(leaf.attributes["mesh"].square_km)
 
 
+@pytest.mark.slow
 def test_plan_rehearsal_studio_and_report_say_the_same(tmp_path):
     """The domain of the demo, whose window of 128 x 128 cells has 4,289 square kilometres."""
     demo = resources.files("sudare.cli").joinpath("demo.toml").read_text(encoding="utf-8")

@@ -47,6 +47,7 @@ def test_the_sampler_is_bayes_rule_in_exact_fractions(coarse, fine):
         assert drawn == bayes
 
 
+@pytest.mark.slow
 def test_every_transcript_of_a_small_tree_costs_what_is_promised():
     """Two nodes, refined or split into cells by what is seen, also of the other: all transcripts, in exact fractions.
 

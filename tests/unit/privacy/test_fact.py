@@ -107,6 +107,7 @@ def prose(tree):
             yield from (each.lineno for each in found if isinstance(each.ops[0], ast.In))
 
 
+@pytest.mark.slow
 def test_no_code_learns_a_fact_from_its_text():
     for path in SOURCE.rglob("*.py"):
         text = path.read_text(encoding="utf-8")

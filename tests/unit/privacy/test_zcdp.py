@@ -42,6 +42,7 @@ def true_epsilon(rho: str, delta: str) -> mpmath.mpf:
         return max(epsilon((low + high) / 2), mpmath.mpf(0))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rho", RHOS)
 @pytest.mark.parametrize("delta", DELTAS)
 def test_epsilon_is_never_below_the_truth_and_hardly_above(rho, delta):

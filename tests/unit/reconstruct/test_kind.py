@@ -107,6 +107,7 @@ def test_one_row_of_a_person(office):
     assert sd.publish(recipe).release.rows == 300
 
 
+@pytest.mark.slow
 def test_plan_and_rehearsal_tell_how_well_distributions_are_recovered(office):
     planned = sd.plan(office.recipe)
     assert [row["column"] for row in planned.errors] == ["age", "sex"]

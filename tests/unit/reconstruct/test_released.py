@@ -97,6 +97,7 @@ def test_mistakes(release, tmp_path):
         recover(lonely)
 
 
+@pytest.mark.slow
 def test_method_components_cross_table_and_clusters(release, tmp_path):
     arguments = ["reconstruct", str(release / "records.parquet"), "--bins", "5", "--folder", str(tmp_path), "--json"]
     asked = ["--method", "ibt", "--cross", "age,sex"]
@@ -119,6 +120,7 @@ def test_method_components_cross_table_and_clusters(release, tmp_path):
     assert sum(answer["records_by_component"]) == 4000
 
 
+@pytest.mark.slow
 def test_the_printed_algorithm_is_reached_from_the_command_line(release, tmp_path):
     """It is not exact EM: it starts at random and stops elsewhere."""
     if "square_wave" in (release / "release.json").read_text(encoding="utf-8"):

@@ -42,6 +42,7 @@ def plant(file, text="<script>alert(1)</script>"):
     file.write_text(f"{text}\n{hashlib.sha256(text.encode()).hexdigest()}")
 
 
+@pytest.mark.slow
 def test_it_is_kept_whole_for_its_owner_alone_and_read_again(kept, file):
     folder, compiled = kept
     assert [stat.S_IMODE(path.stat().st_mode) for path in (folder, *folder.iterdir())] == [0o700, 0o600]
@@ -50,12 +51,14 @@ def test_it_is_kept_whole_for_its_owner_alone_and_read_again(kept, file):
     assert script() == "from the cache"
 
 
+@pytest.mark.slow
 def test_a_damaged_file_is_made_anew(kept, file):
     file.write_bytes(file.read_bytes()[:1000])
     assert script() == kept[1]
     assert charts._kept(file) == kept[1]
 
 
+@pytest.mark.slow
 def test_what_others_may_write_or_link_to_is_not_read(kept, file, tmp_path):
     plant(file)
     assert charts._kept(file)
@@ -69,12 +72,14 @@ def test_what_others_may_write_or_link_to_is_not_read(kept, file, tmp_path):
     assert not file.is_symlink()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32" or os.geteuid() != 0, reason="only root gives files away")
 def test_a_file_of_another_user_is_not_read(file):
     os.chown(file, 1234, -1)
     assert charts._kept(file) == ""
 
 
+@pytest.mark.slow
 def test_without_a_folder_that_can_be_written_it_is_compiled(kept, tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     (tmp_path / "sudare").write_text("a file, where a folder should be")

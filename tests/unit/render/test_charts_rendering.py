@@ -15,6 +15,7 @@ def size_of(png):
     return struct.unpack(">II", png[16:24])
 
 
+@pytest.mark.slow
 def test_scale_multiplies_the_pixels():
     width, height = size_of(render_png(SPEC, scale=1))
     assert size_of(render_png(SPEC, scale=3)) == pytest.approx((3 * width, 3 * height), abs=3)

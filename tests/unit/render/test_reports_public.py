@@ -41,6 +41,7 @@ def made(domain, method=None, people=60):
     return sd.release(sd.CountTable(domain, index, generator.integers(1, 500, len(index))), method, 1, seed=3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("language", ["en", "ja"])
 @pytest.mark.parametrize("name", DOMAINS)
 def test_every_domain_has_a_page_that_loads_nothing(read, name, language):

@@ -69,6 +69,7 @@ def test_less_privacy_noise_gives_shorter_intervals():
     assert halves == sorted(halves, reverse=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [{}, {"basis": "kernel"}, {"estimator": "ulsif"}])
 def test_intervals_hold_the_truth_about_as_often_as_they_say(options):
     """At level 0.9 over 60 runs of four queries; 150 of 240 would be missed by a right interval less than once in 1e7
@@ -85,6 +86,7 @@ def test_intervals_hold_the_truth_about_as_often_as_they_say(options):
     assert held > 150
 
 
+@pytest.mark.slow
 def test_a_twin_that_forgets_the_noise_is_caught():
     """Without the noise only the finite samples are left, and far fewer intervals hold."""
     from dataclasses import replace

@@ -73,6 +73,7 @@ def test_mistakes(files, tmp_path):
         compare(tmp_path, means=["hours"])
 
 
+@pytest.mark.slow
 def test_answers_that_the_public_rows_do_not_support_are_announced(tmp_path):
     generator = np.random.default_rng(15)
     hours = generator.uniform(0, 60, 2000).round(1)

@@ -40,6 +40,7 @@ def before(made, values):
     return made.doubt.law(made.public.queries(values, EXTREMES)).supported.interval(0.9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", [0.5, 10.0])
 def test_intervals_hold_where_the_public_file_lacks_a_tail(epsilon):
     held, held_before = np.zeros(4), np.zeros(4)
@@ -55,6 +56,7 @@ def test_intervals_hold_where_the_public_file_lacks_a_tail(epsilon):
     assert epsilon < 10 or held_before[0] < FEWEST, "and for the mean, where no noise hides it"
 
 
+@pytest.mark.slow
 def test_a_declared_number_is_off_by_the_misfit_and_the_noise_alone():
     """The mean of forty squared scores is outside 0.25 and 2.6 less than once in 1e6 times (chi-square law)."""
     scores = []

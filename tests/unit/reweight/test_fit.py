@@ -118,6 +118,7 @@ def test_people_with_several_rows():
     assert by_name.measured.people == 100
 
 
+@pytest.mark.slow
 def test_two_columns_are_taken_together_more_alone_unless_named():
     own, wide = GENERATOR.normal(0, 1, (2, 300, 3))
     space = [(-4, 4)] * 3

@@ -12,6 +12,7 @@ def process(size: int, width: float = 0.1) -> GaussianProcess:
     return GaussianProcess(Kernel(SPACE, np.rint(np.linspace(0.1, 0.9, size) * STEPS)[:, None], width * STEPS))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [3, 30, 120])
 def test_the_sensitivity_does_not_grow_with_the_centres(size):
     basis = process(size)

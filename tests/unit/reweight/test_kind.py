@@ -118,6 +118,7 @@ def test_verify_finds_changed_weights(hospital):
         check_weights(folder, certificate)
 
 
+@pytest.mark.slow
 def test_compare_answers_with_intervals_and_internally_with_the_truth(hospital):
     publish(hospital.recipe)
     made = compare(hospital.folder / "release", means=["hours"], shares=["night", "night,ward"])
@@ -131,6 +132,7 @@ def test_compare_answers_with_intervals_and_internally_with_the_truth(hospital):
     assert beside.to_json()["answers"][1]["query"] == "share of night no"
 
 
+@pytest.mark.slow
 def test_several_rows_of_a_person(hospital):
     table = rows(3000, 44, 0.5, 1).append_column("person", pa.array(np.arange(3000) // 3))
     pq.write_table(table, hospital.folder / "private.parquet")
@@ -164,6 +166,7 @@ def test_a_public_file_with_weights_is_refused(hospital):
         publish(hospital.recipe)
 
 
+@pytest.mark.slow
 def test_raw_centres_need_both_opt_ins_and_are_recorded_as_unbounded(hospital):
     recipe = hospital.change(
         ('[columns.night]\ncategories = ["no", "yes"]\n', ""),
@@ -175,6 +178,7 @@ def test_raw_centres_need_both_opt_ins_and_are_recorded_as_unbounded(hospital):
     assert publish(recipe).release.guarantee.notion == "none"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("language", ["en", "ja"])
 def test_reports_show_answers_and_only_the_internal_one_the_truth(hospital, language):
     hospital.change(("public = false", f'public = true\ninternal = true\nlanguage = "{language}"'))
@@ -187,6 +191,7 @@ def test_reports_show_answers_and_only_the_internal_one_the_truth(hospital, lang
     assert f"<td>{truth}</td></tr>" in internal
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("language", ["en", "ja"])
 def test_reports_say_which_intervals_may_be_too_short(hospital, language):
     hospital.change(

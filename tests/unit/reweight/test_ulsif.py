@@ -35,6 +35,7 @@ def test_any_basis_will_do():
     assert ratio([0.0, 2.0]) == pytest.approx(expected, rel=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("estimator", [ulsif, rulsif, logistic, tilt])
 def test_every_estimator_finds_where_the_numerator_is(estimator):
     generator = np.random.default_rng(5)

@@ -73,6 +73,7 @@ def test_the_mean_of_least_variance_is_taken():
         assert min(known, own) <= between <= max(known, own)
 
 
+@pytest.mark.slow
 def test_agreement_with_an_earlier_release_is_nearer_the_truth_than_either(people):
     """Sums by kilometre of 12 seeded pairs, in which both are about as good: the mean of two such has 0.71 of their
     error. The noise is seeded, so that nothing here is left to chance; the bars must hold all the same."""
@@ -179,6 +180,7 @@ def with_totals(here, text, more="", encoding="utf-8"):
     return agreeing(here, "totals.csv", more)
 
 
+@pytest.mark.slow
 def test_a_recipe_names_a_file_of_totals_and_a_list_of_codes(tmp_path):
     """Areas of a register in a file of Japanese Excel, whose codes begin with 0."""
     here = village(tmp_path)
@@ -202,6 +204,7 @@ def test_a_recipe_names_a_file_of_totals_and_a_list_of_codes(tmp_path):
     assert "the totals of 2 areas, given from elsewhere" in str(opened.guarantee)
 
 
+@pytest.mark.slow
 def test_a_recipe_agrees_with_an_earlier_release(tmp_path):
     here = village(tmp_path)
     first = sd.publish(here.change(('"release"', '"release-2025"')))

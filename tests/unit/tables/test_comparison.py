@@ -37,6 +37,7 @@ DOMAINS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", DOMAINS)
 def test_every_domain_has_a_page_that_loads_nothing(read, name):
     found = read(comparison_page(*noisy(DOMAINS[name])))
@@ -47,11 +48,13 @@ def test_every_domain_has_a_page_that_loads_nothing(read, name):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["mesh", "line", "one cell"])
 def test_pictures_are_png(name):
     assert comparison_picture(*noisy(DOMAINS[name]), title=name, scale=1).startswith(b"\x89PNG")
 
 
+@pytest.mark.slow
 def test_empty_and_equal_tables_can_be_compared():
     empty = CountTable(MESH, [], [])
     truth, _ = noisy(MESH)

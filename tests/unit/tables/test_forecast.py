@@ -63,6 +63,7 @@ def test_no_two_draws_of_a_forecast_have_the_same_noise(tmp_path, monkeypatch):
     assert sorted(drawn) == list(range(MOST_RUNS))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rehearsal", [FACTS, {"path": "public.csv", "counts": "count"}], ids=["facts", "table"])
 def test_what_is_known_comes_true(tmp_path, truth, rehearsal):
     written(truth, tmp_path / "public.csv")
@@ -91,6 +92,7 @@ def test_a_public_table_is_scaled_to_the_people_declared(tmp_path, truth):
         assert one.truth.total == pytest.approx(people, rel=0.05)
 
 
+@pytest.mark.slow
 def test_an_earlier_release_is_a_public_table(tmp_path, truth):
     written(truth, tmp_path / "private.csv")
     sd.publish(recipe({}), folder=tmp_path)
@@ -145,6 +147,7 @@ def test_people_are_dealt_out_to_categories_and_places_stay_as_declared(tmp_path
     assert len(one.truth) > 5 * len(places)
 
 
+@pytest.mark.slow
 def test_a_huge_domain_is_not_filled(tmp_path):
     domain = {"cell": {"type": "line", "length": 2**40}, "sex": {"type": "categories", "values": ["f", "m"]}}
     assert all(len(one.truth) <= 2 * MOST_CELLS for one in scenarios(kind(tmp_path, {}, domain)))

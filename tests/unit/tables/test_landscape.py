@@ -1,4 +1,5 @@
 import numpy as np
+import pytest
 
 from sudare.tables.landscape import COLUMN_KM, PROFILES, ROW_KM, SPLIT, WINDOW, landscape
 
@@ -44,5 +45,6 @@ def test_students_live_by_the_university_and_elders_in_the_hills():
     assert PLACE.profiles[at(3, 30)][elders] > 1.5 * PLACE.profiles[at(40, 34)][elders]
 
 
+@pytest.mark.slow
 def test_the_place_is_always_the_same():
     assert np.array_equal(PLACE.density, landscape.__wrapped__().density)

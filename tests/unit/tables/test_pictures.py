@@ -12,6 +12,7 @@ def release():
     return sd.release(table, sd.Laplace(), epsilon=1, seed=1)
 
 
+@pytest.mark.slow
 def test_a_notebook_shows_a_picture(release):
     assert release.plot()._repr_png_().startswith(b"\x89PNG")
 

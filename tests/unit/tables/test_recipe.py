@@ -31,6 +31,7 @@ def counted(seed):
     return people.drop_columns(["person"]).take(first).append_column("count", pa.array(count))
 
 
+@pytest.mark.slow
 def test_a_target_sparsity_leaves_so_many_cells(village):
     village.change(('name = "simplex"', 'name = "negative_l2"\nsparsity = 0.1'))
     made = publish(village.recipe)
@@ -39,6 +40,7 @@ def test_a_target_sparsity_leaves_so_many_cells(village):
     assert len(table) / table.domain.size == pytest.approx(0.1, abs=0.03)
 
 
+@pytest.mark.slow
 def test_a_strength_is_tuned_on_a_public_table(village):
     csv.write_csv(counted(2), village.folder / "census.csv")
     village.change(('name = "simplex"', 'name = "negative_l2"\nreference = { path = "census.csv", counts = "count" }'))

@@ -107,6 +107,7 @@ def mean_and_error(differences: list[float]) -> tuple[float, float]:
     return float(np.mean(differences)), float(np.std(differences) / len(differences) ** 0.5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fit", FITS)
 @pytest.mark.parametrize("threshold", [6.5, 14.0])
 def test_the_estimate_is_right_on_average_and_the_gaussian_one_is_not(fit, threshold):

@@ -41,6 +41,7 @@ def grid(side=24):
     return sd.CountTable(domain, cells, RNG.integers(1, 60, 150), Unit("person", 2))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS, ids=str)
 @pytest.mark.parametrize("total", ["noisy", "public"])
 def test_the_released_table_is_one(tmp_path, method, total):
@@ -75,6 +76,7 @@ def test_with_hardly_any_noise_the_table_is_itself(tmp_path, method):
     assert np.array_equal(found.count, table.count)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS, ids=str)
 def test_cells_do_not_depend_on_how_blocks_are_put_into_files(tmp_path, method):
     """Subtrees of a part are measured together: of trees, only what the driver draws stays the same."""
@@ -91,6 +93,7 @@ def test_cells_do_not_depend_on_how_blocks_are_put_into_files(tmp_path, method):
         assert one.table() == other.table()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS, ids=str)
 @pytest.mark.parametrize("cells", [1, 2, 5, 300])
 def test_tiny_domains_and_empty_tables(tmp_path, method, cells):
@@ -104,6 +107,7 @@ def test_tiny_domains_and_empty_tables(tmp_path, method, cells):
     assert len(nothing.table()) == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS, ids=str)
 def test_a_huge_domain_costs_what_is_populated(tmp_path, method):
     """2**58 cells: the driver follows what is worth it, one level after the other."""
@@ -144,6 +148,7 @@ def test_a_threshold_above_everybody_leaves_the_largest(tmp_path):
         release(cluster_table(huge), tmp_path / "b", sd.NonnegativeLasso(strength=0), 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS, ids=str)
 def test_gaussian_noise(tmp_path, method):
     made = release(cluster_table(grid()), tmp_path / "a", method, rho="0.1", cut=SMALL)
@@ -153,6 +158,7 @@ def test_gaussian_noise(tmp_path, method):
     assert known.guarantee.rho == Fraction(1, 10) * (factor if method.uses_total else 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("start", [40, 9])
 def test_a_level_that_was_too_high_is_lowered(tmp_path, monkeypatch, start):
     table = cluster_table(grid())

@@ -7,6 +7,8 @@ import sys
 import textwrap
 from pathlib import Path
 
+import pytest
+
 SCRIPT = """
     import json, os, signal, sys
     from pathlib import Path
@@ -74,6 +76,7 @@ SCRIPT = """
 """
 
 
+@pytest.mark.slow
 def test_killed_executors_change_nothing(spark, tmp_path):
     script = tmp_path / "script.py"
     script.write_text(textwrap.dedent(SCRIPT))

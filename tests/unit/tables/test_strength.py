@@ -44,6 +44,7 @@ def squared_errors(table, method, epsilon, total="noisy"):
     return np.array(errors)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fit", ["scale", "shift"])
 @pytest.mark.parametrize("epsilon", [0.1, 1])
 @pytest.mark.parametrize("name", TABLES)

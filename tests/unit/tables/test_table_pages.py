@@ -70,6 +70,7 @@ def test_an_empty_table_is_one(tmp_path):
         assert len(read_release(tmp_path, certificate).table) == len(made.table) == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS, ids=lambda method: method.name)
 @pytest.mark.parametrize("terms", [{"epsilon": 1}, {"rho": Fraction(1, 3)}, {"epsilon": 1, "delta": 1e-6}], ids=str)
 @pytest.mark.parametrize("total", ["noisy", "public"])

@@ -22,6 +22,7 @@ def table():
     return sd.CountTable.from_array(COUNTS, unit=PERSON)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("total", ["noisy", "public"])
 def test_integers_above_zero_in_logical_cells(table, method, total):

@@ -121,6 +121,7 @@ def test_looking_for_an_even_table_costs_an_uneven_one_nothing(budget):
     assert spent["level 3"] == Fraction(40, 100)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("total", ["noisy", "public"])
 @pytest.mark.parametrize("emphasis", [None, "cells", "areas"])
 @pytest.mark.parametrize("counts", [clustered(), EVEN], ids=["uneven", "even"])
@@ -226,6 +227,7 @@ def test_the_tree_beats_noise_per_cell_in_areas_and_is_near_it_in_cells():
     assert (squares["tree"][1:] < 0.8 * squares["laplace"][1:]).all()
 
 
+@pytest.mark.slow
 def test_dense_counts_are_unbiased():
     counts = RNG.integers(400, 600, 256)
     table = sd.CountTable.from_array(counts)
@@ -234,6 +236,7 @@ def test_dense_counts_are_unbiased():
     assert np.abs(mean - counts).max() < 6.5 * ((2 / 0.42**2 + 0.25) / 600) ** 0.5
 
 
+@pytest.mark.slow
 def test_thin_areas_are_spread_evenly():
     counts = np.zeros(4096, dtype=np.int64)
     counts[:256] = 1

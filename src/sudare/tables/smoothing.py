@@ -22,6 +22,8 @@ MOST_PLACES = 1 << 20
 """Of the padded domain: it is worked on whole. In a larger one people are spread evenly."""
 _MOST_BITS = 16
 """Of the places of a block that is smoothed."""
+_MOST_PEOPLE = 2.0**50
+"""Beside more, doubles lose one person in a sum: people are spread evenly then."""
 BORDER, _ROUNDS = 2, 5
 """Places on each side that a mean is taken over, and how often: set on the tuning grids of benchmarks/held_out.py."""
 
@@ -74,7 +76,7 @@ def density(domain: Domain, ends: Sequence[Ends]) -> Density | None:
         rows[block] = width[block] * (count / np.maximum(width[block].sum(axis=1), 1.0))[:, None]
         if below <= level + _MOST_BITS:
             smoothed.append((where.reshape(rows.shape)[block], width[block], count))
-    if not smoothed:
+    if not smoothed or people.sum() >= _MOST_PEOPLE:
         return None
     grid, weight = np.zeros((2, *shape))
     grid.reshape(-1)[where], weight.reshape(-1)[where] = people, logical

@@ -82,6 +82,8 @@ EVEN = {
 """Of a table that turns out to be even: see `sudare.tables.evenness`."""
 SMALL = 512
 """Cells up to which an emphasis on cells treats any thick table as an even one: noise per cell is nearly best there."""
+MOST_AT_FIRST = Fraction(99, 100)
+"""Of what a level usually has, where it is measured at first to see whether the table is even: the rest refines it."""
 MOST_LEVELS_LOOKED_AT = 4
 """Deeper trees have more levels than the shares of an even table are made for; not counting a few large areas."""
 LARGE = 16
@@ -330,7 +332,7 @@ class Tree(MeasuredSums):
         elif first == 1:
             # One cell, whose count is the public total: nothing is left to measure, but the promise is as asked.
             measure(total[:0], task.sensitivity, budget, task.source, "nothing")
-        people = float(total[0])
+        people: float = total[0].item()  # a public total is whole, however large
         tree, shares = self.below_root(task.domain, people, scale)
         return tree, people, variance, budget.split(shares) if shares else ()
 
@@ -349,7 +351,10 @@ class Tree(MeasuredSums):
         branching = tuple(self.branching(task.domain))
         even, shares = None, self.even_shares(task.domain)
         if shares is not None and budgets:
-            even = sum(budgets[1:], budgets[0]).split(shares[1:])
+            whole = sum(budgets[1:], budgets[0])
+            usual = [own.amount * MOST_AT_FIRST for own in budgets[:-1]]
+            first = [min(own.amount, most) for own, most in zip(whole.split(shares[1:]), usual, strict=False)]
+            even = whole.split([*first, whole.amount - sum(first)])
         smooth = _is_line(task.domain)
         gamma, any_even = 1 - float(self.strength), self._takes_any(task.domain)
         return TreePlan(task.domain, branching, tuple(budgets), task.sensitivity, gamma, even, smooth, any_even)

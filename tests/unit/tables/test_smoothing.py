@@ -124,3 +124,14 @@ def test_the_tree_states_how_many_people_a_block_needs() -> None:
     assert [level for level, _ in levels] == [8, 4]
     # In standard deviations of the noise of all that is left: sqrt(2)/(share).
     assert levels[1][1] == pytest.approx(tree_passes.WORTH * 2**0.5 / 0.40, rel=0.02)
+
+
+@pytest.mark.parametrize("total", ["noisy", "public"])
+def test_a_block_beside_more_people_than_doubles_tell_apart_is_spread_too(total: str) -> None:
+    """Its share of a running sum of 2**61 people is 0, and a quotient of it no number."""
+    domain = sd.Domain(cell=sd.Grid(70, 130))
+    table = sd.CountTable(domain, np.sort(domain.cells([5, 9000])), np.array([2**60, 2**60 - 8]))
+    made = sd.release(table, sd.Tree(), epsilon=0.001, total=total, seed=11).table
+    assert domain.contains(made.index).all()
+    assert made.count.min() > 0
+    assert total == "noisy" or int(made.total) == int(table.total)

@@ -12,6 +12,7 @@ from sudare.language import Words
 from sudare.measure import error_by_block
 from sudare.noise import Blocks, Source, measure, metered, record
 from sudare.privacy import Budget
+from sudare.tables.method import Task
 from sudare.tables.tree_level import Level
 from sudare.tables.tree_passes import LINE_WORTH, worth
 
@@ -119,6 +120,32 @@ def test_looking_for_an_even_table_costs_an_uneven_one_nothing(budget):
     spent = {m.label: m.budget.amount / Fraction(str(next(iter(budget.values())))) for m in tape.measured}
     assert spent["level 1, at first"] + spent["level 1"] == spent["level 2"] == Fraction(575, 2000)
     assert spent["level 3"] == Fraction(40, 100)
+
+
+@pytest.mark.parametrize("emphasis", [None, "cells", "areas"])
+@pytest.mark.parametrize("people", [0.0, 1e12])
+def test_what_a_level_gets_at_first_is_less_than_it_usually_has(emphasis, people):
+    """So that there is always something to refine it with: the shares of a line follow its total."""
+    looked_at = 0
+    for bits in range(1, 21):
+        domain, method = sd.Domain(cell=sd.Line(1 << bits)), sd.Tree(emphasis=emphasis)
+        tree, shares = method.below_root(domain, people, 1.0)
+        budgets = Budget(epsilon=Fraction(1)).split(shares)
+        task = Task(sd.CountTable(domain, [], []), sum(budgets[1:], budgets[0]), False, Source.from_seed(1))
+        plan = tree.plan(task, budgets)
+        if plan.even is not None:
+            looked_at += 1
+            assert sum(own.amount for own in plan.even) == 1
+            assert all(own.amount < usual.amount for own, usual in zip(plan.even[:-1], budgets[:-1], strict=True))
+    assert looked_at or emphasis == "areas"
+
+
+@pytest.mark.parametrize("total", ["noisy", "public"])
+def test_a_thick_line_may_turn_out_uneven_in_its_smallest_blocks(total):
+    """2**16 cells, which alone have four levels and the shares of a thick line: even in all blocks but those of 16."""
+    counts = np.random.default_rng(1).geometric(1 / 40, 1 << 16)
+    made = sd.release(sd.CountTable.from_array(counts), sd.Tree(), epsilon=1, total=total, seed=3)
+    assert abs(int(made.table.total) - counts.sum()) < (1 if total == "public" else 1000)
 
 
 @pytest.mark.slow

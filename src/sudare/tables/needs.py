@@ -17,7 +17,9 @@ import numpy as np
 
 from sudare.domain import CountTable, Domain
 from sudare.engines.scratch import PrivateFolder
+from sudare.parallel import cores
 from sudare.recipe.kind import FIXED_DISK, FIXED_MEMORY, Needs
+from sudare.tables.error_bars import replicates_of
 from sudare.tables.files import GEOJSON_LIMIT, MOST_WITH_BARS, write
 
 if TYPE_CHECKING:
@@ -47,6 +49,9 @@ Where every cell has noise of its own nothing but the table is held."""
 _SHAPE_ON_DISK, _FEATURE_ON_DISK = 16, 450
 _BARS, _HELD = 285, 400
 """Bytes of memory of a listed cell in each replicate that error bars are learned from, and in all earlier ones."""
+_BESIDE, _THREAD = 310, 60
+"""What `_BARS` is more where replicates are worked on side by side, and for each thread: none gives back what others
+could use. In a full domain, whose levels halve, that is nothing."""
 _BARS_IN_TEXT, _BARS_PACKED = 14, 9
 """Bytes of a cell's error bars in a CSV file, and in another one."""
 _NEARLY = 1.1
@@ -81,7 +86,7 @@ def needs(job: TableKind, table: CountTable) -> Needs:
         cells = min(domain.size, _SPREAD * drawn)
         memory = _SMALL_CELL[0] + ("geoparquet" in formats) * _POLYGON + ("geojson" in formats) * _FEATURE
         file = _SMALL_CELL[1] + ("geoparquet" in formats) * _SHAPE_ON_DISK + ("geojson" in formats) * _FEATURE_ON_DISK
-        learned = _bars_memory(cells) if job.recipe.output.bars else 0
+        learned = _bars_memory(cells, domain) if job.recipe.output.bars else 0
         return Needs(FIXED_MEMORY + memory * cells + learned, FIXED_DISK + file * cells)
     pilot = _pilot(job, table, drawn)
     listed = min(domain.size, int(len(pilot.listed) / pilot.share))
@@ -93,21 +98,28 @@ def needs(job: TableKind, table: CountTable) -> Needs:
     write = min(1, listed / full) * buffers + listed * (row + _AXIS * len(domain.axes)) + mapped * _FEATURE
     write += listed * _POLYGON if "geoparquet" in formats else 0
     barred = min(listed, MOST_WITH_BARS) if job.recipe.output.bars and listed <= _NEARLY * MOST_WITH_BARS else 0
-    protect += barred * _HELD  # replicates are released while earlier ones are held
+    if barred:  # replicates are released, some side by side, while earlier ones are held
+        protect = protect * _side_by_side(barred) + barred * _HELD
     sizes = _row_bytes(pilot.listed)  # bars are counted apart: learning those of a pilot takes long
     rows = sum(sizes[name] for name in formats if name in sizes)
     packed = _DISK_OF_TREE if job.method.name in _BEYOND_TRACED else _DISK
     disk = packed * listed * (rows + ("geoparquet" in formats) * _SHAPE_ON_DISK) + mapped * _FEATURE_ON_DISK
     disk += barred * sum(_BARS_IN_TEXT if name == "csv" else _BARS_PACKED for name in formats)
-    learned = _bars_memory(barred) if barred else 0
+    raw = _dense(job) and job.method.name == "laplace"  # the law of its errors is known, and not learned
+    learned = _bars_memory(barred, domain) if barred and not raw else 0
     return Needs(FIXED_MEMORY + int(max(protect, learned, write)), FIXED_DISK + int(disk))
 
 
-def _bars_memory(cells: int) -> int:
+def _bars_memory(cells: int, domain: Domain) -> int:
     """Bytes while the error bars of so many listed cells are learned."""
-    from sudare.tables.error_bars import replicates_of
+    threads = _side_by_side(cells)
+    beside = (_BESIDE + _THREAD * threads) * (1 - cells / domain.size) if threads > 1 else 0.0
+    return int(cells * (_BARS + beside) * replicates_of(cells))
 
-    return cells * _BARS * replicates_of(cells)
+
+def _side_by_side(cells: int) -> int:
+    """How many replicates of a table with so many listed cells are worked on at once."""
+    return min(cores(), replicates_of(cells))
 
 
 def _drawn(job: TableKind, table: CountTable) -> int:
@@ -154,13 +166,14 @@ def _pilot(job: TableKind, table: CountTable, drawn: int) -> Pilot:
 
 
 def _of_the_map(job: TableKind, table: CountTable, cells: int) -> int:
-    """Bytes that a tree's release takes whatever its share of the cells: it smooths people over a map of all places.
+    """Bytes that a tree's release takes whatever its share of the cells: for maps of all places, and of all blocks.
 
-    Two points of a line give where it begins; 0 where there is no such map.
+    Two points of a line give where it begins; 0 where there are no such maps.
     """
+    from sudare.tables.posterior import Surroundings
     from sudare.tables.smoothing import can_smooth
 
-    if not can_smooth(job.domain):
+    if not can_smooth(job.domain) and not Surroundings(job.domain).has_neighbours:
         return 0
     (least, small), (less, middle) = (_stretches(table, cells // number) for number in (4, 2))
     low, high = _released(job, least)[1], _released(job, less)[1]

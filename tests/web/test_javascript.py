@@ -422,6 +422,62 @@ def test_a_value_that_returns_is_answered_from_the_old_bits(javascript):
     assert after == "answered"
 
 
+def test_a_series_is_answered_in_as_many_rounds_as_were_charged(javascript):
+    days = [
+        parse(f"""
+            name = "day {number}"
+            question = "{number}?"
+            answers = {{type = "labels", labels = ["a", "b"]}}
+            privacy = {{encoding = "symmetric_unary", epsilon = 1}}
+            rounds = {{series = "daily", number = 1, of = 2}}
+        """).to_json()
+        for number in range(3)
+    ]
+    outcome = javascript(
+        CLIENT
+        + """
+        const sent = [];
+        for (const survey of given) sent.push(await tried(survey, 1));
+        return [sent, again().spent(), bodies.length];
+        """,
+        days,
+    )
+    assert outcome == [["sent", "sent", "rounds"], 2, 2]
+
+
+@pytest.mark.parametrize("change", ["account", "rounds", "nothing"])
+def test_a_series_cannot_pass_for_another_that_was_paid_for(javascript, change):
+    survey = parse("""
+        name = "day 1"
+        question = "?"
+        answers = {type = "labels", labels = ["a", "b"]}
+        privacy = {encoding = "permanent_unary", epsilon = 1, first = 0.5}
+        rounds = {series = "毎日\\t\\u007f😀", number = 1, of = 30, changes = 2}
+    """).to_json()
+    if change == "account":
+        survey["account"] = "0" * 32
+    elif change == "rounds":
+        survey["rounds"]["of"] = 1
+    body = """
+        if (!crypto.subtle) return null;
+        return client.checkIdentity(given).then(() => "same", (problem) => problem.kind);
+    """
+    assert javascript(body, survey) in (None, "same" if change == "nothing" else "unsigned")
+
+
+def test_a_page_without_encryption_is_told_from_a_wrong_signature(javascript):
+    kind = javascript(
+        """
+        Object.defineProperty(crypto, "subtle", { value: undefined });
+        const fetch = async () => ({ ok: true, status: 200, arrayBuffer: async () => new TextEncoder().encode("{}") });
+        const one = new client.Client("http://collector", { fetch, key: "00".repeat(32) });
+        return one.survey().then(() => "taken", (problem) => problem.kind);
+        """,
+        None,
+    )
+    assert kind == "insecure"
+
+
 def test_a_device_that_answers_for_some_values_remembers_no_more_than_these(javascript):
     """The mirror of `PermanentUnary` with buckets: what is stored, what is charged, what is sent."""
     days = [

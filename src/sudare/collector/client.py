@@ -175,7 +175,7 @@ class Client:
         """What a person should read before the first report: what is sent, and what it can reveal."""
         cost = self.survey.cost.epsilon or Fraction(0)
         return words(
-            "collect.terms",
+            "collect.terms_again" if self.device.has_charged(self.survey) else "collect.terms",
             question=self.survey.texts(words.language).question,
             epsilon=readable(cost),
             times=few_digits(math.exp(cost)),

@@ -1,7 +1,9 @@
 """What a device remembers about the surveys it took part in: a SQLite file that never leaves it.
 
 Only the device can know what all surveys together have cost its owner. Each survey (or series of rounds) is charged
-once, before its first report is made, with what taking part costs in full, and refused where that passes a limit. The
+once, before its first report is made, with what taking part costs in full, and refused where that passes a limit. What
+was charged for a series is for so many rounds as it announced: the device takes part in no more, whatever they are
+called and whatever they ask. The
 file also has the keys that sign the surveys of each address, and the permanent answers of series that ask for them.
 """
 
@@ -33,10 +35,13 @@ _LEFT = -1
 _ASKED = -2
 """The place of the buckets that a device answers for."""
 _APPLICATION = 0x53554456  # "SUDV" in the header of the file
+_TAKEN = "CREATE TABLE IF NOT EXISTS taken (account TEXT, survey TEXT, PRIMARY KEY (account, survey))"
+"""Added later: files without it are given it when they are opened."""
 _TABLES = (
     "CREATE TABLE spent (account TEXT PRIMARY KEY, name TEXT NOT NULL, epsilon TEXT NOT NULL, day TEXT NOT NULL)",
     "CREATE TABLE made (survey TEXT, outbox TEXT, unsent BLOB, PRIMARY KEY (survey, outbox))",
     "CREATE TABLE keys (url TEXT PRIMARY KEY, key TEXT NOT NULL)",
+    _TAKEN,
     "CREATE TABLE memory (account TEXT, value INTEGER, bits BLOB NOT NULL, PRIMARY KEY (account, value))",
 )
 
@@ -80,6 +85,12 @@ class Device:
         with self._opened() as connection:
             return self._year(connection)
 
+    def has_charged(self, survey: Survey) -> bool:
+        """Whether the survey, or another round of its series, is booked here."""
+        with self._opened() as connection:
+            found = connection.execute("SELECT 1 FROM spent WHERE account = ?", [survey.account]).fetchone()
+        return found is not None
+
     def charge(
         self, survey: Survey, outbox: Outbox, limits: Limits, *, other_people: bool = False, keep: bool = False
     ) -> None:
@@ -105,6 +116,16 @@ class Device:
                 refuse_costly(cost, self._year(connection), limits)
                 row = [survey.account, survey.name, str(cost), self._today().isoformat()]
                 connection.execute("INSERT INTO spent VALUES (?, ?, ?, ?)", row)
+            taken = {
+                row for (row,) in connection.execute("SELECT survey FROM taken WHERE account = ?", [survey.account])
+            }
+            if survey.fingerprint not in taken and len(taken) >= survey.reports:
+                raise InputError(
+                    "this device has taken part in all rounds of the series",
+                    value=len(taken),
+                    hint="Another report would reveal more than was agreed to.",
+                )
+            connection.execute("INSERT OR IGNORE INTO taken VALUES (?, ?)", [survey.account, survey.fingerprint])
             unsent = outbox.body(outbox.rows) if keep else None
             connection.execute("INSERT INTO made VALUES (?, ?, ?)", [survey.fingerprint, outbox.digest, unsent])
 
@@ -186,6 +207,7 @@ class Device:
                 connection.execute("COMMIT")
             connection.execute("PRAGMA secure_delete = ON")
             connection.execute("BEGIN IMMEDIATE")
+            connection.execute(_TAKEN)
             yield connection
             connection.execute("COMMIT")
 

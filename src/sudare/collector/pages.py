@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import math
+from fractions import Fraction
 from functools import cache
 from typing import Any
 
@@ -55,6 +56,7 @@ def page(name: str, survey: Survey, language: str) -> str:
     """The page ``device`` or ``estimate``; ``no_device`` says why there is no page to answer on."""
     shown = survey.texts(language)
     asked = [{"question": question, "labels": labels} for question, labels in shown.asked]
+    cost = (survey.cost.epsilon or Fraction(0)) if name == "device" else survey.encoding.epsilon
     data = {"survey": survey.to_json(), "asked": asked, "messages": messages(language), "language": language}
     return (
         _environment()
@@ -66,8 +68,8 @@ def page(name: str, survey: Survey, language: str) -> str:
             language=language,
             languages={each: Locale.parse(each).get_language_name() for each in LANGUAGES},
             survey=survey,
-            epsilon=readable(survey.encoding.epsilon).lstrip("~"),
-            times=few_digits(math.exp(survey.encoding.epsilon)),
+            epsilon=readable(cost).lstrip("~"),
+            times=few_digits(math.exp(cost)),
             # "<" never appears as itself, so no text of the survey can end the script.
             data=json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c"),
         )

@@ -310,10 +310,14 @@ class Survey:
         return None if self.shuffler else device_law(self.encoding)
 
     @property
+    def reports(self) -> int:
+        """How many reports it asks of each person: one, or one in each round of its series."""
+        return self.rounds.of if self.rounds else 1
+
+    @property
     def cost(self) -> Guarantee:
         """What taking part costs one person who sends what the survey asks for: one report, or one in each round."""
-        of, changes = (self.rounds.of, self.rounds.changes) if self.rounds else (1, 0)
-        promised = repeated(self.encoding, of, changes=changes)
+        promised = repeated(self.encoding, self.reports, changes=self.rounds.changes if self.rounds else 0)
         bounded = () if self.codes else (Fact("asked_for"),)
         return replace(promised, assumptions=(*promised.assumptions, *bounded))
 

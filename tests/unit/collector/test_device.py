@@ -117,6 +117,28 @@ def test_rounds_of_one_series_are_charged_once(tmp_path, daily):
     assert device.spent == 2
 
 
+def test_a_series_is_answered_in_as_many_rounds_as_were_charged(tmp_path, survey):
+    """Surveys under other names, or with other questions, that say that they are rounds of a series paid for."""
+    device, series = Device(tmp_path / "device.db"), Rounds(series="daily", number=1, of=2)
+    first, second, third = (replace(survey, name=f"day {day}", question=f"{day}?", rounds=series) for day in range(3))
+    for each in (first, second):
+        device.charge(each, made(each), Limits())
+    assert device.spent == first.cost.epsilon == 2
+    with pytest.raises(InputError, match="has taken part in all rounds of the series"):
+        device.charge(third, made(third), Limits())
+    device.charge(first, made(first), Limits(), other_people=True)  # it is one of the two
+
+
+def test_a_file_from_before_rounds_were_counted_is_used(tmp_path, survey):
+    device = Device(tmp_path / "device.db")
+    device.charge(survey, made(survey), Limits())
+    with device._opened() as connection:
+        connection.execute("DROP TABLE taken")
+    other = replace(survey, name="dinner")
+    device.charge(other, made(other), Limits())
+    assert device.spent == 2
+
+
 def test_a_file_that_is_no_ledger_is_refused(tmp_path):
     (tmp_path / "device.db").write_bytes(b"not a database, but long enough to be taken for one" * 20)
     with pytest.raises(InputError, match="the ledger of this device cannot be used"):

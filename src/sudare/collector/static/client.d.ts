@@ -56,6 +56,7 @@ export interface Memory {
 export interface Terms {
   cost: number;
   times: number;
+  counted: boolean;
   spent: number;
   most: number;
   year: number;

@@ -90,13 +90,19 @@ function bytesOfReport({ law, encoding }) {
  */
 export function randomise(survey, answer, fill = fillRandom, values = {}) {
   checkLaw(survey);
+  const [parts, answers] = [partsOf(survey), answersTo(survey, answer)];
+  return Uint8Array.from(parts.flatMap((part, place) => [...reportOf(part, answers[place], fill, values)]));
+}
+
+/** The answer to each question; refuses what is none. */
+function answersTo(survey, answer) {
   const parts = partsOf(survey);
   const answers = survey.law.kind === "several" ? answer : [answer];
   const known = (part, place) => Number.isInteger(answers[place]) && answers[place] >= 0 && answers[place] < part.encoding.size;
   if (!Array.isArray(answers) || answers.length !== parts.length || !parts.every(known)) {
     throw new ClientError("bad_answer", "there is no such answer");
   }
-  return Uint8Array.from(parts.flatMap((part, place) => [...reportOf(part, answers[place], fill, values)]));
+  return answers;
 }
 
 function reportOf(survey, answer, fill, values) {
@@ -206,17 +212,37 @@ export function decode(text) {
 
 const bytesOf = (hexadecimal) => Uint8Array.from(hexadecimal.match(/../g) ?? [], (pair) => parseInt(pair, 16));
 
+/** 32 hexadecimal digits of a text's hash. */
+async function digest(text) {
+  const hash = new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text)));
+  return Array.from(hash.subarray(0, 16), (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
 /** Refuses a survey whose fingerprint is not that of the texts it shows. */
 export async function checkIdentity(survey) {
-  const hash = new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(survey.identity)));
-  const found = Array.from(hash.subarray(0, 16), (byte) => byte.toString(16).padStart(2, "0")).join("");
+  const found = await digest(survey.identity);
   const said = JSON.parse(survey.identity);
   const listed = ({ questions, ...one }) => (questions ?? [one]).map((each) => [each.name, each.question, each.attribute]);
-  const shown = [survey.name, survey.question, survey.title, listed(survey.answers), survey.encoding, survey.translations];
-  const meant = [said.name, said.question, said.texts.title, listed(said.answers), said.privacy, said.texts.translations];
-  if (found !== survey.survey || sorted(shown) !== sorted(meant)) {
+  const shown = [survey.name, survey.question, survey.title, listed(survey.answers), survey.encoding, survey.translations, survey.rounds];
+  const meant = [said.name, said.question, said.texts.title, listed(said.answers), said.privacy, said.texts.translations, said.rounds];
+  if (found !== survey.survey || sorted(shown) !== sorted(meant) || survey.account !== (await accountOf(survey))) {
     throw new ClientError("unsigned", "the survey shows other texts than its fingerprint covers");
   }
+}
+
+/** What the device's own account books once: all rounds of a series together, else the survey. */
+async function accountOf({ survey, rounds, encoding }) {
+  if (!rounds) return survey;
+  return digest(pythonText([rounds.series, rounds.of, rounds.changes, encoding]));
+}
+
+/** JSON as Python writes it with sorted keys: the collector's Python and this page hash the same text. */
+function pythonText(value) {
+  if (Array.isArray(value)) return `[${value.map(pythonText).join(", ")}]`;
+  if (value && typeof value === "object") {
+    return `{${Object.keys(value).sort().map((key) => `${pythonText(key)}: ${pythonText(value[key])}`).join(", ")}}`;
+  }
+  return JSON.stringify(value).replace(/[\u007f-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
 function sorted(value) {
@@ -293,7 +319,7 @@ export class Client {
       this.memory.set(`sudare:key:${this.url}`, pinned);
       await checkIdentity(survey);
     } else if (this.key) {
-      throw new ClientError("unsigned", "signatures can be checked only on pages that came by https");
+      throw new ClientError("insecure", "signatures can be checked only on pages that came by https");
     }
     return survey;
   }
@@ -310,10 +336,11 @@ export class Client {
     return this.#account().reduce((sum, row) => sum + row.epsilon, 0);
   }
 
-  /** What a person should know before the first report: its cost, what was spent, both limits. */
+  /** What a person should know before a report: what all cost, whether that is counted, what was spent, both limits. */
   terms(survey) {
     const [spent, cost] = [this.spent(), costOf(survey)];
-    return { cost, times: Math.exp(cost), spent, most: this.mostEpsilon, year: this.mostAYear };
+    const counted = this.#account().some((row) => row.account === survey.account);
+    return { cost, times: Math.exp(cost), counted, spent, most: this.mostEpsilon, year: this.mostAYear };
   }
 
   /**
@@ -326,6 +353,7 @@ export class Client {
     if (survey.shuffler) throw new ClientError("relay", "browsers cannot seal reports for a relay: use the Python client");
     if (this.state(survey) === "open") {
       checkLaw(survey);
+      answersTo(survey, answer); // nothing is booked for a mistake
       this.#charge(survey);
       const id = Array.from(fillRandom(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
       const report = encode(this.#randomised(survey, answer));
@@ -349,10 +377,18 @@ export class Client {
     return rows.filter((row) => row.day > this.now() - YEAR);
   }
 
-  /** Books what taking part costs in full, once for all rounds of a series. */
+  /** Books what taking part costs in full, once for all rounds of a series, and takes part in no more than these. */
   #charge(survey) {
     const rows = this.#account();
-    if (rows.some((row) => row.account === survey.account)) return;
+    const charged = rows.find((row) => row.account === survey.account);
+    if (charged) {
+      charged.taken = [...new Set(charged.taken).add(survey.survey)]; // a row from before has none
+      if (charged.taken.length > (survey.rounds?.of ?? 1)) {
+        throw new ClientError("rounds", "this device has taken part in all rounds of the series");
+      }
+      this.memory.set("sudare:spent", JSON.stringify(rows));
+      return;
+    }
     const epsilon = costOf(survey);
     if (!(epsilon <= this.mostEpsilon)) {
       throw new ClientError("weak", "the survey protects less than this client allows");
@@ -361,7 +397,7 @@ export class Client {
       throw new ClientError("year", "with this survey the device would pass its limit for a year");
     }
     const day = Math.floor(this.now() / 86400000) * 86400000;
-    rows.push({ account: survey.account, name: survey.name, epsilon, day });
+    rows.push({ account: survey.account, name: survey.name, epsilon, day, taken: [survey.survey] });
     this.memory.set("sudare:spent", JSON.stringify(rows));
   }
 

@@ -115,19 +115,23 @@ function ask(event) {
   event.preventDefault();
   if (client.state(survey) === "waiting") return send();
   const number = new Intl.NumberFormat(language, { maximumSignificantDigits: 3 });
-  const terms = Object.fromEntries(Object.entries(client.terms(survey)).map(([name, value]) => [name, number.format(value)]));
+  const { counted, ...numbers } = client.terms(survey);
+  const places = numbers.times < 10 ? 100 : 10;
+  numbers.times = Math.ceil(numbers.times * places) / places; // a promise may not sound stronger than it is
+  const terms = Object.fromEntries(Object.entries(numbers).map(([name, value]) => [name, number.format(value)]));
   const question = document.querySelector("h1").textContent;
   document.getElementById("chosen").textContent = fill("chosen", { label: inWords(chosen.map((answer) => [answer])) });
-  document.getElementById("terms").textContent = fill("terms", { ...terms, question, epsilon: terms.cost });
+  document.getElementById("terms").textContent = fill(counted ? "terms_again" : "terms", { ...terms, question, epsilon: terms.cost });
   asking.hidden = false;
   sendButton.hidden = true;
   document.getElementById("agree").focus();
 }
 
-/** In words: which answers the report marks. */
+/** In words: which answers the report marks, or which it says where it has one answer to each question. */
 function describe(report) {
   const labels = inWords(marked(survey, report));
-  document.getElementById("report").textContent = labels ? fill("sent_marks", { labels }) : messages.sent_none;
+  const kind = (survey.law.parts?.[0] ?? survey.law).kind === "response" ? "sent_answers" : labels ? "sent_marks" : "sent_none";
+  document.getElementById("report").textContent = fill(kind, { labels });
   document.getElementById("what-was-sent").hidden = false;
 }
 
@@ -144,8 +148,8 @@ async function send() {
   } catch (problem) {
     const known = problem instanceof ClientError && `error_${problem.kind}` in messages;
     say(known ? `error_${problem.kind}` : "error_refused", {}, "problem");
-    sendButton.hidden = false;
-    sendButton.disabled = ["changed", "bad_law", "weak", "year", "changes", "relay"].includes(problem.kind);
+    form.hidden = sendButton.hidden = false;
+    sendButton.disabled = ["changed", "bad_law", "weak", "year", "changes", "rounds", "relay"].includes(problem.kind);
   }
 }
 
@@ -153,11 +157,10 @@ async function start() {
   try {
     survey = await client.survey();
   } catch (problem) {
-    const kind = problem instanceof ClientError && problem.kind === "unsigned" ? "error_unsigned" : "error_offline";
+    const kind = ["unsigned", "insecure"].includes(problem.kind) ? `error_${problem.kind}` : "away";
     return say(kind, {}, "problem");
   }
   if (client.state(survey) === "answered") return finish("already");
-  asked.forEach(question);
   form.addEventListener("submit", ask);
   document.getElementById("agree").addEventListener("click", send);
   document.getElementById("cancel").addEventListener("click", () => {
@@ -165,12 +168,12 @@ async function start() {
     sendButton.hidden = false;
   });
   if (client.state(survey) === "waiting") {
-    choices.replaceChildren();
     chosen.fill(0); // whatever it is: the report that waits is sent, and no other is made
-    sendButton.disabled = false;
     sendButton.textContent = messages.send_again;
-    say("waiting", {}, "problem");
+    return send(); // its owner agreed to it when it was made
   }
+  asked.forEach(question);
+  form.hidden = false;
 }
 
 document.getElementById("forget").addEventListener("click", () => {

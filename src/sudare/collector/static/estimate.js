@@ -70,6 +70,7 @@ class AnswerMap {
       const share = answer.count / most;
       square.querySelector(".ground").style.fill = colour(share);
       square.classList.toggle("dark", share > 0.45);
+      square.classList.toggle("light", share <= 0.45);
       square.classList.toggle("perhaps-none", answer.low <= 0 && answer.count > 0);
       square.querySelector("title").textContent = inWords(this.labels[place], answer);
       note(square, whole.format(answer.count));
@@ -214,5 +215,6 @@ tokenForm.addEventListener("submit", (event) => {
   look();
 });
 document.addEventListener("visibilitychange", () => document.visibilityState === "visible" && look());
+status.textContent = messages.loading;
 setInterval(() => document.visibilityState === "visible" && tokenForm.hidden && look(), EVERY);
 look();

@@ -257,7 +257,8 @@ def _numbers(tally: Tally, method: str, level: float, stop: str | int) -> Estima
     unbiased, matrix = unbiased_numbers(sums, channel, fitted.probabilities)
     counts = unbiased if method == "mle" else number * fitted.probabilities
     error = np.sqrt(np.diag(matrix))
-    low, high = (np.clip(unbiased + sign * _reach(level) * error, 0, number) for sign in (-1, 1))
+    inside = np.clip(unbiased, 0, number)
+    low, high = (np.clip(inside + sign * _reach(level) * error, 0, number) for sign in (-1, 1))
     low, high = np.minimum(low, counts), np.maximum(high, counts)
     promise = _promise(tally)
     return Estimate(
@@ -328,8 +329,9 @@ def joint(reports: Given, one: str, other: str, level: float = 0.9) -> JointEsti
     squares = summed(1 - 2 * q, q**2, 1 - 2 * q_other, q_other**2) / scale**2
     error = np.sqrt(np.maximum(squares - unbiased**2 / people, 0))
     counts = _nearest(unbiased, *(estimate(tally.part(name), "simplex").counts for name in (one, other)))
-    low = np.minimum(np.clip(unbiased - _reach(level) * error, 0, people), counts)
-    high = np.maximum(np.clip(unbiased + _reach(level) * error, 0, people), counts)
+    inside = np.clip(unbiased, 0, people)
+    low = np.minimum(np.clip(inside - _reach(level) * error, 0, people), counts)
+    high = np.maximum(np.clip(inside + _reach(level) * error, 0, people), counts)
     return JointEstimate(counts, error, low, high, unbiased, people, level, _promise(tally))
 
 

@@ -113,9 +113,11 @@ def interval(encoding: Encoding, counts: Floats, reports: int, reach: float) -> 
     """All numbers of people from which unbiased ``counts`` are at most ``reach`` standard errors away.
 
     The standard error is the one of those numbers, not of the estimate (Wilson's interval), so that it holds for few
-    people too. Cut to 0..reports, which loses nothing.
+    people too. An estimate outside 0..reports is taken for the nearest end, and the interval is cut there: that it is
+    off by chance is no reason to be surer of the end (else what 5 % of empty answers show is "0 to 0").
     """
     constant, slope = noise_terms(encoding)
+    counts = np.clip(counts, 0, reports)
     middle = counts + reach**2 * slope / 2
     half = reach * np.sqrt(np.maximum(reports * constant + slope * counts + (reach * slope / 2) ** 2, 0))
     return np.clip(middle - half, 0, reports), np.clip(middle + half, 0, reports)

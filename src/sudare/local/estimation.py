@@ -103,7 +103,7 @@ class Estimate:
                 "some of these values are not in the domain", allowed="from 0 to {size}", size=self.encoding.size - 1
             )
         error = float(np.sqrt(max(self.covariance()[np.ix_(chosen, chosen)].sum(), 0.0)))
-        count, middle = float(self.counts[chosen].sum()), float(self.unbiased[chosen].sum())
+        count, middle = float(self.counts[chosen].sum()), float(np.clip(self.unbiased[chosen].sum(), 0, self.reports))
         low, high = (min(max(middle + sign * _reach(self.level) * error, 0), self.reports) for sign in (-1, 1))
         return EstimatedSum(count, error, min(low, count), max(high, count))
 

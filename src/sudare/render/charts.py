@@ -215,7 +215,9 @@ def _kept(path: Path) -> str:
     user can as well change Sudare itself.
     """
     with suppress(OSError, UnicodeDecodeError):
-        handle = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0))
+        # Without waiting: a pipe in its place is open at once, and empty.
+        flags = [getattr(os, name, 0) for name in ("O_BINARY", "O_NOFOLLOW", "O_NONBLOCK")]
+        handle = os.open(path, os.O_RDONLY | sum(flags))
         with os.fdopen(handle, "rb") as file:
             facts = os.fstat(handle)
             own = sys.platform == "win32" or (facts.st_uid == os.geteuid() and not facts.st_mode & 0o022)

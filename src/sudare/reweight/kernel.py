@@ -187,7 +187,8 @@ class GaussianProcess(Basis):
 
     Sensitivity: with T f = (f(c_l))_l, T T' = K_cc, a record moves M k(x) = M T k_x by |M T| |k_x - k_x'| with
     |M T|^2 = |M K_cc M'| <= 1 + eta (computed, rounding bounded) and |k_x - k_x'|^2 = 2 - 2 K(x, x') <= 2; adding one,
-    |k_x| = 1. Rounding k to steps adds |M| sqrt(size) 0.51 a record, rounding W total / 2**30 another sqrt(size) / 2.
+    |k_x| = 1. Rounding k to steps adds |M| sqrt(size) 0.51 a record, and rounding W total / 2**30, with the record and
+    without, sqrt(size).
     """
 
     kernel: Kernel
@@ -244,7 +245,7 @@ class GaussianProcess(Basis):
         size = Fraction(self.size)
         l2 = GRID * root_above(records * above(max(embedded, 1e-3)))
         l2 += records * root_above(size) * root_above(above(matrix)) * (ROUNDING + Fraction(int(averaged), 2))
-        l2 += records * root_above(size) / 2
+        l2 += root_above(size)
         return Reach(l2 * root_above(size), l2)
 
     def prior(self, covariance: Floats) -> Floats:  # noqa: ARG002 - the scale is the kernel's

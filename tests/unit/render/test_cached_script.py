@@ -5,6 +5,7 @@ import os
 import shutil
 import stat
 import sys
+import threading
 
 import pytest
 
@@ -70,6 +71,15 @@ def test_what_others_may_write_or_link_to_is_not_read(kept, file, tmp_path):
     assert charts._kept(file) == ""
     assert script() == kept[1]
     assert not file.is_symlink()
+
+
+def test_nobody_waits_for_a_pipe_in_its_place(tmp_path):
+    os.mkfifo(tmp_path / "charts.js", 0o600)
+    found = []
+    reading = threading.Thread(target=lambda: found.append(charts._kept(tmp_path / "charts.js")), daemon=True)
+    reading.start()
+    reading.join(30)
+    assert found == [""]
 
 
 @pytest.mark.slow

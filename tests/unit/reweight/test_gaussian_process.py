@@ -52,3 +52,21 @@ def test_the_mixing_is_exact_arithmetic():
 def test_averaging_costs_a_little():
     basis = process(10)
     assert basis.reach("replace", averaged=True).l2 > basis.reach("replace", averaged=False).l2
+
+
+def test_the_total_is_rounded_with_a_record_and_without():
+    """Both times by up to half a step, so that a rounded coordinate moves by up to 1 more or less than the exact one.
+
+    The record stands at a centre that is alone, so that it moves one coordinate, and its own kernels are not rounded.
+    """
+    basis, size = process(30, width=0.002), 30
+    record = basis.total(basis.kernel.centres[:1])
+    exact = int(basis.whole_matrix[0, 0]) * int(record[0]) / 2**30
+    totals = np.random.default_rng(3).integers(0, 2**30, (300, size))
+    moved = [(basis.measured(total + record) - basis.measured(total))[0] for total in totals]
+    assert record[1:].max() == 0
+    assert np.abs(np.array(moved) - exact).max() > 0.5  # one rounding alone does not go as far
+    embedded, matrix = basis._norms
+    for adjacency, records in (("add_remove", 1), ("replace", 2)):
+        whole = GRID * np.sqrt(records * embedded) + records * 0.51 * np.sqrt(size * matrix) + np.sqrt(size)
+        assert basis.reach(adjacency, averaged=False).l2 >= whole

@@ -16,6 +16,7 @@ import tempfile
 import time
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
@@ -35,19 +36,21 @@ STATIC = Path(__file__).parents[2] / "src" / "sudare" / "collector" / "static"
 
 
 class Server:
-    """``sudare collect serve`` in a process of its own; ``prelude`` is run there first."""
+    """``sudare collect serve`` (or another ``command``) in a process of its own; ``prelude`` is run there first."""
 
-    def __init__(self, path: Path, prelude: str = "") -> None:
-        self.path, self.prelude = path, prelude
+    def __init__(self, path: Path | list[str], prelude: str = "", command: str = "serve", port: int = 0) -> None:
+        self.path = path
+        self.arguments, self.prelude = [command, *(path if isinstance(path, list) else [str(path)])], prelude
+        self.asked = str(port)
         self.url = ""
         self.process: subprocess.Popen[str] | None = None
 
     def start(self) -> Server:
         script = self.prelude + "\nfrom sudare.cli.collect import collect; collect()"
-        command = [sys.executable, "-c", script, "serve", str(self.path), "--port", "0"]
+        command = [sys.executable, "-c", script, *self.arguments, "--port", self.asked]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         line = self.process.stdout.readline()
-        if not (found := re.search(r"http://\S+", line)):
+        if not (found := re.search(r"http://[^\s;]+", line)):
             raise AssertionError(self.process.communicate()[1])
         self.url = found[0]
         return self
@@ -91,8 +94,8 @@ def launch():
     """Starts the service for a survey file; what still runs at the end is stopped."""
     servers: list[Server] = []
 
-    def start(path: Path, prelude: str = "") -> Server:
-        servers.append(Server(path, prelude).start())
+    def start(path: Path | list[str], prelude: str = "", **options: Any) -> Server:
+        servers.append(Server(path, prelude, **options).start())
         return servers[-1]
 
     yield start

@@ -2,12 +2,13 @@
 
 import base64
 import json
+import socket
 from contextlib import closing
 from dataclasses import replace
 
 import pytest
 
-from sudare.collector import Client, Device, load
+from sudare.collector import Client, Device, load, send
 from sudare.collector.sealing import seal, sealing_key, sealing_text, unseal
 from sudare.collector.shuffler import Codes, Shuffler, make_codes
 from sudare.collector.storage import RequestError, StorageError
@@ -131,8 +132,41 @@ def test_a_survey_with_codes_needs_one_for_each_report(start, tmp_path):
     client = device(server, tmp_path, 0)
     with pytest.raises(InputError, match="each report needs a code"):
         client.send(["rice"])
+    answers = tmp_path / "answers.txt"
+    answers.write_text("rice\nbread\n")
+    with pytest.raises(InputError, match="each report needs a code"):
+        send(server.url, answers, codes=["only-one"], device=client.device, other_people=True)
+    assert client.device.spent == 0  # nothing was made or booked
+    assert not answers.with_name("answers.txt.reports").exists()
     assert "nobody sends more reports" not in str(client.survey.cost)
     relay.group.close()
+
+
+def test_the_relay_as_it_is_served(launch, tmp_path):
+    """Both services in processes of their own, and devices that only know the link."""
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        port = found.getsockname()[1]
+    hashes = make_codes(7, tmp_path / "codes.txt")
+    path = tmp_path / "survey.toml"
+    path.write_text(SURVEY.replace("CODES", "true").replace(":9", f":{port}"))
+    collector = launch(path)
+    relay = launch([collector.url, "--codes", str(hashes)], command="shuffle", port=port)
+    made, codes = [], (tmp_path / "codes.txt").read_text().split()
+    for number in range(5):
+        client = device(collector, tmp_path, number)
+        made.append((client, client.prepare(["rice"])))
+    waits = [client.post(outbox, [code]) for (client, outbox), code in zip(made[:4], codes, strict=False)]
+    assert [receipt.waiting for receipt in waits] == [1] * 4  # asked to come back: there is no batch yet
+    assert collector.request("/estimate")[0] == 403
+    assert made[4][0].post(made[4][1], [codes[4]]).stored == 1
+    assert collector.request("/estimate")[1]["reports"] == 5
+    again = made[0][0].post(made[0][1], [codes[0]])
+    assert (again.stored, again.known) == (0, 1)
+    with pytest.raises(InputError, match="the code is not one of the organiser's"):
+        device(collector, tmp_path, 9).send(["rice"], codes=["invented"])
+    assert relay.request("/reports", {"survey": "?"})[0] == 400
+    assert relay.request("/estimate")[0] == 404
 
 
 def test_a_sealed_report_opens_with_its_key_and_for_its_survey_only(tmp_path):

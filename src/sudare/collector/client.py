@@ -229,8 +229,7 @@ class Client:
         May be called again after an error. Where the survey has a relay they are sealed and go there, each with one of
         the organiser's ``codes`` if it asks for them.
         """
-        if self.survey.codes and len(codes) != len(outbox.rows):
-            raise InputError("each report needs a code from the organiser", value=len(codes))
+        self.check_codes(codes, len(outbox.rows))
         totals, done = Receipt(0, 0), 0
         for rows in outbox.batches(self.most_reports):
             if self.survey.shuffler is None:
@@ -243,12 +242,18 @@ class Client:
             totals = Receipt(*(had + int(answer.get(name, 0)) for name, had in vars(totals).items()))
         return totals
 
+    def check_codes(self, codes: Sequence[str], reports: int) -> None:
+        """`InputError` where the survey asks for codes and there are not as many as reports."""
+        if self.survey.codes and len(codes) != reports:
+            raise InputError("each report needs a code from the organiser", value=len(codes))
+
     def forward(self, body: bytes) -> None:
         """Hand a relay's batch of sealed reports to the collector; it is on its disk when this returns."""
         self._request("/sealed", body)
 
     def send(self, *columns: Any, other_people: bool = False, codes: Sequence[str] = ()) -> Receipt:
         """`prepare` and `post` in one step; reports that wait from before are sent instead, and no other is made."""
+        self.check_codes(codes, max(1, len(codes)))  # before anything is made and booked
         outbox = self.device.unsent(self.survey) or self.prepare(*columns, other_people=other_people, keep=True)
         receipt = self.post(outbox, codes)
         if not receipt.waiting:
@@ -328,6 +333,7 @@ def send(
         client.charge(waiting, other_people=other_people)
     else:
         columns = read_answers(answers, client.survey.answers)
+        client.check_codes(codes, len(client.survey.answers.ranks(*columns)))
         if confirm is not None and not confirm(client):
             raise InputError("nothing was sent")
         waiting = client.prepare(*columns, other_people=other_people)

@@ -21,6 +21,7 @@ from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 from fastapi import FastAPI, Request, Response
 from fastapi.responses import HTMLResponse, JSONResponse
 from fastapi.staticfiles import StaticFiles
+from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
@@ -196,7 +197,7 @@ def create_app(
     return app
 
 
-def answered(app: FastAPI) -> None:
+def answered(app: Starlette) -> None:
     """Turn every error of a service into an answer of one sentence."""
     app.add_exception_handler(RequestError, _refused)
     app.add_exception_handler(StorageError, _not_stored)

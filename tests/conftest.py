@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -42,8 +43,10 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Fresh examples of Hypothesis are for those who look for mistakes: with --full, or by --hypothesis-profile."""
-    # Tests start hundreds of processes: without bytecode each of them would compile the package anew.
+    # Tests start hundreds of processes: without bytecode each of them would compile the package anew, and each worker
+    # rewrite the assertions of all modules.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    sys.dont_write_bytecode = False
     # The ledger of whoever runs the tests is not theirs.
     os.environ.pop("SUDARE_LEDGER", None)
     os.environ["SUDARE_STATE"] = "off"  # and what this machine remembers of ledgers is not theirs either

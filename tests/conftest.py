@@ -52,6 +52,8 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ["SUDARE_STATE"] = "off"  # and what this machine remembers of ledgers is not theirs either
     os.environ["SUDARE_SCRATCH"] = tempfile.mkdtemp(prefix="sudare-tests-")
     os.environ["XDG_CONFIG_HOME"] = tempfile.mkdtemp(prefix="sudare-tests-")
+    if config.getoption("numprocesses", None):
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # workers share the cores: more threads only wait and spin
     if not config.getoption("--hypothesis-profile", None):
         settings.load_profile("fresh" if config.getoption("full") else "same")
 

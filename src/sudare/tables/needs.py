@@ -38,6 +38,8 @@ _SMALL_CELL = 2**9, 2**7
 _BEYOND_TRACED = {"tree": 1.8, "top_down": 1.15}
 """Memory of the process over what Python and NumPy ask for, which the system rounds, fragments or never touches."""
 _BEYOND = 1.3
+_MERGED = 64
+"""Bytes of a listed cell of a tree while its levels' cells are merged: of a pilot, less than what its maps take."""
 _PLACE = 10
 """Bytes of each axis of a cell, where ranks of cells have to be turned into their places in a padded domain."""
 _WRITERS = 24 << 20, 2**18
@@ -56,7 +58,7 @@ _BARS_IN_TEXT, _BARS_PACKED = 14, 9
 """Bytes of a cell's error bars in a CSV file, and in another one."""
 _NEARLY = 1.1
 """A table that seems larger by this factor than those that have bars may have them all the same."""
-_DISK, _DISK_OF_TREE = 1.07, 1.12
+_DISK, _DISK_OF_TREE = 1.07, 1.16
 """Files over what the rows of a pilot take, which compress in another way."""
 
 
@@ -91,6 +93,7 @@ def needs(job: TableKind, table: CountTable) -> Needs:
     pilot = _pilot(job, table, drawn)
     listed = min(domain.size, int(len(pilot.listed) / pilot.share))
     protect = _BEYOND_TRACED.get(job.method.name, _BEYOND) * pilot.whole_peak
+    protect = max(protect, _MERGED * listed if job.method.name == "tree" else 0)
     if _dense(job) and domain.size < 1 << domain.bits:
         protect += _PLACE * len(domain.axes) * domain.size
     mapped = listed if "geojson" in formats and listed <= GEOJSON_LIMIT else 0

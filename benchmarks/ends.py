@@ -23,6 +23,8 @@ from timing import core_seconds
 
 EPSILON = 0.1
 SMALL = (64, 256, 512)
+WITHOUT = (9, 55, 55, 55, 126)
+"""Of three hundred: the root, the areas of 4,096 cells and below, and the cells, where nothing larger is measured."""
 EACH = 100
 """People for each cell of a small table: ten scales of the noise."""
 
@@ -55,7 +57,9 @@ def small(quick: bool) -> Iterator[Row]:
 def large(quick: bool) -> Iterator[Row]:
     runs, table, levels = 5 if quick else 200, census_window(), (14, 16, 18)
     top_down = errors(table, TopDown(), levels, runs)
-    for name, method in (("Tree", sd.Tree()), ("emphasis on areas", sd.Tree(emphasis="areas"))):
+    methods = {"Tree": sd.Tree(), "emphasis on areas": sd.Tree(emphasis="areas")}
+    methods["without a level of them"] = sd.Tree(shares=WITHOUT)
+    for name, method in methods.items():
         for level, ratio in zip(levels, errors(table, method, levels, runs) / top_down, strict=True):
             goal = {"at_most": 1.1} if name == "Tree" and level >= 16 else {}
             yield Row(f"{name}, areas of {1 << level:,} cells", float(ratio), "times TopDown", case="census", **goal)

@@ -71,6 +71,13 @@ USUAL = {
 """By emphasis. Cells and areas are paid from the same budget: what one gains the other loses."""
 OTHERS = Shares(Fraction("0.03"), Fraction("0.42"), few=Fraction("0.053"))
 """Of all but maps without kinds: there blocks learn less from those around them (`sudare.tables.posterior`)."""
+FEW, FEW_OTHERS = (Shares(Fraction("0.001"), Fraction(cells), few=Fraction("0.089")) for cells in ("0.395", "0.415"))
+"""With a few large areas at the top and Laplace noise, of maps without kinds and of others.
+
+The precision of Laplace noise grows with the square of its share, so that a budget buys more in one place than in two:
+the areas are measured well, and the total is little more than their sum. Gaussian precisions only add up. Lines look at
+the root alone before all else.
+"""
 THICK_LINE = Fraction("0.50")
 """What the cells of a thick line have of the budget: see `Tree.below_root`."""
 THIN, THICK = 500, 8
@@ -80,6 +87,8 @@ EVEN = {
     "cells": Shares(Fraction("0.02"), Fraction("0.96"), near=Fraction("0.012")),
 }
 """Of a table that turns out to be even: see `sudare.tables.evenness`."""
+FEW_EVEN = Shares(FEW.root, Fraction("0.71"), near=Fraction("0.167"), few=Fraction("0.057"))
+"""The same, where large areas are known rather than the root."""
 SMALL = 512
 """Cells up to which an emphasis on cells treats any thick table as an even one: noise per cell is nearly best there."""
 MOST_AT_FIRST = Fraction(99, 100)
@@ -113,12 +122,13 @@ class Tree(MeasuredSums):
     which nodes are split follows from noisy values alone. The proof is in docs/explanation/tree.md.
 
     ``shares`` lists the root and each level down to the cells, in any unit, or "auto": on maps root 2.5 % and cells
-    40 %, else 3 % and 42 %, the levels between them alike; with more than 2**16 cells a remainder of bits is a level of
-    its own at the top, with 5.3 %. With a public total the root is not measured and its share goes to the rest. With
-    "auto" a table of up to 2**19 cells is looked at first: where it is thick and even, its cells get 72 % (see
-    `sudare.tables.evenness`); lines follow their total (see `below_root`). ``emphasis`` says what matters: "cells"
-    gives them 48 %, and 96 % where the table is even, or thick and of at most 512 cells, at the cost of areas; "areas"
-    gives them 30 %, and a remainder of bits a level of its own at the top in smaller tables too.
+    40 %, else 3 % and 42 %, the levels between them alike. With more than 2**16 cells a remainder of bits is a level of
+    its own at the top: it has 8.9 % and the root 0.1 %, or, on lines and with ``rho``, 5.3 %. With a public total the
+    root is not measured and its share goes to the rest. With "auto" a table of up to 2**19 cells is looked at first:
+    where it is thick and even, its cells get 72 % (see `sudare.tables.evenness`); lines follow their total (see
+    `below_root`). ``emphasis`` says what matters: "cells" gives them 48 %, and 96 % where the table is even, or thick
+    and of at most 512 cells, at the cost of areas; "areas" gives them 30 %, and a remainder of bits a level of its own
+    at the top in smaller tables too.
 
     ``margin`` is the share for the totals of categories and bins over all places, taken off before that: where too
     little was measured, people are divided by them. Without such attributes, or with 0, nothing is spent on it.
@@ -186,19 +196,25 @@ class Tree(MeasuredSums):
             return bool(levels and remainder) and (levels == 1 or domain.size > SMALL)
         return bool(remainder) and self.emphasis is None and self.shares == "auto" and domain.bits > LARGE
 
+    def _knows_few(self, domain: Domain, gaussian: bool) -> bool:
+        """Whether the few areas at the top are measured well instead of the root."""
+        return self.emphasis is None and self._few_at_top(domain) and not gaussian and not _is_line(domain)
+
     def _looks_at_total(self, domain: Domain) -> bool:
         """Whether a total decides what `below_root` does: on lines of several levels, unless something is declared."""
         declared = self.shares != "auto" or self.emphasis is not None or self.children != type(self).children
         return _is_line(domain) and not declared and len(self.branching(domain)) > 2
 
-    def below_root(self, domain: Domain, total: float, scale: float) -> tuple[Tree, list[Fraction]]:
+    def below_root(
+        self, domain: Domain, total: float, scale: float, *, gaussian: bool = False
+    ) -> tuple[Tree, list[Fraction]]:
         """The tree that suits a table with this noisy or public total, and the shares of its levels below the root.
 
         ``scale`` is that of the noise of the whole budget. On a thin line most blocks are not split, so that nodes with
         4 children keep more of it together; on a thick one cells get more. Chosen on the tuning lines of
         benchmarks/held_out.py. It is chosen by a measurement that is paid for, so that it costs nothing.
         """
-        shares = self.level_shares(domain)[1:]
+        shares = self.level_shares(domain, gaussian=gaussian)[1:]
         if self._looks_at_total(domain):
             if total < THIN * scale:
                 thin = replace(self, children=4)
@@ -208,8 +224,8 @@ class Tree(MeasuredSums):
                 return self, [*(share * above for share in shares[:-1]), THICK_LINE]
         return self, shares
 
-    def level_shares(self, domain: Domain) -> list[Fraction]:
-        """The share of the root and of each level; they add up to 1."""
+    def level_shares(self, domain: Domain, *, gaussian: bool = False) -> list[Fraction]:
+        """The share of the root and of each level, with Laplace or Gaussian noise; they add up to 1."""
         levels = len(self.branching(domain))
         if not isinstance(self.shares, str):
             given = [Fraction(share) for share in self.shares]
@@ -222,16 +238,26 @@ class Tree(MeasuredSums):
                     second_levels=levels,
                 )
             return [share / sum(given) for share in given]
-        usual = USUAL[self.emphasis] if self.emphasis is not None or _is_map(domain) else OTHERS
+        if self._knows_few(domain, gaussian):
+            usual = FEW if _is_map(domain) else FEW_OTHERS
+        else:
+            usual = USUAL[self.emphasis] if self.emphasis is not None or _is_map(domain) else OTHERS
         return usual.of(levels, few_at_top=self._few_at_top(domain))
 
-    def even_shares(self, domain: Domain) -> list[Fraction] | None:
-        """The shares of a table that turns out to be even; None where that is not looked for."""
+    def even_shares(self, domain: Domain, usual: Sequence[Fraction], *, gaussian: bool) -> list[Fraction] | None:
+        """The shares of an even table for the levels below the root; None where that is not looked for.
+
+        Together they are the ``usual`` shares, and each level but the cells has less than it: it can be refined to it.
+        """
         levels, few = len(self.branching(domain)), self._few_at_top(domain)
         if self.shares != "auto" or self.emphasis not in EVEN or not 2 <= levels - few <= MOST_LEVELS_LOOKED_AT:
             return None
-        usual, even = self.level_shares(domain), EVEN[self.emphasis].of(levels, few_at_top=few)
-        return even if all(less < more for less, more in zip(even[1:-1], usual[1:-1], strict=True)) else None
+        shares = FEW_EVEN if self._knows_few(domain, gaussian) else EVEN[self.emphasis]
+        even = shares.of(levels, few_at_top=few)[1:]
+        together = sum(usual, Fraction())
+        whole = together / sum(even)
+        above = [min(whole * less, MOST_AT_FIRST * own) for less, own in zip(even[:-1], usual[:-1], strict=True)]
+        return [*above, together - sum(above)]
 
     def without_margin(self, domain: Domain, budget: Budget) -> tuple[Budget | None, Budget]:
         """What the margin gets and what is left for the tree.
@@ -247,14 +273,16 @@ class Tree(MeasuredSums):
     def explain(self, domain: Domain, budget: Budget) -> PageMessage:
         """How the budget goes through the tree: from the domain and the budget, nothing else."""
         margin, rest = self.without_margin(domain, budget)
+        gaussian = budget.epsilon is None
+        shares = self.level_shares(domain, gaussian=gaussian)
         sizes = np.cumsum([0, *self.branching(domain)[::-1]])[::-1]
         parts = [] if margin is None else [PageMessage("explain.on_categories", amount=readable(margin.amount))]
         parts += [
             PageMessage("explain.on_blocks", amount=readable(part.amount), cells=1 << int(bits))
-            for part, bits in zip(rest.split(self.level_shares(domain)), sizes, strict=True)
+            for part, bits in zip(rest.split(shares), sizes, strict=True)
         ]
         made = PageMessage("explain.tree", currency=budget.currency, parts=tuple(parts))
-        if even := self.even_shares(domain):
+        if even := self.even_shares(domain, shares[1:], gaussian=gaussian):
             share = f"{float(even[-1]):.0%}"
             any_dense, even_too = (
                 PageMessage("explain.dense", share=share),
@@ -321,7 +349,8 @@ class Tree(MeasuredSums):
 
     def measure_root(self, task: Asked) -> tuple[Tree, float, float, tuple[Budget, ...]]:
         """The tree that suits the total, the total, its variance (0 where it is public), and the levels' budgets."""
-        first = self.level_shares(task.domain)[0]
+        gaussian = task.budget.epsilon is None
+        first = self.level_shares(task.domain, gaussian=gaussian)[0]
         _, budget = self.without_margin(task.domain, task.budget)
         scale = math.sqrt(noise_variance(task.sensitivity, budget) / 2)
         total, variance = np.array([task.total], dtype=np.int64), 0.0
@@ -333,7 +362,7 @@ class Tree(MeasuredSums):
             # One cell, whose count is the public total: nothing is left to measure, but the promise is as asked.
             measure(total[:0], task.sensitivity, budget, task.source, "nothing")
         people: float = total[0].item()  # a public total is whole, however large
-        tree, shares = self.below_root(task.domain, people, scale)
+        tree, shares = self.below_root(task.domain, people, scale, gaussian=gaussian)
         return tree, people, variance, budget.split(shares) if shares else ()
 
     def least_people(
@@ -341,7 +370,8 @@ class Tree(MeasuredSums):
     ) -> list[tuple[int, float]]:
         """Levels of blocks that may be left unsplit, from the top, and how many people they need to be split."""
         _, budget = self.without_margin(domain, budget)
-        budgets = budget.split(self.level_shares(domain)[int(public_total) :])[0 if public_total else 1 :]
+        shares = self.level_shares(domain, gaussian=budget.epsilon is None)
+        budgets = budget.split(shares[int(public_total) :])[0 if public_total else 1 :]
         levels = np.cumsum(self.branching(domain)[::-1])[-2::-1].tolist()
         rest = [sum(budgets[at + 1 :], budgets[at]) for at in range(1, len(budgets))]
         return [(level, least_people(own, sensitivity)) for level, own in zip(levels, rest, strict=True)]
@@ -349,12 +379,9 @@ class Tree(MeasuredSums):
     def plan(self, task: Asked, budgets: Sequence[Budget]) -> TreePlan:
         """What the passes over the levels, which may spend ``budgets``, need to know."""
         branching = tuple(self.branching(task.domain))
-        even, shares = None, self.even_shares(task.domain)
-        if shares is not None and budgets:
-            whole = sum(budgets[1:], budgets[0])
-            usual = [own.amount * MOST_AT_FIRST for own in budgets[:-1]]
-            first = [min(own.amount, most) for own, most in zip(whole.split(shares[1:]), usual, strict=False)]
-            even = whole.split([*first, whole.amount - sum(first)])
+        usual = [budget.amount for budget in budgets]
+        shares = self.even_shares(task.domain, usual, gaussian=task.budget.epsilon is None)
+        even = None if shares is None else sum(budgets[1:], budgets[0]).split(shares)
         smooth = _is_line(task.domain)
         gamma, any_even = 1 - float(self.strength), self._takes_any(task.domain)
         return TreePlan(task.domain, branching, tuple(budgets), task.sensitivity, gamma, even, smooth, any_even)

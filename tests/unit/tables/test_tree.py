@@ -51,6 +51,49 @@ def test_the_shares_add_up_to_one(cells):
     assert all(share > 0 for share in shares)
 
 
+PLACES = sd.Grid(512, 512)
+
+
+@pytest.mark.parametrize("gaussian", [False, True])
+@pytest.mark.parametrize(
+    "domain",
+    [
+        *(sd.Domain(cell=sd.Line(1 << bits)) for bits in (8, 12, 15, 16, 17, 18, 19)),
+        *(sd.Domain(cell=sd.Grid(1 << bits, 256)) for bits in (1, 4, 8, 9, 10, 11)),
+        *(sd.Domain(cell=sd.Grid(1 << bits, 256), sex=sd.Categories(["f", "m"])) for bits in (4, 7, 8, 9, 10)),
+    ],
+    ids=lambda domain: f"{domain.size} of {len(domain.attributes)}",
+)
+def test_what_a_level_is_looked_at_with_can_be_refined_to_its_share(domain, gaussian):
+    """Whatever the total makes of the shares: of a thin table, a middling one and a thick one."""
+    for total in (10, 1000 + domain.size, 100 * domain.size):
+        tree, usual = sd.Tree().below_root(domain, total, 1.0, gaussian=gaussian)
+        even = tree.even_shares(domain, usual, gaussian=gaussian)
+        if tree == sd.Tree():
+            assert sum(even) == sum(usual)
+            assert all(0 < first < share for first, share in zip(even[:-1], usual[:-1], strict=True))
+
+
+def test_large_areas_are_measured_well_instead_of_the_root():
+    """On maps of more than 2**16 cells, with and without kinds; lines need the root, Gaussian noise gains nothing."""
+    for domain in (sd.Domain(cell=PLACES), sd.Domain(cell=PLACES, sex=sd.Categories(["f", "m"]))):
+        shares = sd.Tree().level_shares(domain)
+        assert [float(share) for share in shares[:2]] == [0.001, 0.089]
+        assert sum(shares) == 1
+        assert float(sd.Tree().level_shares(domain, gaussian=True)[1]) == 0.053
+    assert float(sd.Tree().level_shares(sd.Domain(cell=sd.Line(2**18)))[0]) == 0.03
+    assert float(sd.Tree().level_shares(sd.Domain(cell=sd.Grid(256, 256)))[0]) == 0.025
+
+
+def test_a_total_that_is_hardly_measured_is_the_sum_of_its_areas():
+    counts = np.zeros((512, 512), dtype=np.int64)
+    counts[::37, ::41] = 5000
+    table = sd.CountTable.from_array(counts)
+    errors = [sd.release(table, sd.Tree(), epsilon=1, seed=seed).table.total - table.total for seed in range(60)]
+    four = 2 * 2**0.5 / 0.089  # standard deviation of the sum of four areas; of the root alone it is 1,414
+    assert np.sqrt(np.mean(np.square(errors))) < 1.3 * four
+
+
 def test_given_shares_are_used_in_proportion():
     table = sd.CountTable.from_array(clustered())
     with record() as tape:

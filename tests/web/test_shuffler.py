@@ -42,8 +42,8 @@ def start(launch, tmp_path):
     return begin
 
 
-def device(server, tmp_path, number):
-    return Client(server.url, device=Device(tmp_path / f"device{number}.db"), tries=1)
+def device(server, tmp_path, number, **options):
+    return Client(server.url, device=Device(tmp_path / f"device{number}.db"), tries=1, **options)
 
 
 def sealed(client, answer):
@@ -149,12 +149,13 @@ def test_the_relay_as_it_is_served(launch, tmp_path):
         port = found.getsockname()[1]
     hashes = make_codes(7, tmp_path / "codes.txt")
     path = tmp_path / "survey.toml"
-    path.write_text(SURVEY.replace("CODES", "true").replace(":9", f":{port}"))
+    dear = SURVEY.replace("epsilon = 1", "epsilon = 3")  # more than a person allows unasked: no matter of the relay's
+    path.write_text(dear.replace("CODES", "true").replace(":9", f":{port}"))
     collector = launch(path)
     relay = launch([collector.url, "--codes", str(hashes)], command="shuffle", port=port)
     made, codes = [], (tmp_path / "codes.txt").read_text().split()
     for number in range(5):
-        client = device(collector, tmp_path, number)
+        client = device(collector, tmp_path, number, most_epsilon=3)
         made.append((client, client.prepare(["rice"])))
     waits = [client.post(outbox, [code]) for (client, outbox), code in zip(made[:4], codes, strict=False)]
     assert [receipt.waiting for receipt in waits] == [1] * 4  # asked to come back: there is no batch yet
@@ -164,7 +165,7 @@ def test_the_relay_as_it_is_served(launch, tmp_path):
     again = made[0][0].post(made[0][1], [codes[0]])
     assert (again.stored, again.known) == (0, 1)
     with pytest.raises(InputError, match="the code is not one of the organiser's"):
-        device(collector, tmp_path, 9).send(["rice"], codes=["invented"])
+        device(collector, tmp_path, 9, most_epsilon=3).send(["rice"], codes=["invented"])
     assert relay.request("/reports", {"survey": "?"})[0] == 400
     assert relay.request("/estimate")[0] == 404
 

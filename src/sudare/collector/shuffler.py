@@ -131,6 +131,10 @@ class Shuffler:
         return [True] * len(rows)
 
 
+_ANY = 10**9
+"""A relay answers no survey: what one may cost is for the devices to say."""
+
+
 def shuffle(
     forward: str,
     *,
@@ -143,7 +147,7 @@ def shuffle(
     """Serve the relay in front of the collector at ``forward`` until stopped."""
     from sudare.collector.serving import PatientServer, listen, shown_address
 
-    client = Client(forward)
+    client = Client(forward, most_epsilon=_ANY)
     relay = Shuffler(client, None if codes is None else Codes(Path(codes)), batch)
     with listen(host, port, 2048, Message("relay")) as listening:
         server = PatientServer(create_relay(relay), 2000, timeout_graceful_shutdown=10)

@@ -14,7 +14,7 @@ from click.testing import CliRunner
 
 from sudare.cli.collect import collect
 from sudare.cli.estimate import estimate
-from sudare.collector import Client, load, parse, send
+from sudare.collector import Client, Device, load, parse, send
 from sudare.collector.client import read_answers
 from sudare.collector.collection import Collection
 from sudare.collector.service import create_app
@@ -161,6 +161,20 @@ def test_the_command_makes_reports_once_and_sends_the_same_again(launch, survey_
     }
     assert answers.with_name("answers.txt.reports").read_text() == kept
     assert CliRunner().invoke(collect, ["send", server.url, str(answers), "--quiet"]).output == ""
+
+
+def test_a_year_that_is_full_is_told_before_anybody_is_asked(launch, survey_file, tmp_path):
+    server, device = launch(survey_file), Device(tmp_path / "device.db")
+    answers = tmp_path / "answers.txt"
+    answers.write_text("rice\n")
+    asked = []
+    with pytest.raises(InputError, match="would pass its limit for a year"):
+        send(server.url, answers, most_a_year="0.5", device=device, confirm=lambda client: asked.append(client))
+    assert asked == []
+    assert device.spent == 0
+    with pytest.raises(InputError, match="nothing was sent"):
+        send(server.url, answers, device=device, confirm=lambda client: asked.append(client))
+    assert len(asked) == 1
 
 
 QUESTIONS = """

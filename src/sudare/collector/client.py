@@ -334,6 +334,7 @@ def send(
     else:
         columns = read_answers(answers, client.survey.answers)
         client.check_codes(codes, len(client.survey.answers.ranks(*columns)))
+        client.device.refuse_beyond(client.survey, client.limits)  # before anybody agrees to it
         if confirm is not None and not confirm(client):
             raise InputError("nothing was sent")
         waiting = client.prepare(*columns, other_people=other_people)

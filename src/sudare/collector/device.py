@@ -88,7 +88,16 @@ class Device:
     def has_charged(self, survey: Survey) -> bool:
         """Whether the survey, or another round of its series, is booked here."""
         with self._opened() as connection:
-            found = connection.execute("SELECT 1 FROM spent WHERE account = ?", [survey.account]).fetchone()
+            return self._charged(connection, survey)
+
+    def refuse_beyond(self, survey: Survey, limits: Limits) -> None:
+        """`InputError` where the survey is not booked yet and would pass a limit."""
+        with self._opened() as connection:
+            if not self._charged(connection, survey):
+                refuse_costly(survey.cost.epsilon or Fraction(0), self._year(connection), limits)
+
+    def _charged(self, connection: sqlite3.Connection, survey: Survey) -> bool:
+        found = connection.execute("SELECT 1 FROM spent WHERE account = ?", [survey.account]).fetchone()
         return found is not None
 
     def charge(
@@ -112,7 +121,7 @@ class Device:
                     hint="Send the reports that were made then. A second report would reveal more about the same "
                     "person; say other_people if it is about others.",
                 )
-            if not connection.execute("SELECT 1 FROM spent WHERE account = ?", [survey.account]).fetchone():
+            if not self._charged(connection, survey):
                 refuse_costly(cost, self._year(connection), limits)
                 row = [survey.account, survey.name, str(cost), self._today().isoformat()]
                 connection.execute("INSERT INTO spent VALUES (?, ?, ?, ?)", row)

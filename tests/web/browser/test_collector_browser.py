@@ -131,6 +131,22 @@ def test_a_report_with_one_answer_is_not_called_a_set_of_marks(opened, words, la
     assert sent.inner_text() == words("collect.sent_answers", labels=label)
 
 
+@pytest.mark.parametrize("reason", ["weak", "year"])
+def test_what_costs_too_much_is_refused_before_anything_is_asked(opened, words, launch, survey_file, reason):
+    if reason == "weak":
+        survey_file.write_text(survey_file.read_text().replace("epsilon = 1", "epsilon = 2.1"))
+    server = launch(survey_file)
+    page = opened(words.language)
+    page.goto(f"{server.url}/device")
+    if reason == "year":
+        row = "[{account: 'another', name: 'another', epsilon: 7.5, day: Date.now()}]"
+        page.evaluate(f"localStorage.setItem('sudare:spent', JSON.stringify({row}))")
+        page.reload()
+    page.get_by_text(words(f"collect.error_{reason}")).wait_for()
+    assert page.get_by_role("button").count() == 0
+    assert page.locator(".choice").count() == 0
+
+
 @pytest.mark.parametrize("change", ["link", "survey"])
 def test_a_survey_that_is_not_the_organisers_has_no_button(opened, words, launch, survey_file, change):
     server = launch(survey_file)

@@ -84,6 +84,7 @@ export class Client {
   state(survey: Survey): "open" | "waiting" | "answered";
   spent(): number;
   terms(survey: Survey): Terms;
+  refusal(survey: Survey): ClientError | null;
   answer(survey: Survey, answer: number | number[]): Promise<string>;
   forget(survey: Survey): void;
 }

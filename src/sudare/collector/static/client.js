@@ -288,6 +288,11 @@ class Memory {
   }
 }
 
+/** The surveys that were answered on one charge, and this one; a charge from before has no list. */
+function takenWith({ taken }, { survey }) {
+  return [...new Set(taken).add(survey)];
+}
+
 /**
  * Answers surveys at the collector `url`. `key` is the collector's public key (64 hexadecimal digits); without it, the
  * first one that is seen is remembered. A survey that costs more than `mostEpsilon`, or with which all surveys of a
@@ -343,6 +348,19 @@ export class Client {
     return { cost, times: Math.exp(cost), counted, spent, most: this.mostEpsilon, year: this.mostAYear };
   }
 
+  /** Why this device takes no part in the survey; null where it may. */
+  refusal(survey) {
+    const charged = this.#account().find((row) => row.account === survey.account);
+    const epsilon = costOf(survey);
+    if (charged) {
+      const some = takenWith(charged, survey).length <= (survey.rounds?.of ?? 1);
+      return some ? null : new ClientError("rounds", "this device has taken part in all rounds of the series");
+    }
+    if (!(epsilon <= this.mostEpsilon)) return new ClientError("weak", "the survey protects less than this client allows");
+    if (this.spent() + epsilon <= this.mostAYear) return null;
+    return new ClientError("year", "with this survey the device would pass its limit for a year");
+  }
+
   /**
    * Randomises the answer (of several questions, the list of answers) and sends the report; where one waits from before,
    * sends that one instead.
@@ -379,23 +397,16 @@ export class Client {
 
   /** Books what taking part costs in full, once for all rounds of a series, and takes part in no more than these. */
   #charge(survey) {
+    const refusal = this.refusal(survey);
+    if (refusal) throw refusal;
     const rows = this.#account();
     const charged = rows.find((row) => row.account === survey.account);
     if (charged) {
-      charged.taken = [...new Set(charged.taken).add(survey.survey)]; // a row from before has none
-      if (charged.taken.length > (survey.rounds?.of ?? 1)) {
-        throw new ClientError("rounds", "this device has taken part in all rounds of the series");
-      }
+      charged.taken = takenWith(charged, survey);
       this.memory.set("sudare:spent", JSON.stringify(rows));
       return;
     }
     const epsilon = costOf(survey);
-    if (!(epsilon <= this.mostEpsilon)) {
-      throw new ClientError("weak", "the survey protects less than this client allows");
-    }
-    if (!(this.spent() + epsilon <= this.mostAYear)) {
-      throw new ClientError("year", "with this survey the device would pass its limit for a year");
-    }
     const day = Math.floor(this.now() / 86400000) * 86400000;
     rows.push({ account: survey.account, name: survey.name, epsilon, day, taken: [survey.survey] });
     this.memory.set("sudare:spent", JSON.stringify(rows));

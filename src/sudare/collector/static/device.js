@@ -172,6 +172,8 @@ async function start() {
     sendButton.textContent = messages.send_again;
     return send(); // its owner agreed to it when it was made
   }
+  const refusal = client.refusal(survey);
+  if (refusal) return say(`error_${refusal.kind}`, {}, "problem");
   asked.forEach(question);
   form.hidden = false;
 }

@@ -465,6 +465,29 @@ def test_a_series_cannot_pass_for_another_that_was_paid_for(javascript, change):
     assert javascript(body, survey) in (None, "same" if change == "nothing" else "unsigned")
 
 
+def test_who_forgets_takes_no_further_part_in_any_series(javascript):
+    days = [
+        parse(f"""
+            name = "day {number}"
+            question = "?"
+            answers = {{type = "labels", labels = ["a", "b"]}}
+            privacy = {{encoding = "symmetric_unary", epsilon = 1}}
+            rounds = {{series = "daily", number = {number}, of = 2}}
+        """).to_json()
+        for number in (1, 2)
+    ]
+    outcome = javascript(
+        CLIENT
+        + """
+        const first = await tried(given[0], 1);
+        again().forget(given[0]);
+        return [first, await tried(given[1], 1), again().spent(), bodies.length];
+        """,
+        days,
+    )
+    assert outcome == ["sent", "left", 2, 1]
+
+
 def test_a_page_without_encryption_is_told_from_a_wrong_signature(javascript):
     kind = javascript(
         """

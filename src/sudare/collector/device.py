@@ -114,6 +114,9 @@ class Device:
                 "SELECT 1 FROM made WHERE survey = ? AND outbox = ?", [survey.fingerprint, outbox.digest]
             ).fetchone():
                 return
+            left = [survey.account, _LEFT]
+            if connection.execute("SELECT 1 FROM memory WHERE account = ? AND value = ?", left).fetchone():
+                raise InputError("this device has left the series of surveys")
             before = connection.execute("SELECT 1 FROM made WHERE survey = ?", [survey.fingerprint]).fetchone()
             if before and not other_people:
                 raise InputError(
@@ -189,13 +192,17 @@ class Device:
         return encoding.report(memory)
 
     def forget(self, survey: Survey) -> None:
-        """Remove the remembered bits of a survey's series, and send no more reports to it.
+        """Remove the remembered bits and unsent reports of a survey and its series, and make no more reports to it.
 
         What was spent stays, for it cannot be taken back; bits that were drawn anew would cost again.
         """
         with self._opened() as connection:
             connection.execute("DELETE FROM memory WHERE account = ?", [survey.account])
             connection.execute("INSERT INTO memory VALUES (?, ?, ?)", [survey.account, _LEFT, b""])
+            connection.execute(
+                "UPDATE made SET unsent = NULL WHERE survey = ? OR survey IN (SELECT survey FROM taken WHERE account = ?)",
+                [survey.fingerprint, survey.account],
+            )
 
     def _year(self, connection: sqlite3.Connection) -> Fraction:
         first = (self._today() - datetime.timedelta(days=365)).isoformat()

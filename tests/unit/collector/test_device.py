@@ -109,6 +109,18 @@ def test_a_device_that_has_forgotten_does_not_draw_again(tmp_path, daily):
         device.permanent(daily, 0)
 
 
+def test_who_forgets_sends_nothing_that_waits_and_no_further_round(tmp_path, survey):
+    device, rounds = Device(tmp_path / "device.db"), Rounds(series="daily", number=1, of=2)
+    first, second = (replace(survey, name=f"day {day}", rounds=rounds) for day in range(2))
+    device.charge(first, made(first), Limits(), keep=True)
+    assert device.unsent(first) is not None
+    device.forget(second)
+    assert device.unsent(first) is None
+    with pytest.raises(InputError, match="this device has left the series"):
+        device.charge(second, made(second), Limits())
+    assert device.spent == 2  # what is sent cannot be taken back
+
+
 def test_rounds_of_one_series_are_charged_once(tmp_path, daily):
     device = Device(tmp_path / "device.db")
     for number in (1, 2, 3):

@@ -350,6 +350,9 @@ export class Client {
 
   /** Why this device takes no part in the survey; null where it may. */
   refusal(survey) {
+    if (this.memory.get(`sudare:memory:${survey.account}`) === "left") {
+      return new ClientError("left", "this device has left the series of surveys");
+    }
     const charged = this.#account().find((row) => row.account === survey.account);
     const epsilon = costOf(survey);
     if (charged) {
@@ -384,7 +387,7 @@ export class Client {
     return JSON.parse(body).report;
   }
 
-  /** Removes the permanent answers of a series, and sends no more reports to it. */
+  /** Removes the permanent answers of a survey or its series, and makes no more reports to it. */
   forget(survey) {
     this.memory.set(`sudare:memory:${survey.account}`, "left");
     this.memory.set(`sudare:${survey.survey}`, "answered");
@@ -416,9 +419,7 @@ export class Client {
   #randomised(survey, answer) {
     if (survey.law.kind !== "permanent") return randomise(survey, answer);
     const place = `sudare:memory:${survey.account}`;
-    const kept = this.memory.get(place) ?? "{}";
-    if (kept === "left") throw new ClientError("answered", "this device has left the series of surveys");
-    const values = JSON.parse(kept);
+    const values = JSON.parse(this.memory.get(place) ?? "{}");
     const report = randomise(survey, answer, fillRandom, values);
     const answers = Object.keys(values).filter((name) => name !== "asked");
     if (answers.length > 1 + (survey.rounds?.changes ?? 0)) {

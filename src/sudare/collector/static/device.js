@@ -149,7 +149,7 @@ async function send() {
     const known = problem instanceof ClientError && `error_${problem.kind}` in messages;
     say(known ? `error_${problem.kind}` : "error_refused", {}, "problem");
     form.hidden = sendButton.hidden = false;
-    sendButton.disabled = ["changed", "bad_law", "weak", "year", "changes", "rounds", "relay"].includes(problem.kind);
+    sendButton.disabled = ["changed", "bad_law", "weak", "year", "changes", "rounds", "left", "relay"].includes(problem.kind);
   }
 }
 

@@ -200,7 +200,8 @@ class Device:
             connection.execute("DELETE FROM memory WHERE account = ?", [survey.account])
             connection.execute("INSERT INTO memory VALUES (?, ?, ?)", [survey.account, _LEFT, b""])
             connection.execute(
-                "UPDATE made SET unsent = NULL WHERE survey = ? OR survey IN (SELECT survey FROM taken WHERE account = ?)",
+                "UPDATE made SET unsent = NULL"
+                " WHERE survey = ? OR survey IN (SELECT survey FROM taken WHERE account = ?)",
                 [survey.fingerprint, survey.account],
             )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 import sys
@@ -58,7 +59,19 @@ def pytest_configure(config: pytest.Config) -> None:
         settings.load_profile("fresh" if config.getoption("full") else "same")
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """Modules and thousands of tests are no garbage: nothing is looked for while they come, or among them later."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+        gc.freeze()
+
+
 def pytest_unconfigure() -> None:
+    gc.unfreeze()  # at the end they are
     for name in ("SUDARE_SCRATCH", "XDG_CONFIG_HOME"):
         shutil.rmtree(os.environ[name], ignore_errors=True)
 

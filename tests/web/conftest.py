@@ -252,6 +252,7 @@ def javascript(request, tmp_path):
 
         return run
     browser = request.getfixturevalue("chromium")
+    browser.visit("about:blank")  # a page that another test left open may refuse scripts of elsewhere
 
     def run_in_browser(body: str, given: object) -> object:
         module = base64.b64encode((STATIC / "client.js").read_bytes()).decode()

@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from functools import cache
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -230,16 +231,27 @@ def _handed_over(column: NDArray[Any] | Coded) -> NDArray[Any]:
 
 @contextmanager
 def staged(pieces: Iterable[Mapping[str, NDArray[Any] | Coded]], folder: Path) -> Iterator[Staged]:
-    """Rows that come in pieces of the same columns, at least one, as a table of DuckDB, which spills to ``folder``."""
-    spill = str(folder / "spill")
-    with database(memory_limit="1GB", temp_directory=spill) as connection:
+    """Rows that come in pieces of the same columns, at least one, as a table of DuckDB, which spills to ``folder``.
+
+    A single small piece stays in memory: a database of its own would take longer than all the rest.
+    """
+    given = iter(pieces)
+    begun = list(islice(given, 1))
+    small = all(len(column.codes if isinstance(column, Coded) else column) < AT_ONCE for column in begun[0].values())
+    if small:
+        begun += islice(given, 1)
+    alone = small and len(begun) == 1
+    settings = {} if alone else {"memory_limit": "1GB", "temp_directory": str(folder / "spill")}
+    with database(**settings) as connection:
         columns: dict[str, str] = {}
-        for piece in pieces:
+        while begun:
+            piece = begun.pop(0)
             if not columns:
                 columns = {name: _code(c.labels if isinstance(c, Coded) else c) for name, c in piece.items()}
                 types = ", ".join(f"{identifier(name)} {_SQL_TYPES[kind]}" for name, kind in columns.items())
-                connection.execute(f"CREATE TABLE staged ({types})")
+                connection.execute(f"CREATE TEMP TABLE staged ({types})")
             connection.register("piece", {name: _handed_over(column) for name, column in piece.items()})
             execute(connection, "INSERT INTO staged SELECT * FROM piece")
             connection.unregister("piece")
+            begun += islice(given, 1)
         yield Staged(connection, folder, columns)

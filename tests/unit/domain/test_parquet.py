@@ -45,6 +45,18 @@ def test_two_writes_are_the_same_bytes(tmp_path):
     assert written(tmp_path, 3).read_bytes() == written(tmp_path, 3, "again.parquet").read_bytes()
 
 
+def test_small_tables_are_written_side_by_side_and_leave_nothing(tmp_path):
+    """They are in one database, each in a table that no other sees."""
+    other = {"index": PIECE["index"][:2]}
+    with staged([PIECE], tmp_path) as rows, staged([other], tmp_path) as beside:
+        rows.to_parquet(tmp_path / "rows.parquet", list(PIECE), {})
+        beside.to_parquet(tmp_path / "beside.parquet", list(other), {})
+    assert (tmp_path / "rows.parquet").read_bytes() == written(tmp_path).read_bytes()
+    assert pq.read_table(tmp_path / "beside.parquet").to_pydict() == {"index": [0, 1]}
+    with parquet.database() as connection:
+        assert connection.execute("SELECT count(*) FROM duckdb_tables() WHERE table_name = 'staged'").fetchone() == (0,)
+
+
 def test_no_rows_keep_the_types(tmp_path):
     none = {
         name: Coded(column.codes[:0], column.labels, column.ordered) if isinstance(column, Coded) else column[:0]

@@ -4,6 +4,7 @@ import json
 import re
 import urllib.request
 from threading import Thread
+from time import sleep
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -197,7 +198,7 @@ def test_the_local_server_answers_as_python_does(explorer, opened):
     folder = path.parent.parent / "releases"
     Thread(target=sd.reading.serve_explorer, args=[folder], kwargs={"ready": addresses.append}, daemon=True).start()
     while not addresses:
-        pass
+        sleep(0.01)
     page = opened()
     page.goto(f"{addresses[0]}#f.sex=f")
     answer = sd.reading.ask(series["2026-02"], sex="f")

@@ -19,7 +19,6 @@ from sudare.domain import CountTable, Domain
 from sudare.engines.scratch import PrivateFolder
 from sudare.parallel import cores
 from sudare.recipe.kind import FIXED_DISK, FIXED_MEMORY, Needs
-from sudare.tables.error_bars import replicates_of
 from sudare.tables.files import GEOJSON_LIMIT, MOST_WITH_BARS, write
 
 if TYPE_CHECKING:
@@ -117,11 +116,15 @@ def _bars_memory(cells: int, domain: Domain) -> int:
     """Bytes while the error bars of so many listed cells are learned."""
     threads = _side_by_side(cells)
     beside = (_BESIDE + _THREAD * threads) * (1 - cells / domain.size) if threads > 1 else 0.0
+    from sudare.tables.error_bars import replicates_of
+
     return int(cells * (_BARS + beside) * replicates_of(cells))
 
 
 def _side_by_side(cells: int) -> int:
     """How many replicates of a table with so many listed cells are worked on at once."""
+    from sudare.tables.error_bars import replicates_of
+
     return min(cores(), replicates_of(cells))
 
 

@@ -248,7 +248,7 @@ def _at_path(given: str | Path, declared: _Declared) -> RecordSource:
                 value=str(given),
                 hint="Join the files into one, or write them as Parquet.",
             )
-        _refuse_other_format(_existing(path), _PACKED.get(path.suffix.lower(), _PLAIN))
+        refuse_no_text(path)
         from sudare.engines.csv_files import csv_layout
 
         return CsvSource(path, csv_layout(path, *declared))
@@ -324,6 +324,11 @@ def _is_estat(path: Path) -> bool:
 
     with _existing(path).open("rb") as file:
         return file.read(len(CODE)) == CODE.encode()
+
+
+def refuse_no_text(path: Path) -> None:
+    """Refuse a file, called one of text, that begins as one of another format."""
+    _refuse_other_format(_existing(path), _PACKED.get(path.suffix.lower(), _PLAIN))
 
 
 def _refuse_other_format(path: Path, expected: Message) -> None:

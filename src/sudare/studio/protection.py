@@ -16,7 +16,7 @@ from sudare.errors import NoCapError
 from sudare.language.catalogue import Words
 from sudare.language.messages import Lines, PageMessage, lines, said
 from sudare.measure.blocks import GOOD, logical_blocks, square_km
-from sudare.privacy import Balance, Guarantee, readable
+from sudare.privacy import Balance, Cap, Guarantee, readable
 from sudare.privacy.notebook import amounts_text, headline, remaining_text, spent_share
 from sudare.render.promise import guarantee_sections
 from sudare.render.sections import Lead, Table, Text
@@ -54,9 +54,14 @@ def promise_texts(guarantee: Guarantee, words: Words) -> Promise:
     return said
 
 
-def budget_outlook(balance: Balance, after: Balance | None, guarantee: Guarantee, words: Words) -> BudgetOutlook:
-    """Where the data set stands, what the release would cost, and what would be left."""
-    cap = balance.cap or (after.cap if after else None)
+def budget_outlook(
+    balance: Balance, after: Balance | None, guarantee: Guarantee, words: Words, declared: Cap | None = None
+) -> BudgetOutlook:
+    """Where the data set stands, what the release would cost, and what would be left.
+
+    ``declared`` is the recipe's cap, which holds from the first release on.
+    """
+    cap = balance.cap or declared
     return BudgetOutlook(
         cap=None if cap is None else amounts_text(cap),
         left=None if balance.remaining is None else remaining_text(balance, words),

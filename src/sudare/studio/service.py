@@ -153,7 +153,7 @@ class StudioService:
         page.error_by_area = error_by_area(made, reading.job)
         if page.error_by_area:
             with_smallest_areas(page, made, place_cells(reading.job))
-        page.ledger = budget_outlook(made.balance, made.balance_after, made.guarantee, words)
+        page.ledger = budget_outlook(made.balance, made.balance_after, made.guarantee, words, reading.job.cap)
         proposed = made.outlook.facts.get("order")
         return with_remarks(page, [*made.remarks, *([proposed] if isinstance(proposed, PageMessage) else [])], words)
 
@@ -216,7 +216,7 @@ class StudioService:
         page.dataset = page.confirm = job.recipe.dataset
         page.title, page.output = job.recipe.title or None, job.recipe.output.folder
         page.guarantee = promise_texts(job.guarantee, words)
-        page.ledger = budget_outlook(balance, after, job.guarantee, words)
+        page.ledger = budget_outlook(balance, after, job.guarantee, words, job.cap)
         page.release = next((one for one in releases.listed(self.workspace) if one.folder == folder), None)
         return with_remarks(page, remarks, words)
 

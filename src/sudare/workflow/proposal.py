@@ -21,7 +21,7 @@ from sudare.engines import propose_layout, read
 from sudare.engines.estat import CODE, NOT_VALUES, fields_of
 from sudare.engines.files import EXCEL
 from sudare.engines.foreign_sources import EstatSource
-from sudare.engines.read import is_text
+from sudare.engines.read import is_text, refuse_no_text
 from sudare.engines.records import Records
 from sudare.errors import InputError, ParameterError
 from sudare.language.catalogue import Words, current_language
@@ -125,6 +125,7 @@ def _opened(path: Path, table: str | None, column_names: Sequence[str] | None) -
                     raise
     if table or not is_text(path):
         return read((path, table) if table else path), {}
+    refuse_no_text(path)
     found = propose_layout(path)
     if found.faulty_line is not None:
         raise InputError(

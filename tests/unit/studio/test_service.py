@@ -280,6 +280,18 @@ def test_the_map_of_a_window_has_the_outlines_of_the_recipe(client, workspace):
     assert client.get("/api/world").json()["outline"]["names"][0][0] == "Our town"
 
 
+def test_a_first_release_beyond_the_cap_of_the_recipe_is_told_from_one_without_a_cap(client):
+    edit(client, {"privacy.epsilon": 50, "ledger.cap": {"epsilon": 2}}, 1)
+    page = client.get("/api/protect").json()
+    while page["pending"]:
+        page = client.get("/api/protect").json()
+    for books in (page["ledger"], client.get("/api/publish").json()["ledger"]):
+        assert (books["cap"], books["spent_share"], books["enough"]) == ("ε = 2", 0, False)
+    assert edit(client, {"ledger.cap": None}, 2).status_code == 200
+    books = client.get("/api/publish").json()["ledger"]
+    assert (books["cap"], books["spent_share"], books["enough"]) == (None, None, False)
+
+
 def test_protection_speaks_japanese(client):
     page = client.get("/api/protect", params={"language": "ja"}).json()
     while page["pending"]:

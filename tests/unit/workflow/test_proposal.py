@@ -74,6 +74,19 @@ def test_an_empty_file_is_said_to_be_empty(tmp_path):
         propose_recipe(tmp_path / "people.csv")
 
 
+@pytest.mark.parametrize(
+    ("name", "content", "found"),
+    [
+        ("a.csv", b"PAR1\0\x15,\n\x04PAR1", "Parquet, and by its name it is plain text"),
+        ("a.csv.gz", b"a,b\n", "by its name it is gzip"),
+    ],
+)
+def test_a_file_of_another_format_than_its_name_says_is_told_so(tmp_path, name, content, found):
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(InputError, match=found):
+        propose_recipe(tmp_path / name)
+
+
 def test_the_command_writes_and_never_over_another(people):
     made = CliRunner().invoke(main, ["new", str(people), "--column", "sex", "--language", "ja"])
     assert made.exit_code == 0, made.output

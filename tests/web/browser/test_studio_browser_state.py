@@ -5,6 +5,8 @@ import sqlite3
 import sys
 import tomllib
 
+import pytest
+
 from sudare.privacy import Ledger
 
 WAITS = """
@@ -155,6 +157,20 @@ def test_a_publication_is_cancelled_before_it_spends(studio, opened, steps, tmp_
     assert Ledger(ledger).balance("invented-town").releases == 1
     with sqlite3.connect(ledger) as books:
         assert books.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+
+
+@pytest.mark.parametrize("typed", ["-1", "0", ""])
+def test_an_epsilon_that_is_none_does_not_stay_in_its_field(studio, opened, steps, typed):
+    from playwright.sync_api import expect
+
+    begun = studio()
+    page = opened()
+    steps.enter(page, begun)
+    steps.visit(page, begun, "protect")
+    page.locator("#slider-number").press("Control+a")
+    for key in (*typed, "Delete", "Enter"):
+        page.locator("#slider-number").press(key)
+    expect(page.locator("#slider-number")).to_have_value("0.5")
 
 
 def test_maps_move_together_and_versions_are_compared(studio, opened, steps):

@@ -159,7 +159,7 @@ slider.addEventListener("change", () => keep(stops[Number(slider.value)]));
 exact.addEventListener("change", () => {
   const value = Number(exact.value);
   if (value > 0) keep(value);
-  else showSlider();
+  else exact.value = String(sliding ?? shown.slider.value);
 });
 showPublicTables(shown.public_tables);
 bindFields(document);

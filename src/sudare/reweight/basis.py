@@ -55,9 +55,10 @@ class Basis(ABC):
     def steps(self, codes: Codes) -> Floats:
         """Whole numbers (rows, size): each feature in steps of 1/`GRID`, the same for a record in every call."""
 
-    def features(self, codes: Codes) -> Floats:
-        """The functions (rows, size) whose mean is measured."""
-        return self.steps(codes) / GRID
+    @property
+    def mixing(self) -> Floats | None:
+        """M (size, size) where M times the mean of the features is measured; None for the mean itself."""
+        return None
 
     def total(self, codes: Codes) -> NDArray[np.int64]:
         """The sum of `steps` over the rows; exact in any order, since partial sums are whole numbers below 2**53."""

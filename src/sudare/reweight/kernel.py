@@ -229,9 +229,6 @@ class GaussianProcess(Basis):
     def total(self, codes: Codes) -> NDArray[np.int64]:
         return self.kernel.total(codes)
 
-    def features(self, codes: Codes) -> Floats:
-        return super().features(codes) @ self.mixing.T
-
     def measured(self, total: NDArray[np.int64]) -> NDArray[np.int64]:
         """W total / 2**30, in exact arithmetic, rounded once."""
         products = self.whole_matrix.astype(object) @ total.astype(object)

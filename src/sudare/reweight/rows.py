@@ -21,7 +21,7 @@ from sudare.arrays import Floats
 from sudare.domain.ids import REFUSE, MissingUnit, people
 from sudare.errors import InputError, Message, MissingColumnError, ParameterError, did_you_mean
 from sudare.privacy import whole
-from sudare.reweight.basis import Basis
+from sudare.reweight.basis import GRID, Basis
 from sudare.reweight.space import Codes, Space
 
 if TYPE_CHECKING:
@@ -45,6 +45,12 @@ class PublicFeatures:
         return len(self.codes)
 
     def __iter__(self) -> Iterator[tuple[slice, Floats]]:
+        mixing = self.basis.mixing
+        for rows, raw in self._raw():
+            yield rows, raw if mixing is None else raw @ mixing.T
+
+    def _raw(self) -> Iterator[tuple[slice, Floats]]:
+        """Before they are mixed, which is cheaper done to sums than to rows."""
         if len(self.codes) * self.basis.size <= _KEPT:
             yield from self._kept
         else:
@@ -57,29 +63,32 @@ class PublicFeatures:
     def _chunks(self) -> Iterator[tuple[slice, Floats]]:
         for first in range(0, len(self.codes), ROWS):
             rows = slice(first, min(first + ROWS, len(self.codes)))
-            yield rows, self.basis.features(self.codes[rows])
+            yield rows, self.basis.steps(self.codes[rows]) / GRID
 
     def projected(self, matrix: Floats) -> Floats:
         """Features times ``matrix`` (size, r): (rows, r)."""
+        mixed = matrix if self.basis.mixing is None else self.basis.mixing.T @ matrix
         projected = np.empty((len(self), matrix.shape[1]))
-        for rows, features in self:
-            np.matmul(features, matrix, out=projected[rows])
+        for rows, raw in self._raw():
+            np.matmul(raw, mixed, out=projected[rows])
         return projected
 
     def weighted_mean(self, shares: Floats) -> Floats:
         """The means (size,) of the features under shares (rows,)."""
         mean = np.zeros(self.basis.size)
-        for rows, features in self:
-            mean += shares[rows] @ features
-        return mean
+        for rows, raw in self._raw():
+            mean += shares[rows] @ raw
+        return mean if self.basis.mixing is None else self.basis.mixing @ mean
 
     @cached_property
     def moments(self) -> FeatureMoments:
         """Mean and second moments."""
         mean, second = np.zeros(self.basis.size), np.zeros((self.basis.size, self.basis.size))
-        for _, features in self:
-            mean += features.sum(axis=0)
-            second += features.T @ features
+        for _, raw in self._raw():
+            mean += raw.sum(axis=0)
+            second += raw.T @ raw
+        if (mixing := self.basis.mixing) is not None:
+            mean, second = mixing @ mean, mixing @ second @ mixing.T
         return FeatureMoments(mean / len(self), second / len(self), len(self))
 
 

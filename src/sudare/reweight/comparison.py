@@ -157,7 +157,9 @@ def _queries(
         true.append(np.nan if private is None else float(numbers(private[name], name).mean()))
     for share in shares:
         parts = share.split(",")
-        values = [np.unique(public[name].astype(str)) for name in parts]
+        labels = {name: _labels(public[name]) for name in parts}
+        their = {} if private is None else {name: _labels(private[name], labels[name]) for name in parts}
+        values = [np.unique(labels[name]) for name in parts]
         if np.prod([len(found) for found in values]) > _MOST_CELLS:
             raise ParameterError(
                 "there are too many combinations of values",
@@ -169,10 +171,34 @@ def _queries(
             pairs = list(zip(parts, combination, strict=True))
             cell = ", ".join(f"{name} {value}" for name, value in pairs)
             names.append(PageMessage("weights.share_of", column=cell))
-            functions.append(_where(public, pairs).astype(np.float64))
-            true.append(np.nan if private is None else float(_where(private, pairs).mean()))
+            functions.append(_where(labels, pairs).astype(np.float64))
+            true.append(np.nan if private is None else float(_where(their, pairs).mean()))
     return names, np.stack(functions, axis=1), None if private is None else np.array(true)
 
 
+def _labels(column: NDArray[Any], known: NDArray[Any] | None = None) -> NDArray[Any]:
+    """The values of a column as text (rows,), a whole number without a point: files write 40 as 40, 40.0 or a double.
+
+    Text that is none of the ``known`` labels is read as a number, where that is one of them.
+
+    >>> _labels(np.array([40.0, 0.5])).tolist(), _labels(np.array(["01", "40.0"]), np.array(["40", "01"])).tolist()
+    (['40', '0.5'], ['01', '40'])
+    """
+    found, place = np.unique(column.astype(str), return_inverse=True)
+    allowed = None if known is None else set(known.tolist())
+    return np.array([_label(text, column.dtype.kind == "f", allowed) for text in found.tolist()])[place.reshape(-1)]
+
+
+def _label(text: str, is_number: bool, known: set[str] | None) -> str:
+    whole = text.removesuffix(".0") if is_number else text
+    if is_number or known is None or text in known:
+        return whole
+    try:
+        number = str(float(text)).removesuffix(".0")
+    except ValueError:
+        return text
+    return number if number in known else text
+
+
 def _where(columns: Mapping[str, NDArray[Any]], pairs: Sequence[tuple[str, str]]) -> NDArray[np.bool_]:
-    return np.asarray(np.logical_and.reduce([columns[name].astype(str) == value for name, value in pairs]))
+    return np.asarray(np.logical_and.reduce([columns[name] == value for name, value in pairs]))

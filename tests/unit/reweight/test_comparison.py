@@ -3,6 +3,7 @@ import json
 import numpy as np
 import pyarrow as pa
 import pyarrow.csv as csv
+import pyarrow.parquet as parquet
 import pytest
 from click.testing import CliRunner
 
@@ -12,6 +13,8 @@ from sudare.errors import InputError, ParameterError
 from sudare.reweight.comparison import compare
 from sudare.reweight.weighting import to_json
 
+FLOATS = pa.schema([("hours", pa.float64()), ("sex", pa.string()), ("weight", pa.float64())])
+
 
 @pytest.fixture
 def files(tmp_path):
@@ -19,6 +22,26 @@ def files(tmp_path):
     csv.write_csv(public, tmp_path / "public.csv")
     csv.write_csv(pa.table({"hours": [40.0, 50.0], "sex": ["f", "f"]}), tmp_path / "private.csv")
     return tmp_path
+
+
+@pytest.mark.parametrize("private", [["40", "50"], ["40.0", "50.0"], [40.0, 50.0], [40, 50]])
+@pytest.mark.parametrize("public", ["public.csv", "public.parquet"])
+def test_a_number_is_the_same_value_however_a_file_writes_it(files, private, public):
+    parquet.write_table(csv.read_csv(files / "public.csv").cast(FLOATS), files / "public.parquet")
+    parquet.write_table(pa.table({"hours": private}), files / "private.parquet")
+    made = compare(files / public, shares=["hours"], private=files / "private.parquet")
+    assert [(str(row.query), row.private) for row in made.rows] == [
+        ("share of hours 30", 0),
+        ("share of hours 40", 0.5),
+        ("share of hours 50", 0.5),
+    ]
+
+
+def test_codes_are_no_numbers(files):
+    csv.write_csv(pa.table({"area": ["01", "1"], "weight": [1.0, 1.0]}), files / "codes.csv")
+    csv.write_csv(pa.table({"area": ["01", "01", "1", "1.0"]}), files / "private.csv")
+    made = compare(files / "codes.csv", shares=["area"], private=files / "private.csv")
+    assert [row.private for row in made.rows] == [0.5, 0.5]
 
 
 def test_weighted_unweighted_and_private_answers(files):

@@ -67,9 +67,11 @@ def plan(recipe: str, period: str | None, private: bool, as_json: bool) -> None:
 
 def _budget_now(made: Plan, words: Words) -> str:
     """Where the data set stands; the recipe's own cap, where that of its first release is not set yet."""
+    from dataclasses import replace
+
     from sudare.privacy.notebook import balance_line, balance_row
 
-    after = made.balance_after
-    if after is not None and after.cap is not None and made.balance.cap is None and made.balance.releases == 0:
-        return words("command.no_cap_yet", cap=balance_row(after, words)[1])
-    return balance_line(made.balance, words)
+    now = made.balance
+    if made.cap is not None and now.cap is None and now.releases == 0:
+        return words("command.no_cap_yet", cap=balance_row(replace(now, cap=made.cap), words)[1])
+    return balance_line(now, words)

@@ -16,7 +16,7 @@ from sudare.language.cards import card, facts, table
 from sudare.language.catalogue import Words
 from sudare.language.messages import Lines, PageMessage, Value, said
 from sudare.language.messages import lines as said_lines
-from sudare.privacy import Balance, Guarantee
+from sudare.privacy import Balance, Cap, Guarantee
 from sudare.privacy.notebook import balance_facts, headline, unit_words
 from sudare.recipe.kind import Outlook, ranges, rows_to_json
 from sudare.workflow.folder import is_there, nearest_folder
@@ -45,6 +45,8 @@ class Plan:
     """Bytes of memory and disk that were left on this machine just then."""
     look: Check | None = None
     """What `check` found, where the private look was asked for: for the steward alone."""
+    cap: Cap | None = None
+    """The recipe's, which holds from the first release on."""
 
     @property
     def resources(self) -> Lines:
@@ -151,7 +153,8 @@ def plan(
         from sudare.workflow.check import check_job
 
         look = check_job(job)
-    return Plan(job.recipe.kind, job.recipe.dataset, job.guarantee, outlook, balance, after, tuple(remarks), here, look)
+    found = tuple(remarks)
+    return Plan(job.recipe.kind, job.recipe.dataset, job.guarantee, outlook, balance, after, found, here, look, job.cap)
 
 
 _HIDDEN = ("block_level",)

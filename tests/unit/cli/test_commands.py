@@ -33,6 +33,12 @@ def test_from_plan_to_verify(village):
     assert "village" in shown.output
 
 
+@pytest.mark.parametrize(("language", "said"), [("en", "a cap of epsilon 0.1 begins"), ("ja", "上限 ε = 0.1 が設定")])
+def test_the_cap_of_a_first_release_is_said_although_it_is_too_small(village, language, said):
+    village.change(("cap = { epsilon = 1.0 }", "cap = { epsilon = 0.1 }"))
+    assert said in run("plan", village.recipe, "--language", language).output
+
+
 @pytest.mark.parametrize("command", ["plan", "rehearse", "publish"])
 def test_json_is_json_and_quiet_is_quiet(village, command):
     result = run(command, village.recipe, "--json")

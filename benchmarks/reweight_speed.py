@@ -14,6 +14,8 @@ import sudare.reweight as reweight
 from memory import peak_megabytes
 from part import run_part
 from row import Row
+from sudare.reweight.rows import guarded
+from sudare.reweight.space import Space
 from timing import core_seconds
 
 PRIVATE, PUBLIC, CENTRES, COLUMNS = 1_000_000, 100_000, 200, 3
@@ -56,6 +58,8 @@ def rows(quick: bool) -> Iterator[Row]:
         "kernels, Gaussian-process noise, tilt": {"basis": "kernel", "number": CENTRES, "delta": 1e-6},
         "hats (the default), tilt": {},
     }
+    compared = core_seconds(lambda: guarded(private, public, Space.declare(bounds), None, False, False), runs)
+    yield Row("of each fit: are public rows private ones?", compared, "CPU s", "bare kernel products", case=case)
     worst = 0.0
     for name, options in fits.items():
         seconds = core_seconds(

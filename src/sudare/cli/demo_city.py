@@ -9,6 +9,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from sudare.domain import CountTable
 from sudare.errors import OutputError
 from sudare.language.catalogue import ENGLISH, Words
 from sudare.language.messages import OnProgress, PageMessage, Progress, Stage, unheard
@@ -42,7 +43,7 @@ class Demo:
         """A short summary for people."""
         made = self.publication
         table, left = made.release.table, made.balance.remaining
-        single = self.rehearsal.errors[0]["root_mean_square_error"]
+        single = self.rehearsal.errors[0]["populated_error"]  # none where nobody lives in the window
         spent = {"spent": readable(made.release.budget.amount)}
         if left and left.epsilon is not None:
             budget = words("demo.spent_left", **spent, left=readable(left.epsilon))
@@ -56,7 +57,9 @@ class Demo:
             words("demo.people"): words("demo.people_text", **people),
             words("demo.guarantee"): guarantee_line(made.release.guarantee, words),
             words("demo.epsilon"): budget,
-            words("demo.error"): words("demo.error_text", expected=expected, found=f"{single:.3g}"),
+            words("demo.error"): words(
+                "demo.error_text", expected=expected, found="–" if single is None else f"{single:.3g}"
+            ),
             words("demo.release"): words("demo.release_text", folder=str(made.folder), files=files),
             words("demo.verified"): f"{made.folder / CERTIFICATE}",
             words("demo.ledger"): str(self.folder / "ledger.db"),
@@ -80,14 +83,10 @@ def run_demo(folder: Path, *, people: int, progress: OnProgress = unheard) -> De
 
     A demo that is there already is replaced, ledger and all; any other folder is left alone.
     """
-    recipe_text = files("sudare.cli").joinpath("demo.toml").read_text(encoding="utf-8")
-    _make_room(folder, recipe_text)
-    recipe = folder / RECIPE
-    recipe.write_text(recipe_text, encoding="utf-8", newline="\n")
     progress(Progress(Stage.INVENTING))
-    write_city(folder / "people.parquet", people)
-    job = Job.open(recipe).kind
-    assert isinstance(job, TableKind)  # noqa: S101 - the recipe is ours
+    truth = _invent(folder, people)
+    recipe = folder / RECIPE
+    job = _table_of(recipe)
     progress(Progress(Stage.PLANNING))
     expected = forecast(job).errors[0]
     with nothing_remembered():
@@ -95,11 +94,33 @@ def run_demo(folder: Path, *, people: int, progress: OnProgress = unheard) -> De
     progress(Progress(Stage.VERIFYING))
     verify(made.folder / CERTIFICATE, publisher=job.path(job.recipe.output.key))
     progress(Progress(Stage.COMPARING))
-    truth = job.gather(Source.system())
     rehearsal = compared(job, truth, made.release, PageMessage("basis.invented", people=people))
     for name in ("comparison.html", "comparison.png"):
         write_page(rehearsal, folder / name, title=job.recipe.title)
     return Demo(folder, made, rehearsal, expected["populated_error"])
+
+
+def _invent(folder: Path, people: int) -> CountTable:
+    """Make an invented city and its recipe in ``folder``: its table.
+
+    The recipe declares how many people there are and in how many cells, which is public where all are invented.
+    """
+    text = files("sudare.cli").joinpath("demo.toml").read_text(encoding="utf-8")
+    _make_room(folder, text)
+    recipe = folder / RECIPE
+    recipe.write_text(text, encoding="utf-8", newline="\n")
+    write_city(folder / "people.parquet", people)
+    truth = _table_of(recipe).gather(Source.system())
+    share = max(len(truth), 1) / truth.domain.size
+    text = text.replace("people = 3_000_000", f"people = {people:_}").replace("= 0.34", f"= {share:.2g}")
+    recipe.write_text(text, encoding="utf-8", newline="\n")
+    return truth
+
+
+def _table_of(recipe: Path) -> TableKind:
+    job = Job.open(recipe).kind
+    assert isinstance(job, TableKind)  # noqa: S101 - the recipe is ours
+    return job
 
 
 def _make_room(folder: Path, recipe_text: str) -> None:
@@ -122,10 +143,9 @@ def demo_workspace(words: Words, people: int = 100_000) -> Path:
     while place.exists():
         number += 1
         place = Path(f"sudare-demo-{number}")
-    text = files("sudare.cli").joinpath("demo.toml").read_text(encoding="utf-8")
-    _make_room(place, text)
-    write_city(place / "people.parquet", people)
+    _invent(place, people)
+    recipe = place / RECIPE
     # A data set of its own: this machine remembers what was spent on others.
-    own = edited(text, {"dataset": f"invented-city-{secrets.token_hex(3)}", "title": words("demo.title")})
-    (place / RECIPE).write_text(own, encoding="utf-8", newline="\n")
-    return place / RECIPE
+    own = {"dataset": f"invented-city-{secrets.token_hex(3)}", "title": words("demo.title")}
+    recipe.write_text(edited(recipe.read_text(encoding="utf-8"), own), encoding="utf-8", newline="\n")
+    return recipe

@@ -98,6 +98,13 @@ def test_the_demo_runs_from_end_to_end_in_place_of_an_earlier_one(tmp_path):
     assert {"release.json", "table.csv", "table.parquet"} <= {p.name for p in (tmp_path / "demo" / "release").iterdir()}
 
 
+def test_what_the_demo_expects_is_of_its_own_people_and_of_the_same_cells(tmp_path):
+    made = json.loads(run("demo", "--folder", tmp_path / "demo", "--people", 100_000, "--json").stdout)
+    found = made["comparison"]["errors"][0]["populated_error"]  # of 21,000 cells: 3.5, within a hundredth
+    assert made["expected_cell_error"] == pytest.approx(found, rel=0.25)  # of the 3,000,000 in the recipe: 5.8
+    assert "people = 100_000\npopulated = 0.16\n" in (tmp_path / "demo" / "recipe.toml").read_text()
+
+
 def test_the_demo_leaves_other_folders_alone(tmp_path):
     (tmp_path / "mine.txt").write_text("mine")
     result = run("demo", "--folder", tmp_path)

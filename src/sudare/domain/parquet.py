@@ -49,9 +49,7 @@ def _connected(settings: Mapping[str, Any]) -> duckdb.DuckDBPyConnection:
         "enable_geoparquet_conversion": False,
         **settings,
     }
-    connection = duckdb.connect(":memory:", config=given)
-    connection.execute(QUIETLY)
-    return connection
+    return duckdb.connect(":memory:", config=given)
 
 
 @cache
@@ -63,9 +61,6 @@ def shared_database() -> duckdb.DuckDBPyConnection:
 atexit.register(shared_database.cache_clear)  # before Python takes DuckDB's binding apart
 if hasattr(os, "register_at_fork"):  # a forked process with a database in it would hang when it exits
     os.register_at_fork(before=shared_database.cache_clear)
-
-
-QUIETLY = "SET enable_progress_bar = false"  # DuckDB draws one wherever Python runs without a script
 
 
 @contextmanager

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from numpy.typing import NDArray
 
 from sudare.domain.frames import arrow_errors
-from sudare.domain.parquet import QUIETLY, columns_of, identifier, shared_database
+from sudare.domain.parquet import columns_of, identifier, shared_database
 from sudare.domain.sql import Call, Columns, Dialect, Kind, SourceColumn
 from sudare.engines.dialect import DUCKDB, arrow_function, source_sql
 from sudare.engines.duckdb_sources import ArrowSource, CsvSource, Opening, ParquetSource, RecordSource
@@ -148,7 +148,6 @@ def _connection(
             "disabled_optimizers": "statistics_propagation",
         }
         with closing(duckdb.connect(":memory:", config=settings)) as connection:
-            connection.execute(QUIETLY)
             if can_encrypt():
                 connection.execute(_LOAD_CIPHER)
             yield connection, folder.path

@@ -13,6 +13,7 @@ from sudare.audit import Audit, Finding
 from sudare.audit import run as audit_module
 from sudare.audit.behaviour import timings
 from sudare.audit.cases import METHODS
+from sudare.audit.exact import cases
 from sudare.audit.finding import PARTS, Watched, name_in_words, page, said
 from sudare.audit.promises import quick_pairs, slow_pairs
 from sudare.audit.publications import everyday
@@ -173,6 +174,11 @@ def test_every_piece_of_a_name_and_message_is_known_in_japanese(quick):
         "OSによる乱数源",
     }
     assert all(words_known(name) for name in (*made.neighbours, *made.measured))
+
+
+def test_cases_of_the_exact_audit_are_named_in_japanese():
+    named = [name_in_words(piece, Words("ja")) for case in cases() for piece in case.name.split(", ")]
+    assert {word for name in named for word in re.findall(r"[A-Za-z]\w+", name)} <= set(METHODS)
 
 
 def words_known(name):

@@ -167,6 +167,7 @@ def test_an_epsilon_that_is_none_does_not_stay_in_its_field(studio, opened, step
     page = opened()
     steps.enter(page, begun)
     steps.visit(page, begun, "protect")
+    expect(page.locator("#slider-number")).to_have_value("0.5")  # the page's script runs
     page.locator("#slider-number").press("Control+a")
     for key in (*typed, "Delete", "Enter"):
         page.locator("#slider-number").press(key)

@@ -3,8 +3,8 @@
 Only the device can know what all surveys together have cost its owner. Each survey (or series of rounds) is charged
 once, before its first report is made, with what taking part costs in full, and refused where that passes a limit. What
 was charged for a series is for so many rounds as it announced: the device takes part in no more, whatever they are
-called and whatever they ask. The
-file also has the keys that sign the surveys of each address, and the permanent answers of series that ask for them.
+called and whatever they ask. The file also has the keys that sign the surveys of each address, and the permanent
+answers of series that ask for them.
 """
 
 from __future__ import annotations

@@ -114,10 +114,10 @@ def needs(job: TableKind, table: CountTable) -> Needs:
 
 def _bars_memory(cells: int, domain: Domain) -> int:
     """Bytes while the error bars of so many listed cells are learned."""
-    threads = _side_by_side(cells)
-    beside = (_BESIDE + _THREAD * threads) * (1 - cells / domain.size) if threads > 1 else 0.0
     from sudare.tables.error_bars import replicates_of
 
+    threads = _side_by_side(cells)
+    beside = (_BESIDE + _THREAD * threads) * (1 - cells / domain.size) if threads > 1 else 0.0
     return int(cells * (_BARS + beside) * replicates_of(cells))
 
 

@@ -18,6 +18,7 @@ import pytest
 
 from sudare.domain import CountTable, Domain, Mesh
 from sudare.errors import CapacityError, OutputError, PaidError
+from sudare.parallel import cores
 from sudare.privacy import Ledger
 from sudare.recipe.kind import FIXED_MEMORY, Needs
 from sudare.workflow import plan
@@ -148,12 +149,16 @@ def measured(recipe: Path) -> tuple[int | None, int, int, int]:
     return tuple(json.loads(done.stdout.splitlines()[-1]))  # DuckDB shows its progress where there is no script
 
 
-def require_close(what: str, memory: int, peak: int, disk: int, bytes_written: int) -> None:
-    """Never below, and at most twice, beside the 32 MB that any release is estimated at."""
+def require_close(what: str, memory: int, peak: int, disk: int, bytes_written: int, side_by_side: bool = False) -> None:
+    """Never below, and at most twice, beside the 32 MB that any release is estimated at.
+
+    Of replicates that are worked on ``side_by_side`` the peaks meet or not, by chance: 209 to 359 MB of one table. The
+    estimate is that they meet, so that it may be three times.
+    """
     shown = f"{what}: memory {memory / peak:.2f} times {peak >> 20} MB, "
     shown += f"disk {disk / bytes_written:.2f} times {bytes_written / 2**20:.2f} MB"
     print(shown)
-    assert peak <= memory <= 2 * peak + FIXED_MEMORY, shown
+    assert peak <= memory <= (3 if side_by_side else 2) * peak + FIXED_MEMORY, shown
     assert bytes_written <= disk <= max(2 * bytes_written, 2**22), shown
 
 
@@ -190,7 +195,8 @@ def test_a_table_takes_what_was_estimated(tmp_path, full):
         folder = tmp_path / str(place)
         folder.mkdir()
         memory, peak, disk, bytes_written = measured(counts(folder, table(method, size, epsilon), size, cells, mean))
-        require_close(method, memory, peak, disk, bytes_written)
+        side_by_side = size <= 2**20 and cores() > 1  # larger ones have no error bars
+        require_close(method, memory, peak, disk, bytes_written, side_by_side)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the high-water mark of memory is read as Linux tells it")
